@@ -32,6 +32,10 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Mechanism": ("The result of `lw.load`: motion, loads, simulation and design of a mechanism.", ("Mechanism",)),
     "Trajectory": ("The result of a turn, a path or a simulation ([channels and results](results.md)).", ("Trajectory",)),
     "Turns": ("The result of `m.turns(designs)`: a cycle of many designs ([many designs](kinematics.md#many-designs)).", ("Turns",)),
+    "Studies": (
+        "Many designs, measured ([studies](studies.md)).",
+        ("study", "Study", "turning", "following", "simulating", "settling"),
+    ),
     "System": ("The result of `lw.compile`: states, equations, kernels. `m.system` is the default one.", ("System",)),
     "State": ("A position with velocities, on the loops.", ("State",)),
     "Stepper": ("The result of `s.stepper(n)`: many mechanisms, step by step ([how to](howto-steps.md)).", ("Stepper",)),

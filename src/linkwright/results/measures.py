@@ -1,4 +1,4 @@
-"""Measures: one number of a motion, in words.
+"""Measures: one number of a motion, as text.
 
     max A.torque                    also min, mean, rms, peak (largest size), range (max - min), std, start, end
     range guide while 100..180 deg  samples where the leading drive is in a range, turns taken off; `while 0.2..0.5 s` for times,
@@ -6,7 +6,7 @@
     end tool.T.x                    of a vector: its length; `tool.T.x` one component
     time when tool.T.x > 0.2 m      the first time, between samples by the straight line; nan where it never happens
 
-Means are over time, by trapezoids. The same words serve one motion (`read_from`) and many of them in arrays (`over`).
+Means are over time, by trapezoids. The same text serves one motion (`read_from`) and many of them in arrays (`over`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EXAMPLES = '"max A.torque", "range guide while 100..180 deg", "end tool.T.x", "t
 
 
 @dataclass(frozen=True)
-class Window:
+class MeasureWindow:
     """Samples that count: those whose channel is in a range. An empty channel: time, or the leading drive, as the unit says."""
 
     channel: str
@@ -47,7 +47,7 @@ class Measure:
     text: str
     reduction: str
     channel: str
-    window: Window | None = None
+    window: MeasureWindow | None = None
     above: bool = True  # of "time when": whether the channel is to be above or below
     limit: float = 0.0
     label: str = ""  # a name of its own
@@ -202,7 +202,7 @@ def _first_time(x: np.ndarray, t: np.ndarray, limit: float, above: bool) -> np.n
 
 
 def measure(text: str) -> Measure:
-    """Read a measure in words."""
+    """Read a measure."""
     if not isinstance(text, str):
         raise UsageError(f"a measure is a text such as {EXAMPLES}, or a function of the result, not {text!r:.40}.")
     name = " ".join(text.split())
@@ -220,18 +220,18 @@ def measure(text: str) -> Measure:
     return Measure(name, found[1], found[2], window)
 
 
-def _window(text: str, name: str) -> Window:
+def _window(text: str, name: str) -> MeasureWindow:
     found = _RANGE.match(text)
     if found is not None:
         low, high = _si(found[2], found[4], name), _si(found[3], found[4], name)
         if not low < high:
             raise UsageError(f"'{name}': the range {text} is empty: its first number must be the smaller one.")
-        return Window(found[1] or "", low, high, parse_unit(found[4])[1] if found[4] else None)
+        return MeasureWindow(found[1] or "", low, high, parse_unit(found[4])[1] if found[4] else None)
     found = _CONDITION.match(text)
     if found is None:
         raise UsageError(f"'{name}': after while comes a range, 100..180 deg, or a condition, A.v > 2 rad/s, not '{text}'.")
     limit = _si(found[3], found[4], name)
-    return Window(found[1], limit, np.inf) if found[2].startswith(">") else Window(found[1], -np.inf, limit)
+    return MeasureWindow(found[1], limit, np.inf) if found[2].startswith(">") else MeasureWindow(found[1], -np.inf, limit)
 
 
 def _si(number: str, unit: str, name: str) -> float:

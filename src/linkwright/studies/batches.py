@@ -21,7 +21,7 @@ from linkwright.results.measures import Measure
 from linkwright.simulation.batch import BatchRun
 from linkwright.simulation.options import NOT_OF_A_BATCH
 from linkwright.studies.cases import Case, Simulating
-from linkwright.studies.targets import Numbers
+from linkwright.studies.targets import VariedNumbers
 from linkwright.system.system import System
 
 BLOCK = 64  # runs whose channels are read at a time
@@ -31,13 +31,13 @@ BLOCK = 64  # runs whose channels are read at a time
 class BatchedRuns:
     """Runs of one mechanism whose varied numbers are inputs of its code."""
 
-    numbers: Numbers
+    numbers: VariedNumbers
     case: Simulating
     measures: tuple[Measure, ...]
     presenter: Any = None
 
     @classmethod
-    def of(cls, numbers: Numbers, case: Case, measures: tuple[Any, ...], presenter: Any) -> BatchedRuns | None:
+    def of(cls, numbers: VariedNumbers, case: Case, measures: tuple[Any, ...], presenter: Any) -> BatchedRuns | None:
         """None where runs have to be done one by one."""
         if not isinstance(case, Simulating) or not numbers.plain or not all(isinstance(m, Measure) for m in measures):
             return None

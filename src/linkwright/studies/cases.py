@@ -1,4 +1,4 @@
-"""What a study does with every design: turn it, let it follow a motion, simulate it, let it settle, or any function of it.
+"""Cases: a study turns every design, lets it follow a motion, simulates it, lets it settle, or calls any function of it.
 
 "turn"                                                   one cycle of the drive, 360 steps
 lw.turning(steps=720)                                    the same with options of `m.turn`
@@ -34,11 +34,11 @@ class Case:
         raise UsageError(f"gains of a controller belong to a simulation, not to a {self.kind}.")
 
     def described(self) -> dict[str, Any]:
-        """What the result follows from, as text."""
+        """Return everything the result follows from, as text."""
         return {"of": self.kind}
 
-    def words(self) -> dict[str, Any] | None:
-        """What `case_again` reads as the same again; None where it has objects or functions."""
+    def as_text(self) -> dict[str, Any] | None:
+        """Return text that `case_again` reads as the same again; None where it has objects or functions."""
         return None
 
 
@@ -59,7 +59,7 @@ class Turning(Case):
     def described(self) -> dict[str, Any]:
         return {"of": self.kind, "options": {k: str(v) for k, v in sorted(self.options.items())}}
 
-    def words(self) -> dict[str, Any] | None:
+    def as_text(self) -> dict[str, Any] | None:
         return {"turn": dict(self.options)} if _plain(self.options) else None
 
 
@@ -102,7 +102,7 @@ class Simulating(Case):
     def described(self) -> dict[str, Any]:
         return {"of": self.kind, "duration": str(self.duration), "drive": _text(self.drive), "options": _text(self.options)}
 
-    def words(self) -> dict[str, Any] | None:
+    def as_text(self) -> dict[str, Any] | None:
         plain = _plain(self.options) and not self.drive and isinstance(self.duration, str | int | float)
         return {"simulate": self.duration, "drive": self.drive, "options": dict(self.options)} if plain else None
 
@@ -120,7 +120,7 @@ class Settling(Case):
     def described(self) -> dict[str, Any]:
         return {"of": self.kind, "hold": list(self.hold)}
 
-    def words(self) -> dict[str, Any] | None:
+    def as_text(self) -> dict[str, Any] | None:
         return {"settle": list(self.hold)}
 
 
@@ -149,17 +149,17 @@ def case(given: Any, made: Callable[[System], Any]) -> Case:
     if isinstance(given, str):
         if given in ("turn", "settle", "statics"):
             return Turning() if given == "turn" else Settling()
-        raise UsageError(f"of: '{given}' is not known. {nearest(given, ['turn', 'settle'], 'Words')} lw.simulating('2 s') is a run.")
+        raise UsageError(f"of: '{given}' is not known. {nearest(given, ['turn', 'settle'], 'Known')} lw.simulating('2 s') is a run.")
     if callable(given):
         return Calling(given, made)
     raise UsageError(f"of is 'turn', 'settle', lw.simulating('2 s'), lw.following(...) or a function of a mechanism, not {given!r:.40}.")
 
 
-def case_again(words: Mapping[str, Any]) -> Case:
-    """The case of its words."""
-    if "simulate" in words:
-        return Simulating(words["simulate"], words["drive"], words["options"])
-    return Turning(words["turn"]) if "turn" in words else Settling(tuple(words["settle"]))
+def case_again(text: Mapping[str, Any]) -> Case:
+    """The case of its text."""
+    if "simulate" in text:
+        return Simulating(text["simulate"], text["drive"], text["options"])
+    return Turning(text["turn"]) if "turn" in text else Settling(tuple(text["settle"]))
 
 
 def _plain(options: Mapping[str, Any]) -> bool:

@@ -25,7 +25,7 @@ from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.studies.batches import BatchedRuns
 from linkwright.studies.cases import Case, Simulating, Turning, source_of
-from linkwright.studies.targets import Numbers
+from linkwright.studies.targets import VariedNumbers
 from linkwright.system.system import System
 from linkwright.system.turns import turns
 
@@ -34,14 +34,14 @@ LOST = "the certificate of this run does not hold"
 
 
 @dataclass(frozen=True)
-class Function:
+class MeasureFunction:
     """A measure given as a Python function of the result."""
 
     name: str
     call: Callable[[Any], Any]
 
 
-class Outcome(NamedTuple):
+class RowResults(NamedTuple):
     """Results of some rows: measures (rows, measures), nan where there is none, and the reasons of rows that failed ("" of the others)."""
 
     values: np.ndarray
@@ -55,14 +55,14 @@ class Work:
 
     __getstate__ = essentials
 
-    numbers: Numbers
+    numbers: VariedNumbers
     case: Case
-    measures: tuple[Measure | Function, ...]
+    measures: tuple[Measure | MeasureFunction, ...]
     traced: tuple[str, ...] = ()  # channels whose thinned samples are stored
     thinned: int = 100  # samples of these
     presenter: Any = field(default=None, compare=False, repr=False)
 
-    def rows(self, values: np.ndarray, threads: int | None = None) -> Outcome:
+    def rows(self, values: np.ndarray, threads: int | None = None) -> RowResults:
         """Compute rows; the first of them begins an aligned block."""
         with structures.made_at_once():
             return self._way(values, threads)
@@ -86,11 +86,11 @@ class Work:
     def _batched(self) -> BatchedRuns | None:
         return BatchedRuns.of(self.numbers, self.case, self.measures, self.presenter)
 
-    def _way(self, values: np.ndarray, threads: int | None) -> Outcome:
+    def _way(self, values: np.ndarray, threads: int | None) -> RowResults:
         if self.lanes == "turns":
             return self._turns(values, threads)
         if self._batched is not None and self.lanes:
-            return Outcome(*self._batched.rows(values, threads), {})
+            return RowResults(*self._batched.rows(values, threads), {})
         return self._singly(values, threads)
 
     @cached_property
@@ -100,7 +100,7 @@ class Work:
 
     # ---------------------------------------------------------------- many turns at once
 
-    def _turns(self, values: np.ndarray, threads: int | None) -> Outcome:
+    def _turns(self, values: np.ndarray, threads: int | None) -> RowResults:
         assert isinstance(self.case, Turning)
         measures = [m for m in self.measures if isinstance(m, Measure)]
         nominal = self.system.turn(**self.case.asked)
@@ -111,11 +111,11 @@ class Work:
         with np.errstate(invalid="ignore"):
             columns = [m.over(table, found.t, nominal.drive, nominal.dimension) for m in measures]
         out = np.where(ok[:, None], np.stack(columns, axis=1) if columns else np.zeros((len(ok), 0)), np.nan)
-        return Outcome(out, ["" if good else found.why.get(i, "not computed") for i, good in enumerate(ok)], {})
+        return RowResults(out, ["" if good else found.why.get(i, "not computed") for i, good in enumerate(ok)], {})
 
     # ---------------------------------------------------------------- one by one
 
-    def _singly(self, values: np.ndarray, threads: int | None) -> Outcome:
+    def _singly(self, values: np.ndarray, threads: int | None) -> RowResults:
         def one(i: int) -> tuple[list[float], str, dict[str, np.ndarray]]:
             return self.row(values[i])
 
@@ -125,7 +125,7 @@ class Work:
             with ThreadPoolExecutor(threads) as pool:
                 found = list(pool.map(one, range(len(values))))
         numbers = np.array([x for x, _, _ in found]).reshape(len(values), len(self.measures))
-        return Outcome(numbers, [why for _, why, _ in found], {i: trace for i, (_, _, trace) in enumerate(found) if trace})
+        return RowResults(numbers, [why for _, why, _ in found], {i: trace for i, (_, _, trace) in enumerate(found) if trace})
 
     def row(self, numbers: np.ndarray) -> tuple[list[float], str, dict[str, np.ndarray]]:
         """Measures of one row, the reason if it failed, and its thinned samples."""
@@ -178,13 +178,13 @@ class Work:
         return {name: np.asarray(x)[at] for name, x in found.items()}
 
     def described(self) -> dict[str, Any]:
-        """What the rows follow from, as text."""
+        """Return everything the rows follow from, as text."""
         measures = [{"name": m.name, "is": m.text if isinstance(m, Measure) else source_of(m.call)} for m in self.measures]
         return {**self.case.described(), "measure": measures, "traces": list(self.traced), "thinned": self.thinned if self.traced else 0}
 
 
-def _read(m: Measure | Function, result: Trajectory | State) -> float:
-    if isinstance(m, Function):
+def _read(m: Measure | MeasureFunction, result: Trajectory | State) -> float:
+    if isinstance(m, MeasureFunction):
         found = np.asarray(m.call(result), dtype=float)
         if found.shape:
             raise UsageError(f"measure '{m.name}' gave an array of shape {found.shape}; one number is needed.")

@@ -48,7 +48,7 @@ class Plan:
         raise NotImplementedError
 
     def described(self) -> dict[str, Any]:
-        """What the rows follow from."""
+        """Return everything the rows follow from."""
         return {"plan": self.kind, "rows": len(self), "vary": {v.name: v.text for v in self.variations}}
 
 
@@ -130,7 +130,7 @@ class Drawn(Plan):
         return self.n
 
     def draws(self, first: int, last: int) -> np.ndarray:
-        """Numbers between 0 and 1, (rows, variables)."""
+        """VariedNumbers between 0 and 1, (rows, variables)."""
         raise NotImplementedError
 
     def rows(self, first: int, last: int) -> np.ndarray:

@@ -19,9 +19,9 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.results.tables import package
-from linkwright.studies.evaluation import Outcome, Work
+from linkwright.studies.evaluation import RowResults, Work
 from linkwright.studies.plans import Plan
-from linkwright.studies.store import Folder, Memory, Part
+from linkwright.studies.store import FolderStore, MemoryStore, Part
 
 SECONDS = 2.0  # of a chunk
 MOST_ROWS = 65_536  # of a chunk
@@ -31,9 +31,9 @@ _works: dict[str, Work] = {}  # in a worker: those it has, with the code they ha
 
 
 class Done(NamedTuple):
-    """What a worker returns."""
+    """Answer of a worker."""
 
-    outcome: Outcome
+    outcome: RowResults
     seconds: float
 
 
@@ -60,7 +60,7 @@ def _timed(work: Work, numbers: np.ndarray, threads: int | None) -> Done:
     if len(parts) == 1:
         return Done(parts[0], time.perf_counter() - begin)
     traces = {k * block + i: x for k, p in enumerate(parts) for i, x in p.traces.items()}
-    whole = Outcome(np.concatenate([p.values for p in parts]), [w for p in parts for w in p.why], traces)
+    whole = RowResults(np.concatenate([p.values for p in parts]), [w for p in parts for w in p.why], traces)
     return Done(whole, time.perf_counter() - begin)
 
 
@@ -135,7 +135,7 @@ class Progress:
         self._task = self._bar.add_task("study", total=self.total, completed=self.done, failed="")
 
 
-def run(work: Work, plan: Plan, store: Memory | Folder, key: str, executor: Any, threads: int | None, progress: Any) -> bool:
+def run(work: Work, plan: Plan, store: MemoryStore | FolderStore, key: str, executor: Any, threads: int | None, progress: Any) -> bool:
     """Compute the rows that are missing; False if the user interrupted it."""
     spans = store.spans()
     done = sum(last - first for first, last in spans)
@@ -152,12 +152,12 @@ def run(work: Work, plan: Plan, store: Memory | Folder, key: str, executor: Any,
     return True
 
 
-def _store(store: Memory | Folder, chunk: Chunk, numbers: np.ndarray, found: Outcome, bar: Progress) -> None:
+def _store(store: MemoryStore | FolderStore, chunk: Chunk, numbers: np.ndarray, found: RowResults, bar: Progress) -> None:
     store.add(Part(chunk.first, chunk.last, numbers, found.values, found.why, found.traces))
     bar.add(chunk.last - chunk.first, sum(bool(w) for w in found.why))
 
 
-def _here(work: Work, plan: Plan, store: Memory | Folder, chunks: Chunks, threads: int | None, bar: Progress) -> None:
+def _here(work: Work, plan: Plan, store: MemoryStore | FolderStore, chunks: Chunks, threads: int | None, bar: Progress) -> None:
     for chunk in chunks:
         numbers = plan.rows(chunk.first, chunk.last)
         found = _timed(work, numbers, threads)
@@ -175,7 +175,14 @@ def _workers(executor: Any) -> int:
 
 
 def _elsewhere(
-    work: Work, plan: Plan, store: Memory | Folder, chunks: Chunks, key: str, executor: Executor, threads: int | None, bar: Progress
+    work: Work,
+    plan: Plan,
+    store: MemoryStore | FolderStore,
+    chunks: Chunks,
+    key: str,
+    executor: Executor,
+    threads: int | None,
+    bar: Progress,
 ) -> None:
     packed = _packed(work)
     waiting: dict[Future[Done], tuple[Chunk, np.ndarray, int]] = {}

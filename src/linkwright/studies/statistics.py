@@ -1,4 +1,4 @@
-"""What the rows of a study say: means, spread, percentiles, extremes, correlations, and Sobol indices.
+"""Statistics of the rows of a study: means, spread, percentiles, extremes, correlations, and Sobol indices.
 
 First- and total-order indices are those of Saltelli and Jansen,
 

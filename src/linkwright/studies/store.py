@@ -38,7 +38,7 @@ class Part(NamedTuple):
     traces: Mapping[int, Mapping[str, np.ndarray]]
 
 
-class Memory:
+class MemoryStore:
     """Parts in memory."""
 
     folder: Path | None = None
@@ -59,7 +59,7 @@ class Memory:
             yield self._parts[first]
 
 
-class Folder:
+class FolderStore:
     """Parts as Parquet files."""
 
     def __init__(self, place: Path, key: str, names: Sequence[str], measures: Sequence[str]):
@@ -181,7 +181,7 @@ def _pointed(place: Path, key: str, manifest: Mapping[str, Any]) -> str:
     return said
 
 
-WORDS = {
+REASONS = {
     "model": "the model has changed",
     "work": "what is computed or measured has changed",
     "plan": "the plan or the ranges have changed",
@@ -192,7 +192,7 @@ WORDS = {
 def _difference(old: Any, new: Mapping[str, Any]) -> str:
     if not isinstance(old, dict):
         return "the one before has lost its manifest"
-    found = [text for name, text in WORDS.items() if old.get(name) != new.get(name)]
+    found = [text for name, text in REASONS.items() if old.get(name) != new.get(name)]
     return " and ".join(found) or "its numbers have changed"
 
 

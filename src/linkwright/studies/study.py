@@ -23,12 +23,12 @@ from linkwright.results.state import State
 from linkwright.results.tables import package
 from linkwright.results.trajectory import Trajectory
 from linkwright.studies.cases import Case, Settling, case, case_again
-from linkwright.studies.evaluation import Function, Work, digest
+from linkwright.studies.evaluation import MeasureFunction, Work, digest
 from linkwright.studies.plans import Drawn, Grid, Plan, Rows, Saltelli, plan
 from linkwright.studies.running import run
 from linkwright.studies.statistics import SobolIndices, StudySummary, sobol_indices, statistics
-from linkwright.studies.store import FORMAT, Folder, Memory, Part, manifest_of
-from linkwright.studies.targets import Numbers, Target, need_different, target
+from linkwright.studies.store import FORMAT, FolderStore, MemoryStore, Part, manifest_of
+from linkwright.studies.targets import Target, VariedNumbers, need_different, target
 from linkwright.studies.variations import Variation, unit_in, variation
 
 EQUATIONS = ("studies.evaluation",)  # what this module imports decides the rows
@@ -43,7 +43,7 @@ class Study:
 
     work: Work | None  # None of a study that was opened and has objects or functions of its own
     plan: Plan | None
-    store: Memory | Folder
+    store: MemoryStore | FolderStore
     names: tuple[str, ...]
     measures: tuple[str, ...]
     units: Mapping[str, str]  # SI units of measures
@@ -269,14 +269,14 @@ def study(
     stored = [traces] if isinstance(traces, str) else list(traces)
     targets = tuple(target(name, described, done) for name in rows.names)
     _within_bounds(described, rows.variations)
-    work = Work(Numbers(described, targets), done, tuple(wanted), tuple(stored), thinned, presenter)
+    work = Work(VariedNumbers(described, targets), done, tuple(wanted), tuple(stored), thinned, presenter)
     shown = _checked(work, wanted, stored)
     units = {name: si for name, (si, _, _) in shown.items()}
     manifest = _manifest(described, work, rows, shown)
     key = digest({name: manifest[name] for name in ("format", "model", "work", "plan", "equations")})
     names = [m.name for m in wanted]
-    store: Memory | Folder = Memory() if folder is None else Folder(Path(folder), key, rows.names, names)
-    said = store.begin(manifest) if isinstance(store, Folder) else ""
+    store: MemoryStore | FolderStore = MemoryStore() if folder is None else FolderStore(Path(folder), key, rows.names, names)
+    said = store.begin(manifest) if isinstance(store, FolderStore) else ""
     _need_executor(executor)
     found = Study(work, rows, store, rows.names, tuple(names), units, manifest, make, len(rows), said)
     run(work, rows, store, key, executor, threads, progress)
@@ -286,7 +286,7 @@ def study(
 def opened(place: Any, make: Callable[[Description], Any], presenter: Any) -> Study:
     """A study from its folder, as far as it is done."""
     manifest = manifest_of(Path(place))
-    store = Folder(Path(place), manifest["key"], manifest["names"], manifest["measures"])
+    store = FolderStore(Path(place), manifest["key"], manifest["names"], manifest["measures"])
     again, work, rows = manifest.get("again"), None, None
     if isinstance(again, dict):
         described = modelfile.read_text(manifest["model"], f"{place}")
@@ -294,14 +294,14 @@ def opened(place: Any, make: Callable[[Description], Any], presenter: Any) -> St
         rows = _rows_of(again["vary"], described, done, again["plan"], again["n"], again["seed"])
         targets = tuple(target(name, described, done) for name in rows.names)
         traces = manifest["work"]["traces"], manifest["work"]["thinned"]
-        work = Work(Numbers(described, targets), done, tuple(_measures(again["measure"])), tuple(traces[0]), traces[1], presenter)
+        work = Work(VariedNumbers(described, targets), done, tuple(_measures(again["measure"])), tuple(traces[0]), traces[1], presenter)
     names, measures = (tuple(manifest[x]) for x in ("names", "measures"))
     return Study(work, rows, store, names, measures, manifest["units"], manifest, make, int(manifest["plan"]["rows"]))
 
 
 def _again(work: Work, rows: Plan) -> dict[str, Any] | None:
-    """The call in words and numbers; None where it has objects or functions, which a folder cannot hold."""
-    of, vary = work.case.words(), {v.name: v.words() for v in rows.variations}
+    """The call in text and numbers; None where it has objects or functions, which a folder cannot hold."""
+    of, vary = work.case.as_text(), {v.name: v.as_text() for v in rows.variations}
     if of is None or isinstance(rows, Rows) or None in vary.values() or not all(isinstance(m, Measure) for m in work.measures):
         return None
     drawn = isinstance(rows, Drawn)
@@ -348,7 +348,7 @@ def _need_unit(described: Description, t: Target, given: Any) -> None:
             raise UsageError(f"vary: {t.name} = {given} does not suit the model: {problem}") from problem
 
 
-def _measures(given: Any) -> list[Measure | Function]:
+def _measures(given: Any) -> list[Measure | MeasureFunction]:
     """Texts, functions, or a dict of them by name."""
     if isinstance(given, Mapping):
         pairs = list(given.items())
@@ -356,11 +356,11 @@ def _measures(given: Any) -> list[Measure | Function]:
         items = [given] if isinstance(given, str) or callable(given) else list(given or ())
         pairs = [(None, x) for x in items]
     if not pairs:
-        raise UsageError(f'measure is what to read of every design: "max A.torque". Words: {", ".join(REDUCTIONS)}, time when.')
-    out: list[Measure | Function] = []
+        raise UsageError(f'measure is what to read of every design: "max A.torque". Reductions: {", ".join(REDUCTIONS)}, time when.')
+    out: list[Measure | MeasureFunction] = []
     for name, x in pairs:
         if callable(x):
-            out.append(Function(str(name or getattr(x, "__name__", "function")), x))
+            out.append(MeasureFunction(str(name or getattr(x, "__name__", "function")), x))
         else:
             found = measure(x)
             out.append(found if name is None else replace(found, label=str(name)))
@@ -371,7 +371,7 @@ def _measures(given: Any) -> list[Measure | Function]:
     return out
 
 
-def _checked(work: Work, wanted: Sequence[Measure | Function], stored: Sequence[str]) -> dict[str, tuple[str, str, float]]:
+def _checked(work: Work, wanted: Sequence[Measure | MeasureFunction], stored: Sequence[str]) -> dict[str, tuple[str, str, float]]:
     """Units of the measures (SI, the file's, its size), by the result with the numbers of the file; raise an error where a measure is not
     there."""
     nominal = np.array([t.nominal for t in work.numbers.targets])

@@ -85,7 +85,7 @@ def _of_control(name: str, case: Case) -> Target:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class VariedNumbers:
     """All numbers that vary, and how a design gets its own."""
 
     described: Description

@@ -31,7 +31,7 @@ SHARES = (0.00135, 0.5, 0.99865)  # quantiles that a normal law has at -3, 0 and
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one tolerance does to a measure. `share` is its part of the variance."""
+    """Effect of one tolerance on a measure. `share` is its part of the variance."""
 
     name: str
     tolerance: float  # half the band, or three standard deviations of a distribution
@@ -78,7 +78,7 @@ class ToleranceResult:
         return [*out, ("worst case, linear", "", *(f"{x / size:.6g}" for x in worst))]
 
     def verdict(self, rows: int) -> str:
-        """The share outside the limits in words; empty without limits."""
+        """The share outside the limits as text; empty without limits."""
         if self.limits == (None, None):
             return ""
         unit, size = self.shown

@@ -1,4 +1,4 @@
-"""What a study varies: one number each, with the values or the distribution it takes.
+"""Variations of a study: one number each, with the values or the distribution it takes.
 
     "180..260 mm / 20"          twenty values of a grid; anywhere between in plans that draw
     "200 +- 0.1 mm"             a tolerance: normal with a third of it as standard deviation, none outside
@@ -56,13 +56,13 @@ class Variation:
         """Quantiles: values for numbers between 0 and 1."""
         raise NotImplementedError
 
-    def words(self) -> Any:
-        """What `variation` reads as the same again, in text and numbers; None where that is not possible."""
+    def as_text(self) -> Any:
+        """Return text or numbers that `variation` reads as the same again; None where that is not possible."""
         return self.text
 
 
 @dataclass(frozen=True)
-class Listed(Variation):
+class ListedValues(Variation):
     """Values one by one."""
 
     given: tuple[float, ...]
@@ -71,7 +71,7 @@ class Listed(Variation):
     def values(self) -> np.ndarray:
         return np.array(self.given)
 
-    def words(self) -> list[float]:
+    def as_text(self) -> list[float]:
         return list(self.given)
 
     def at(self, u: np.ndarray) -> np.ndarray:
@@ -79,7 +79,7 @@ class Listed(Variation):
 
 
 @dataclass(frozen=True)
-class Between(Variation):
+class ValueRange(Variation):
     """Anywhere in a range, or so many values at equal distances."""
 
     count: int
@@ -142,7 +142,7 @@ class Quantiles(Variation):
 
     law: Any
 
-    def words(self) -> None:
+    def as_text(self) -> None:
         return None
 
     def at(self, u: np.ndarray) -> np.ndarray:
@@ -170,7 +170,7 @@ def variation(name: str, given: Any, dimension: Dimension | None) -> Variation:
     if not items:
         raise UsageError(f"{name}: an empty list has no values. {SHAPES}")
     numbers = tuple(_number(name, x, dimension) for x in items)
-    return Listed(name, ", ".join(map(str, items[:8])) + (", ..." if len(items) > 8 else ""), min(numbers), max(numbers), numbers)
+    return ListedValues(name, ", ".join(map(str, items[:8])) + (", ..." if len(items) > 8 else ""), min(numbers), max(numbers), numbers)
 
 
 def unit_in(text: str) -> str:
@@ -198,7 +198,7 @@ def _from_text(name: str, text: str, dimension: Dimension | None) -> Variation:
         count = int(found[4] or DEFAULT_COUNT)
         if not 2 <= count <= MOST_VALUES:
             raise UsageError(f"{name}: {count} values of a range; 2 to {MOST_VALUES:,} are possible.")
-        return Between(name, text.strip(), low, high, count)
+        return ValueRange(name, text.strip(), low, high, count)
     found = _TOLERANCE.match(text)
     if found is not None:
         nominal, band = (_with_unit(name, x, found[3], dimension) for x in found.group(1, 2))
@@ -209,7 +209,7 @@ def _from_text(name: str, text: str, dimension: Dimension | None) -> Variation:
     if found is not None:
         return _law(name, text.strip(), found[1], [x.strip() for x in found[2].split(",")], dimension)
     value = _number(name, text, dimension)
-    return Listed(name, text.strip(), value, value, (value,))
+    return ListedValues(name, text.strip(), value, value, (value,))
 
 
 def _law(name: str, text: str, law: str, arguments: Sequence[str], dimension: Dimension | None) -> Variation:
@@ -221,7 +221,7 @@ def _law(name: str, text: str, law: str, arguments: Sequence[str], dimension: Di
     if law == "uniform":
         if not numbers[0] < numbers[1]:
             raise UsageError(f"{name}: the range of {text} is empty.")
-        return Between(name, text, *numbers, DEFAULT_COUNT)
+        return ValueRange(name, text, *numbers, DEFAULT_COUNT)
     if law == "triangular":
         if not numbers[0] <= numbers[1] <= numbers[2] or not numbers[0] < numbers[2]:
             raise UsageError(f"{name}: {text} needs low <= mode <= high.")

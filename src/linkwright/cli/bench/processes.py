@@ -89,9 +89,9 @@ def first_use_rows(mechanism: str, repeats: int = 2) -> list[BenchRow]:
 def command_rows(repeats: int = 3) -> list[BenchRow]:
     """Commands and the first simulation on a machine, each in processes of its own, from start to end."""
     out = []
-    for name, words in COMMANDS.items():
+    for name, arguments in COMMANDS.items():
         with tempfile.TemporaryDirectory(prefix="linkwright-cache-") as place:
-            line = ["-m", "linkwright", *(w.format(place=place) for w in words)]
+            line = ["-m", "linkwright", *(w.format(place=place) for w in arguments)]
             out.append(_process_row(name, [_lasting(line, place) for _ in range(repeats + 1)], "from start to end, code in the cache"))
     first = []
     for _ in range(repeats):

@@ -137,7 +137,7 @@ def terms(
 
 
 class BlockPlaces:
-    """Where the blocks of one mechanism's terms are in the arrays of kernel `blocks`."""
+    """Places of the blocks of one mechanism's terms in the arrays of kernel `blocks`."""
 
     def __init__(self, loops: Loops, touched: Sequence[tuple[int, int]]):
         sizes = [s.v.stop - s.v.start for s in loops.skel.tree.subsystems]
