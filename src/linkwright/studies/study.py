@@ -291,7 +291,7 @@ def opened(place: Any, make: Callable[[Description], Any], presenter: Any) -> St
     if isinstance(again, dict):
         described = modelfile.read_text(manifest["model"], f"{place}")
         done = case_again(again["of"])
-        rows = _rows_of(again["vary"], described, done, again["plan"], again["n"], again["seed"])
+        rows = _rows_of(again["vary"], described, done, again["plan"], again["n"], again["seed"], known=True)
         targets = tuple(target(name, described, done) for name in rows.names)
         traces = manifest["work"]["traces"], manifest["work"]["thinned"]
         work = Work(VariedNumbers(described, targets), done, tuple(_measures(again["measure"])), tuple(traces[0]), traces[1], presenter)
@@ -316,7 +316,8 @@ def _again(work: Work, rows: Plan) -> dict[str, Any] | None:
     }
 
 
-def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n: int | None, seed: int) -> Plan:
+def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n: int | None, seed: int, *, known: bool = False) -> Plan:
+    """The plan of `vary`; `known` if it was read before, from a model whose units were still there."""
     if hasattr(vary, "columns") and hasattr(vary, "to_numpy"):
         names = [str(c) for c in vary.columns]
         need_different(names)
@@ -332,7 +333,8 @@ def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n:
     found = []
     for key, given in vary.items():
         t = target(str(key), described, done)
-        _need_unit(described, t, given)
+        if not known:
+            _need_unit(described, t, given)
         found.append(variation(str(key), given, t.dimension))
     return plan(name, found, n, seed)
 
