@@ -18,6 +18,7 @@ from linkwright.studies.variations import unit_in
 from linkwright.views.live.sliders import parameter_dimension
 from linkwright.views.plots.frame import four, with_unit, written
 
+FEWEST = 4  # digits of a value
 SHOWN_AS_THEY_ARE = ("J",)  # of the dimension of a torque, which is shown in N m
 
 
@@ -36,8 +37,16 @@ class StudyColumn:
         return with_unit(self.name, self.symbol)
 
     def text(self, x: float) -> str:
-        """A value of it with its unit."""
-        return with_symbol(four(x), self.symbol)
+        """A value of it with its unit, and with digits that show a thousandth of the spread."""
+        return with_symbol(four(x) if self.digits == FEWEST else f"{float(f'{x:.{self.digits}g}'):.12g}", self.symbol)
+
+    @cached_property
+    def digits(self) -> int:
+        known = self.values[self.known]
+        span, most = (float(np.ptp(known)), float(np.abs(known).max())) if len(known) else (0.0, 0.0)
+        if not span > 1e-12 * most:  # round-off has no digits worth reading
+            return FEWEST
+        return int(np.clip(np.ceil(np.log10(most / span)) + 3, FEWEST, 12))
 
     @property
     def known(self) -> np.ndarray:

@@ -19,6 +19,7 @@ MOST_POINTS = 20_000  # drawn; more take long and cover each other
 MOST_COLUMNS = 7
 MOST_MAPS = 4
 MANY = 2000  # points that are a picture inside a vector file
+SEEN = 500  # points between which contours are drawn; more would cover them
 LEVELS = 12
 
 
@@ -120,6 +121,7 @@ def _map(frame: Frame, axes: Any, data: StudyTable, c: StudyColumn, shown: Seque
     said = [*part.fixed]
     axes.set_xlabel(shown[0].label, parse_math=False)
     y_axis(axes, shown[1].name, shown[1].symbol)
+    axes.locator_params(axis="x", nbins=6)
     axes.grid(visible=False)
     if known.any():
         drawn_as = _surface(frame, axes, data, (x, y, z), bool(part.free))
@@ -161,8 +163,8 @@ def _surface(frame: Frame, axes: Any, data: StudyTable, points: tuple[np.ndarray
     if triangles is not None:
         made = axes.tricontourf(triangles, z[known], levels, cmap=colours)
         axes.tricontour(triangles, z[known], levels, colors=frame.look.paper, linewidths=0.5, alpha=0.6)
-        few = _some(int(known.sum()))
-        axes.plot(x[known][few], y[known][few], ".", ms=1.6, color=frame.look.ink, alpha=0.45, rasterized=len(few) > MANY)
+        if known.sum() <= SEEN:
+            axes.plot(x[known], y[known], ".", ms=1.6, color=frame.look.ink, alpha=0.45)
         return made
     few = _some(int(known.sum()))
     at = (x[known][few], y[known][few])
