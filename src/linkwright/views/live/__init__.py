@@ -48,10 +48,10 @@ def text(
     system = _system(subject, run)
     made, known = contents(system, run, steps, static)
     known["reload"] = reload
-    return _filled(
+    return filled(
         "page.html",
         title=html.escape(system.description.name),
-        style=_styles(),
+        style=styles(*STYLES),
         report=report or "",
         scripts="\n".join(_scripts(made, known, system.description.planar)),
     )
@@ -65,8 +65,8 @@ def write(subject: Any, path: str | os.PathLike[str], **options: Any) -> Path:
 
 def error_text(title: str, message: str, reload: str | None = None) -> str:
     """A page that says what is wrong with a model, and reloads when it changes."""
-    watch = _script(short(asset("reload.js")))
-    return _filled("error.html", title=html.escape(title), message=html.escape(message), watch=watch, reload=_json(reload))
+    watch = script_element(short(asset("reload.js")))
+    return filled("error.html", title=html.escape(title), message=html.escape(message), watch=watch, reload=json_text(reload))
 
 
 def contents(system: System, run: Trajectory | None = None, steps: int | None = None, static: bool = False) -> tuple[str, dict[str, Any]]:
@@ -104,20 +104,21 @@ def _same_machine(run: Trajectory, system: System) -> bool:
 # -------------------------------------------------------------------- putting it together
 
 
-def _filled(name: str, **parts: str) -> str:
+def filled(name: str, **parts: str) -> str:
     """The template with its placeholders filled in one pass, so that nothing inside a part is taken for one."""
     pieces = re.split(r"\{\{(\w+)\}\}", asset(name))
     return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
 
 
-def _styles() -> str:
-    return "\n".join(asset(name).replace("</", "<\\/") for name in STYLES)
+def styles(*names: str) -> str:
+    """The text of style sheets for a page."""
+    return "\n".join(asset(name).replace("</", "<\\/") for name in names)
 
 
 def _scripts(made: str, known: dict[str, Any], planar: bool) -> list[str]:
-    out = [] if planar else [QUIET, _script(THREE.read_text(encoding="utf-8")), LOUD]
-    out += [_script(made), _script(f"var DATA={_json(known)};")]
-    return out + [_script(short(asset(name))) for name in script_names(planar)]
+    out = [] if planar else [QUIET, script_element(THREE.read_text(encoding="utf-8")), LOUD]
+    out += [script_element(made), script_element(f"var DATA={json_text(known)};")]
+    return out + [script_element(short(asset(name))) for name in script_names(planar)]
 
 
 def script_names(planar: bool) -> list[str]:
@@ -141,9 +142,11 @@ def short(source: str) -> str:
     return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
 
 
-def _script(source: str) -> str:
+def script_element(source: str) -> str:
+    """A script inside a page."""
     return f"<script>{re.sub('</(?=script)', '<' + chr(92) + '/', source, flags=re.IGNORECASE)}</script>"
 
 
-def _json(value: Any) -> str:
+def json_text(value: Any) -> str:
+    """A value as JSON that can be inside a script."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")  # no tag, no comment can begin in it

@@ -68,7 +68,7 @@ def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any
         plain = {name: x for name, x in plain.items() if _acts_alike(described, here, {name: x})}
     out = []
     for name in plain:
-        dimension = _dimension(described, name)
+        dimension = parameter_dimension(described, name)
         kind = next((k for k, x in KINDS.items() if x == dimension), "")
         if dimension == NONE and _shapes(system, name, known[name].value):
             kind = "length"  # its number stays as written: a unit in its place might not fit where it is used
@@ -209,7 +209,8 @@ def _entry(node: FileNode | None, *path: str) -> FileNode | None:
     return node
 
 
-def _dimension(described: Description, name: str) -> Any:
+def parameter_dimension(described: Description, name: str) -> Any:
+    """Dimension of a parameter of the file, by the unit it is written with."""
     root = _root(described)
     node = _entry(root, "parameters", name)
     listed = _entry(root, "units")

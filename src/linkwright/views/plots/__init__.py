@@ -63,7 +63,7 @@ def plot_of(subject: Any, what: str | Sequence[str] | None = None, path: Place =
     what = "overview" if what is None else what
     if isinstance(what, str) and what in PLOTS:
         entry = PLOTS[what]
-        _check(what, options, entry.options)
+        checked_options(what, options, entry.options)
         if entry.takes == "mechanism":
             return entry.draw(subject, path, **options)
         if entry.takes == "run" and not isinstance(subject, Trajectory):
@@ -77,7 +77,7 @@ def plot_of(subject: Any, what: str | Sequence[str] | None = None, path: Place =
     if isinstance(what, str) and what not in c.channels:
         family = [n for n in c.channels if n.split(".")[0] == what.split(".")[0]] if "." in what else []
         raise UsageError(f"there is no plot and no channel '{what}'. {nearest(what, family or [*PLOTS, *_heads(c)], 'Plots and channels')}")
-    _check("channels", options, Entry(plot, "").options)
+    checked_options("channels", options, Entry(plot, "").options)
     return plot(c, names, path, **options)
 
 
@@ -86,10 +86,22 @@ def _heads(c: Trajectory) -> list[str]:
     return [n for n in c.channels if "." not in n]
 
 
-def _check(what: str, options: dict[str, Any], allowed: list[str]) -> None:
+def checked_options(what: str, options: dict[str, Any], allowed: list[str]) -> None:
+    """Raise UsageError for an option that a plot does not take."""
     for name in options:
         if name not in allowed:
             raise UsageError(f"the plot '{what}' has no option '{name}'. {nearest(name, allowed, 'Options')}")
 
 
-__all__ = ["MOST_CURVES", "PLOTS", "Entry", "main_angles", "marked_points", "natural_axis", "overview", "plot", "plot_of"]
+__all__ = [
+    "MOST_CURVES",
+    "PLOTS",
+    "Entry",
+    "checked_options",
+    "main_angles",
+    "marked_points",
+    "natural_axis",
+    "overview",
+    "plot",
+    "plot_of",
+]

@@ -1,0 +1,62 @@
+// Columns of the study: numbers with the digits that their spread needs, their extremes, and the colours of a map.
+//   column: {name, symbol, values}; values are in the unit shown, NaN where a design has none
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const study = {};
+  const numbered = (c) => Object.assign({}, c, { values: c.values.map((v) => (v === null ? NaN : v)) });
+
+  study.axes = DATA.axes.map(numbered);
+  study.variables = DATA.variables.map(numbered);
+  study.measures = DATA.measures.map(numbered);
+  study.count = DATA.rows.length;
+  study.reasonOf = (i) => (DATA.rows[i] < 0 ? "not computed" : i in DATA.failed ? DATA.reasons[DATA.failed[i]] : "");
+
+  // digits that show a thousandth of the spread: 200.013 of 200 +- 0.1
+  const digitsOf = (c) => {
+    const [low, high] = LW.scale.extent([c.values]) || [0, 0];
+    const most = Math.max(Math.abs(low), Math.abs(high));
+    if (!(high > low)) return { digits: 6, most };
+    return { digits: Math.min(12, Math.max(4, Math.ceil(Math.log10(most / (high - low))) + 3)), most };
+  };
+  const cached = new Map();
+  study.number = (c, value) => {
+    if (!cached.has(c)) cached.set(c, digitsOf(c));
+    const { digits, most } = cached.get(c);
+    return LW.fixed(value, most, digits);
+  };
+  study.text = (c, value) => (Number.isFinite(value) ? LW.withUnit(study.number(c, value), c.symbol) : "\u2013");
+  study.label = (c) => {
+    const unit = LW.unit(c.symbol);
+    return unit ? `${c.name}, ${unit}` : c.name;
+  };
+
+  // places of the least and greatest value; null where there is none
+  study.extremes = (c) => {
+    let low = -1;
+    let high = -1;
+    c.values.forEach((v, i) => {
+      if (!Number.isFinite(v)) return;
+      if (low < 0 || v < c.values[low]) low = i;
+      if (high < 0 || v > c.values[high]) high = i;
+    });
+    return low < 0 ? null : { low, high };
+  };
+
+  const parts = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  const RAMP = DATA.ramp.map(parts);
+  // the colour of a share from 0 to 1
+  study.colour = (share) => {
+    const x = Math.min(1, Math.max(0, share)) * (RAMP.length - 1);
+    const i = Math.min(RAMP.length - 2, Math.floor(x));
+    return `rgb(${RAMP[i].map((a, k) => Math.round(a + (x - i) * (RAMP[i + 1][k] - a))).join(",")})`;
+  };
+  study.shade = (c) => {
+    const [low, high] = LW.scale.extent([c.values]) || [0, 0];
+    return (v) => study.colour(high > low ? (v - low) / (high - low) : 0.5);
+  };
+  const many = (n, one, several) => `${n.toLocaleString("en")} ${n === 1 ? one : several}`;
+  study.designs = (n) => many(n, "design", "designs");
+
+  LW.study = study;
+})();

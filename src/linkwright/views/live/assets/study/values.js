@@ -1,0 +1,35 @@
+// The table of measures: the value of the chosen design, and the extremes of all designs on the page, which can be clicked.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  LW.valueTable = (container, columns, go) => {
+    const rows = columns.map((c) => {
+      const ends = LW.study.extremes(c);
+      const end = (i, word) => {
+        if (!ends) return LW.el("td", { text: "\u2013" });
+        const title = `${word} of ${c.name}: show this design`;
+        return LW.el("td", {}, LW.el("button", { type: "button", title, "aria-label": title, text: LW.study.number(c, c.values[i]), on: { click: () => go(i) } }));
+      };
+      const here = LW.el("td", { class: "here" });
+      const unit = LW.unit(c.symbol);
+      const name = LW.el("th", { scope: "row", text: c.name }, unit ? LW.el("small", { text: ` ${unit}` }) : null);
+      const row = LW.el("tr", {}, name, here, end(ends && ends.low, "least"), end(ends && ends.high, "greatest"));
+      return { c, here, row };
+    });
+    const head = LW.el("tr", {}, ...["", "here", "min", "max"].map((text) => LW.el("th", { scope: "col", text })));
+    const caption = LW.el("caption");
+    container.append(LW.el("table", { class: "numbers" }, caption, LW.el("thead", {}, head), LW.el("tbody", {}, ...rows.map((r) => r.row))));
+    return (i) => {
+      LW.setText(caption, i === null ? "No design chosen" : DATA.rows[i] < 0 ? "Design not computed" : `Design of row ${DATA.rows[i].toLocaleString("en")}`);
+      for (const { c, here } of rows) LW.setText(here, i === null ? "\u2013" : LW.study.number(c, c.values[i]));
+    };
+  };
+
+  // why the chosen design has no values
+  LW.sayReason = (i) => {
+    const box = document.getElementById("reason");
+    const why = i === null ? "" : LW.study.reasonOf(i);
+    box.hidden = !why;
+    LW.setText(box, why === "not computed" ? "This design is not computed yet." : why ? `This design failed: ${why.replace(/\.$/, "")}.` : "");
+  };
+})();
