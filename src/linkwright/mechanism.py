@@ -251,16 +251,17 @@ class Mechanism:
         motor: Any = None,
         *,
         steps: int | None = None,
+        tolerances: ToleranceAnalysis | None = None,
         force: bool = False,
     ) -> Path:
         """Write the page with one or two sheets for print: mobility, motion, drive, motor, bearing loads, checks.
 
         `run` is reported on in place of a turn (of `steps` steps, 360 if not given); `motor` is a dict as for
-        `c.drive_sizing(motor=...)`, in place of the file's own.
+        `c.drive_sizing(motor=...)`, in place of the file's own; `tolerances` (of `m.tolerances`) get a part of their own.
         """
         from linkwright.views.report import report
 
-        return report(self, path, run=_a_run(run), motor=motor, steps=steps)
+        return report(self, path, run=_a_run(run), motor=motor, steps=steps, tolerances=tolerances)
 
     def _repr_html_(self) -> str:
         """Notebooks: the page itself."""

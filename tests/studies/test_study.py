@@ -192,3 +192,12 @@ def test_wrong_studies_are_refused_before_the_first_row(vary, more, words) -> No
 def test_statistics_of_nothing() -> None:
     s = statistics("x", "m", np.full(3, np.nan), {"a": np.arange(3.0)})
     assert s.count == 0 and np.isnan(s.mean)
+
+
+def test_tolerances_are_a_part_of_the_report(tmp_path) -> None:
+    m = lw.load(SLIDER)
+    t = m.tolerances({"r": "50 +- 0.3 mm"}, "range slide", limits=(None, "100.4 mm"), n=64)
+    text = m.report(tmp_path / "report.html", steps=36, tolerances=t).read_text(encoding="utf-8")
+    assert ">Tolerances<" in text and t["range slide"].verdict(64) in text and "distribution of range slide" in text
+    with pytest.raises(UsageError, match=r"what m\.tolerances"):
+        m.report(tmp_path / "other.html", tolerances=3)

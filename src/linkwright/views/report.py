@@ -42,8 +42,10 @@ def report(
     run: Trajectory | None = None,
     motor: Any = None,
     steps: int | None = None,
+    tolerances: Any = None,
 ) -> Path:
-    """Write the page of a Mechanism or System with its report: of `run` (a turn, a motion, a simulation), or of a turn in `steps`."""
+    """Write the page of a Mechanism or System with its report: of `run` (a turn, a motion, a simulation), or of a turn in `steps`;
+    `tolerances` (of `m.tolerances`) are a part of it."""
     from linkwright.views import live
 
     files.checked(path, files.PAGES)
@@ -51,15 +53,30 @@ def report(
         Motor.of(motor)  # a wrong key is reported before the long work
     if page.checked_steps(steps) is not None and run is not None:
         raise UsageError("steps are those of the turn a report makes; the run that is given has its own samples. Leave one of them out.")
-    content = fragment(subject, run=run, motor=motor, steps=steps)
+    if tolerances is not None:
+        from linkwright.views import report_tolerances  # here and below: few reports have them
+
+        report_tolerances.check(tolerances)
+    content = fragment(subject, run=run, motor=motor, steps=steps, tolerances=tolerances)
     return live.write(subject, path, report=content, steps=steps, **page.played(subject, run))
 
 
-def fragment(subject: Any, *, run: Trajectory | None = None, motor: Any = None, steps: int | None = None) -> str:
+def fragment(
+    subject: Any,
+    *,
+    run: Trajectory | None = None,
+    motor: Any = None,
+    steps: int | None = None,
+    tolerances: Any = None,
+) -> str:
     """The report alone, as HTML for the page."""
     content = ReportContent(getattr(subject, "system", subject), run, motor, steps)
     simulated = run is not None and run.proof is not None
     inside = content.head() + content.intro() + (content.simulation() if simulated else content.cycle())
+    if tolerances is not None:
+        from linkwright.views import report_tolerances
+
+        inside += report_tolerances.section(tolerances)
     return f'<article class="rp">\n{inside}</article>'
 
 

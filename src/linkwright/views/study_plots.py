@@ -22,7 +22,7 @@ from linkwright.model.file.units import quantity
 from linkwright.studies.plans import DRAWN, Saltelli
 from linkwright.studies.study import Study
 from linkwright.views.plots import Entry, checked_options
-from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn, in_lines, y_axis
+from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn, in_lines, width_of, y_axis
 from linkwright.views.study_columns import StudyColumn, StudyTable, dimension_of, outcome, table
 from linkwright.views.study_maps import contours, curves, scatter
 from linkwright.views.study_tornado import tornado
@@ -138,6 +138,7 @@ def _bars(frame: Frame, axes: Any, c: StudyColumn, ends: tuple[float | None, flo
     y_axis(axes, "designs", "-")
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.grid(axis="x", visible=False)
+    axes.locator_params(axis="x", nbins=max(3, int(1.8 * width_of(axes))))
     axes.set_title(in_lines(_said(c, y, low, high, below, above), axes, 8.0), fontsize=8, loc="left", parse_math=False)
 
 

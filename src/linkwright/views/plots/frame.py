@@ -249,7 +249,7 @@ def in_lines(texts: Iterable[str], axes: Any, size: float) -> str:
     lines: list[str] = []
     for text in texts:
         if lines and len(lines[-1]) + 5 + len(text) <= room:
-            lines[-1] += "     " + text
+            lines[-1] += "  ·  " + text  # spaces alone are lost in a page
         else:
             lines.append(text)
     return "\n".join(lines)
