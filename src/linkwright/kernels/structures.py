@@ -8,7 +8,8 @@ making it does.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from threading import RLock
 from typing import Any
 
@@ -17,6 +18,11 @@ import numpy as np
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.kernels import Kernels
+from linkwright.mechanics.constraints.gear import GearConstraint
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.model.numbers import DesignNumbers, TreeNumbers
+from linkwright.numerics.spatial import EYE
+from linkwright.topology.tree import Tree
 
 MOST = 64  # structures held at a time
 MAKING = 0.2  # seconds that making code takes, roughly: as many are spent on floats before it is made, so neither way is much dearer
@@ -64,22 +70,32 @@ class KernelStructure:
         kernel = self.kernels.get(name, drives=drives, by=by, of=of)
         if not kernel.native or not (now or kernel.at_hand):
             return None
-        if now and self.kernels.numbers is not None and self.kernels.plan.idle:
-            return None  # links that spin about lines which depend on the numbers
         _ = kernel.code.one_address
         return kernel
 
 
-def structure(kernels: Kernels) -> KernelStructure:
-    """The structure that these kernels (whose `numbers` are set) belong to: one that is known, or a new one."""
-    assert kernels.numbers is not None
-    d = kernels.tree.description
-    floating = tuple(d.body(name).start for name in kernels.tree.floating)
-    key = (kernels.numbers.structure, kernels.tree.cuts, floating, kernels.drives, kernels.engine)
+def structure(numbers: DesignNumbers, tree: Tree, kernels: Callable[[], Kernels]) -> KernelStructure:
+    """The structure that a mechanism with these numbers belongs to: one that is known, or a new one with its kernels."""
+    key = (numbers.structure, tree.cuts, tuple(d.joint for d in tree.description.drives))
     with _lock:
         if key not in _known:
-            _known[key] = KernelStructure(kernels)
+            _known[key] = KernelStructure(replace(kernels(), free=numbers.parameters, numbers=numbers, made={}, plans={}, variants={}))
         _known.move_to_end(key)
         while len(_known) > MOST:
             _known.popitem(last=False)
         return _known[key]
+
+
+def tree_numbers(loops: Loops) -> TreeNumbers:
+    """Numbers that a mechanism's spanning tree adds to its own. Bodies whose axes a load names stay in these."""
+    skel = loops.skel
+    d, as_drawn = skel.tree.description, {load.axes for load in skel.tree.description.loads}
+    turned = ((n.body, X.R) for n, X in zip(skel.tree.nodes, skel.X_CM, strict=True) if n.body not in as_drawn)
+    counting = [c for c in d.couplings if c.table is None and c.offset is None]
+    counted = dict.fromkeys(name for c in (*counting, *d.gears) for name in (c.first, c.second))
+    return TreeNumbers(
+        {body: R for body, R in turned if not (R == EYE).all()},
+        skel.tree.floating,
+        {name: float(skel.start_coordinates[name][0]) for name in counted},
+        {c.name: (c.pitch_side, float(np.sign(c.factor_second))) for c in loops.constraints if isinstance(c, GearConstraint)},
+    )

@@ -146,6 +146,7 @@ class Gear:
     rack: bool = False
     pressure_angle: Scalar = 0.3490658503988659  # 20 deg
     where: Source | None = _place()
+    side: tuple[float, float] | None = None  # of the pitch point and of the ratio, where symbols have no sign; None: by the radii
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -18,7 +17,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, skeleton
 from linkwright.model.description import Description
-from linkwright.model.numbers import DesignNumbers
+from linkwright.model.numbers import DesignNumbers, static_structure
 from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.cycle import coordinate_now
@@ -72,7 +71,7 @@ class Compiled:
         self.described, self.engine = described, engine  # parameters still expressions
         self.description = described.numbers()
         self.free: tuple[Parameter, ...] = tuple(self.chosen(free)) if free else ()
-        self.tree: Tree = build_tree(self.description, cuts, self._every_number.structure)
+        self.tree: Tree = build_tree(self.description, cuts, static_structure(self.description))
         self.skel: Skeleton = skeleton(self.tree)
         self.loops: Loops = TracedLoops.of(self.skel, length)
         self.forces = forces.of_description(self.description)
@@ -136,26 +135,34 @@ class Compiled:
         """True if every effort and reaction is determinate in most positions, and friction does not depend on them."""
         return self.all_rows_count and not any(f.mu for f in self.description.frictions)
 
-    @cached_property
+    @property
     def numbers(self) -> DesignNumbers | None:
-        """The numbers of this mechanism apart from its structure; None where code depends on more than that: couplings and gears count from
-        the start, links spin about lines that depend on dimensions, some numbers are free already."""
-        d = self.description
-        apart = not self.free and not d.couplings and not d.gears and self.engine == "native"
-        balls = sum(joint_types.is_ball(joint_types.create(j.type, j.options)) for j in d.joints)
-        return self._every_number if apart and balls < 2 else None
+        """The numbers of this mechanism apart from its structure; None where code depends on more than that: some numbers are free
+        already, links spin about lines that are not those between two ball joints."""
+        return self._bound[1]
 
-    @cached_property
-    def _every_number(self) -> DesignNumbers:
-        return DesignNumbers.of(self.description)
-
-    @cached_property
+    @property
     def _structure(self) -> KernelStructure:
-        from linkwright.kernels.structures import KernelStructure, structure
+        return self._bound[0]
 
-        if self.numbers is None:
-            return KernelStructure(self.kernels)
-        return structure(replace(self.kernels, free=self.numbers.parameters, numbers=self.numbers, made={}, plans={}, variants={}))
+    @cached_property
+    def _bound(self) -> tuple[KernelStructure, DesignNumbers | None]:
+        """The structure whose kernels answer, and the numbers that these are bound to."""
+        from linkwright.kernels.structures import KernelStructure, structure, tree_numbers
+
+        if self.free or self.engine != "native":
+            return KernelStructure(self.kernels), None
+        numbers = DesignNumbers.of(self.description, tree_numbers(self.loops))
+        found = structure(numbers, self.tree, lambda: self.kernels)
+        balls = sum(joint_types.is_ball(joint_types.JOINTS[j.type]) for j in self.description.joints)
+        if balls > 1 and not found.kernels.plan.spins_follow:
+            return KernelStructure(self.kernels), None
+        return found, numbers
+
+    def on_body(self, body: str, at: np.ndarray) -> np.ndarray:
+        """A place on a body in the axes that kernels of the structure give for it."""
+        axes = None if self.numbers is None else self.numbers.tree.axes.get(body)
+        return at if axes is None else at @ axes
 
     def walking(self, drives: Sequence[str], seconds: float = 0.15) -> Walking | None:
         """Return the walk along the loops in machine code, where kernel `walk` is ready."""
@@ -166,7 +173,7 @@ class Compiled:
         if key not in self.stores:
             from linkwright.kernels.walking import Walking
 
-            self.stores[key] = Walking(kernel, 0 if self.numbers is not None else len(self.kernels.plan.idle))
+            self.stores[key] = Walking(kernel, len(self._structure.kernels.plan.idle))
         return self.stores[key]
 
     def _closed(

@@ -16,6 +16,7 @@ from linkwright.model.description import Description
 from linkwright.topology.build import rebind, tree_of
 from linkwright.topology.cuts import choose_cuts, given_cuts
 from linkwright.topology.graph import read_graph
+from linkwright.topology.inertia import InertiaTest
 from linkwright.topology.tree import Loop, Node, Subsystem, Tree
 
 __all__ = ["Loop", "Node", "Subsystem", "Tree", "build_tree", "choose_cuts", "rebind"]
@@ -29,13 +30,14 @@ def build_tree(description: Description, cuts: Sequence[str] | None = None, stru
     """Spanning tree, subsystems and loops of a numeric description.
 
     `cuts` (else `description.cuts`) names the joints to take out of the tree; without either the
-    program chooses them for cheap forward dynamics; for a `structure` that was met before (`model.numbers`) the same ones again.
+    program chooses them for cheap forward dynamics; for a `structure` that was met before (`model.numbers`) the same ones again,
+    unless other degrees of freedom move no inertia.
     """
     graph = read_graph(description)
     wanted = cuts if cuts is not None else description.cuts
     if wanted is not None:
         return tree_of(graph, given_cuts(graph, wanted), "chosen by the user")
-    key = None if structure is None else (structure, tuple(d.joint for d in description.drives))
+    key = None if structure is None else (structure, tuple(d.joint for d in description.drives), InertiaTest(graph).facts)
     if key is None or key not in _known:
         names, _, reason = choose_cuts(description)
         if key is None:

@@ -21,7 +21,7 @@ from linkwright.mechanics.forces import line
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import accelerations, body_jacobian, joint_coordinates, locate_at, motion, qdot
 from linkwright.model.curves.lines import Parabola
-from linkwright.numerics.scalars import common_type, eliminate, minimum, real
+from linkwright.numerics.scalars import common_type, constant, eliminate, minimum, real
 from linkwright.numerics.spatial import array, cross, point_acceleration
 
 Arrays = dict[str, Any]
@@ -106,7 +106,7 @@ class KinematicEquations:
         skel, tied = self.loops.skel, self.tied(laws)
         c = tied.at(q, v, 0.0, near)
         rows = [*(range(skel.tree.nc) if self.plan.keep is None else self.plan.keep), *range(skel.tree.nc, len(c.phi))]
-        J = np.concatenate([c.J[rows], np.array(self.plan.idle, dtype=float).reshape(-1, c.J.shape[1])])
+        J = np.concatenate([c.J[rows], self.plan.idle_rows(c.J.shape[1])])
         return Driven(tied, c, rows, J, self._order("kinematics", J))
 
     def kinematics(self, q: Any, v: Any, drive: Any, speed: Any, acceleration: Any, near: Any) -> Arrays:
@@ -236,10 +236,6 @@ def cut_coordinates(skel: Any, q: Any, here: Any) -> list[Any]:
         counted = "quaternion" not in create(joint.type, joint.options).coordinate_kinds
         out += list(joint_coordinates(skel, m, joint, here[name]) if counted else here[name])
     return out
-
-
-def constant(x: Any) -> bool:
-    return isinstance(x, (int, float, np.floating))
 
 
 def size(x: Any) -> Any:
