@@ -341,7 +341,13 @@ class Description:
     def _with(self, values: Mapping[str, Any]) -> Description:
         from linkwright.model.round_off import without_round_off  # here, because it is built on the classes above
 
-        return without_round_off(_substitute(self, Evaluation(evaluate_parameters(dict(self.parameters), values))))
+        evaluated = self._evaluation if not values else Evaluation(evaluate_parameters(dict(self.parameters), values))
+        return without_round_off(_substitute(self, evaluated))
+
+    @cached_property
+    def _evaluation(self) -> Evaluation:
+        """Values of expressions with the parameters as they are; the reader of a file puts those in that it has found."""
+        return Evaluation(evaluate_parameters(dict(self.parameters), {}))
 
 
 def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 from linkwright.errors import ModelError, Source, UsageError, nearest
 from linkwright.model.description import Mat3, PointRef, Vec3
-from linkwright.model.expressions import FUNCTIONS, Expr, dependency_order
+from linkwright.model.expressions import FUNCTIONS, Evaluation, Expr, dependency_order
 from linkwright.model.file.geometry import matrix, rotation_quaternion, rotation_rpy, rotation_z, vector
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.parser import NOT_NUMBERS, parse
@@ -52,6 +52,7 @@ class Context:
         self.parameters: dict[str, Any] = {}
         self.env: dict[str, float] = {}
         self._values: dict[Expr, float] = {}
+        self.evaluation = Evaluation(self.env)  # used when all parameters are in it
         self.algebra = QuantityAlgebra(units, {})
         self.drawing: dict[str, Vec3] = {}
         self.sketch: dict[str, tuple[float, float, float]] = {}
@@ -115,7 +116,7 @@ class Context:
         if value.__class__ is not Expr:
             return float(value)
         if value not in self._values:
-            self._values[value] = numeric(value, self.env, node)
+            self._values[value] = numeric(value, self.evaluation, node)
         return self._values[value]
 
     def numerics(self, values: Sequence[Any], node: FileNode | None = None) -> tuple[float, float, float]:

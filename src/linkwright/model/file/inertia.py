@@ -93,6 +93,11 @@ def polygon_area_vector(corners: Sequence[Vec3]) -> Vec3:
 
 
 def plate(mass: Any, corners: Sequence[Vec3], thickness: Any = 0.0) -> MassProperties:
+    return _plate(mass, tuple(corners), thickness)
+
+
+@lru_cache(RETAINED)
+def _plate(mass: Any, corners: tuple[Vec3, ...], thickness: Any) -> MassProperties:
     """A uniform plane plate: the fan of triangles from its first corner, weighted by signed area."""
     normal = polygon_area_vector(corners)
     square = dot(normal, normal)
@@ -116,9 +121,12 @@ def plate_area(corners: Sequence[Vec3]) -> Any:
 
 def together(parts: Iterable[MassProperties]) -> MassProperties:
     """Several rigid parts as one."""
-    parts = list(parts)
-    if len(parts) == 1:
-        return parts[0]
+    parts = tuple(parts)
+    return parts[0] if len(parts) == 1 else _together(parts)
+
+
+@lru_cache(RETAINED)
+def _together(parts: tuple[MassProperties, ...]) -> MassProperties:
     mass = parts[0].mass
     moment = scale(parts[0].mass, parts[0].com)
     for p in parts[1:]:

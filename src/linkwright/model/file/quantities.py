@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from linkwright.errors import ModelError, UsageError, nearest
-from linkwright.model.expressions import Expr, apply, combine, evaluate, free_variables, variable
+from linkwright.model.expressions import Evaluation, Expr, apply, combine, evaluate, free_variables, variable
 from linkwright.model.file.nodes import FileNode, from_python
 from linkwright.model.file.parser import parse
 from linkwright.model.file.units import ANGLE, NONE, UNITS, Dimension, UnitSystem, describe, display_unit, matches, multiply, parse_unit
@@ -204,12 +204,12 @@ def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
     return float(value)
 
 
-def numeric(value: Any, env: Mapping[str, Any], node: FileNode | None = None) -> float:
+def numeric(value: Any, env: Mapping[str, Any] | Evaluation, node: FileNode | None = None) -> float:
     """The float an expression has with the parameters' present values."""
     if not isinstance(value, Expr):
         return float(value)
     try:
-        number = evaluate(value, env)
+        number = env(value) if isinstance(env, Evaluation) else evaluate(value, env)
     except ModelError as error:
         raise ModelError(error.message, node.where if node else None) from error
     if isinstance(number, Expr):
