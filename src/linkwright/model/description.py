@@ -360,7 +360,9 @@ def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:
 @cache
 def _compared(kind: type) -> tuple[str, ...]:
     """Names of the fields of a dataclass that may hold numbers; none for other classes."""
-    return tuple(f.name for f in fields(kind) if f.compare) if is_dataclass(kind) and kind is not Source else ()
+    if not is_dataclass(kind) or kind is Source:
+        return ()
+    return tuple(f.name for f in fields(kind) if f.compare and f.name not in _HOLD_NONE.get(kind, ("name", "between")))
 
 
 @cache
@@ -369,6 +371,8 @@ def _every_field(kind: Any) -> tuple[str, ...]:
 
 
 _PLAIN = frozenset((float, str, int, bool, type(None)))  # types that hold no expression
+_CONSTANT = frozenset(map(id, (EYE3, ZERO3, NO_INERTIA)))  # values that hold none
+_HOLD_NONE: dict[type, tuple[str, ...]] = {Body: ("name", "start", "outline"), Description: ("name", "units", "drawing", "cuts")}
 
 
 def _substitute(value: Any, evaluated: Evaluation) -> Any:
@@ -379,6 +383,8 @@ def _substitute(value: Any, evaluated: Evaluation) -> Any:
     if kind is Expr:
         return evaluated(value)
     if kind is tuple:
+        if id(value) in _CONSTANT:
+            return value
         parts = [x if type(x) in _PLAIN else _substitute(x, evaluated) for x in value]
         for new, old in zip(parts, value, strict=True):
             if new is not old:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import create
-from linkwright.model.description import Body, Joint, Placement
+from linkwright.model.description import Body, Description, Joint, Placement
 from linkwright.numerics.spatial import Pose, spatial_inertia
 from linkwright.topology.graph import FLOATING, Graph, Span
 
@@ -48,8 +48,8 @@ class InertiaTest:
 
     @property
     def facts(self) -> Hashable:
-        """All that it knows of the numbers of the bodies."""
-        return tuple(self.rank), frozenset(self.idle)
+        """All that it knows of the numbers of the bodies; None if every body has full inertia."""
+        return None if self.always_sound else (tuple(self.rank), frozenset(self.idle))
 
     def faults(self, tree: Span) -> int:
         """How many joints of the tree have a degree of freedom that moves no inertia (0: every subsystem is sound)."""
@@ -76,6 +76,11 @@ class InertiaTest:
                 resisted[p] += resisted[b]
                 massive[p] += massive[b]
         return bad[::-1]
+
+
+def all_plainly_full(d: Description) -> bool:
+    """True if no body is in doubt: then `facts` are None."""
+    return all(b.mass is None or _plainly_full(b, d.planar) for b in d.bodies[1:])
 
 
 def _plainly_full(body: Body, planar: bool) -> bool:

@@ -120,8 +120,8 @@ class Context:
         return self._values[value]
 
     def numerics(self, values: Sequence[Any], node: FileNode | None = None) -> tuple[float, float, float]:
-        x, y, z = (self.numeric(v, node) for v in values)
-        return (x, y, z)
+        x, y, z = values
+        return (self.numeric(x, node), self.numeric(y, node), self.numeric(z, node))
 
     def vector(self, node: FileNode, dimension: Dimension, what: str) -> Vec3:
         """Three components; in a plane two, the third is zero."""

@@ -143,6 +143,9 @@ def _together(parts: tuple[MassProperties, ...]) -> MassProperties:
 
 def principal(inertia: Sequence[Sequence[float]]) -> tuple[float, float, float]:
     """Principal moments, ascending."""
+    if not any(x for i, row in enumerate(inertia) for j, x in enumerate(row) if i != j):
+        a, b, c = sorted(inertia[i][i] for i in range(3))
+        return (a, b, c)
     import numpy as np
 
     a, b, c = (float(v) for v in np.linalg.eigvalsh(np.array(inertia, dtype=float)))
@@ -157,13 +160,12 @@ def why_impossible(inertia: Sequence[Sequence[float]], planar: bool, units: Unit
     if any(abs(inertia[i][j] - inertia[j][i]) > 1e-9 * size for i in range(3) for j in range(3)):
         return "its inertia matrix is not symmetric"
     a, b, c = principal(inertia)
+    negative = a < -1e-9 * size
+    if not negative and c <= (a + b) * (1.0 + 1e-6) + 1e-9 * size:
+        return ""
     symbol, per_si = display_unit(units, INERTIA)
     moments = f"principal moments {a * per_si:.4g}, {b * per_si:.4g}, {c * per_si:.4g} {symbol}"
-    if a < -1e-9 * size:
-        return f"one of its {moments} is negative"
-    if c > (a + b) * (1.0 + 1e-6) + 1e-9 * size:
-        return f"of its {moments} the largest exceeds the sum of the other two"
-    return ""
+    return f"one of its {moments} is negative" if negative else f"of its {moments} the largest exceeds the sum of the other two"
 
 
 def odd_gyration(mass: float, inertia: Sequence[Sequence[float]], extent: float, planar: bool, units: UnitSystem) -> str:

@@ -153,11 +153,11 @@ def read_quantity(node: FileNode, algebra: QuantityAlgebra) -> Quantity:
     """The value of the node, with its own dimension."""
     if node.text is None:
         raise node.error(f"a number or an expression is needed here, not {node.kind}.")
-    names = {**(algebra.names or {}), **{k: Quantity(float(v)) for k, v in node.scope.items()}} if node.scope else algebra.names
-    local = QuantityAlgebra(SI if node.si else algebra.units, names, algebra.channel)
     known = None if algebra.channel else (node.text, node.si, algebra.key, tuple(node.scope.items()) if node.scope else ())
     if known in _parsed:
         return _parsed[known]
+    names = {**(algebra.names or {}), **{k: Quantity(float(v)) for k, v in node.scope.items()}} if node.scope else algebra.names
+    local = QuantityAlgebra(SI if node.si else algebra.units, names, algebra.channel)
     try:
         quantity = parse(node.text, local)
     except ModelError as error:
