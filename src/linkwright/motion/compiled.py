@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from linkwright.kernels.walking import Walking
 
 ENGINES = ("native", "python")
+REGULAR = 1e-3  # determinant, against that of the plan, below which floats decide velocities: they find the branch
 OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
 
 
@@ -177,10 +178,15 @@ class Compiled:
         return self.stores[key]
 
     def _closed(
-        self, q: np.ndarray, references: Mapping[str, Any], drives: Mapping[str, float], to: Mapping[str, float] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]] | None:
-        """A position on the loops near q with the drives at these values, or after a walk `to` others, in machine code that is at hand;
-        None where there is none, or the way is not a plain one."""
+        self,
+        q: np.ndarray,
+        references: Mapping[str, Any],
+        drives: Mapping[str, float],
+        to: Mapping[str, float] | None = None,
+        speeds: Sequence[float] = (),
+    ) -> tuple[np.ndarray, dict[str, Any], np.ndarray] | None:
+        """A position on the loops near q with the drives at these values, or after a walk `to` others, in machine code that is at hand,
+        and the velocities for the drives' `speeds` there; None where there is none, or the way is not a plain one."""
         walks = self.walking(list(drives), seconds=0.0) if self.numbers is not None and drives else None
         if walks is None:
             return None
@@ -190,11 +196,13 @@ class Compiled:
             return None
         laws, t = np.array([[*x, *way, *(0.0 * way)], [*(x + way), *way, *(0.0 * way)]]), np.array([0.0, 1.0])
         n = 1 if to is None else 2
+        if len(speeds):
+            laws[0, len(x) : 2 * len(x)] = speeds
         found = walks(q, self.skel.pack(references), t[:n], laws[:n])
-        if found.reached < n:
+        if found.reached < n or (len(speeds) and abs(found.determinant[-1]) < REGULAR):
             return None
         there = found.q[-1].copy()
-        return there, self.skel.unpack(there, found.references[-1].copy())
+        return there, self.skel.unpack(there, found.references[-1].copy()), found.v[-1].copy()
 
     def packed_references(self, st: State) -> np.ndarray:
         """Return the references of cut joints as kernels take them; of a state made from arrays those it is counted from."""

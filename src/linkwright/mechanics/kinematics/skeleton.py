@@ -39,9 +39,11 @@ def pose_of(placement: Placement) -> Pose:
 
 
 def _poses_of(placements: Sequence[Placement]) -> tuple[np.ndarray, np.ndarray]:
-    """Rotations (n, 3, 3) and origins (n, 3) of placements of floats, each cached with its own."""
-    R = _exact_units(np.array([x.rotation for x in placements], dtype=float).reshape(-1, 3, 3))
-    p = np.array([x.at for x in placements], dtype=float).reshape(-1, 3)
+    """Rotations (n, 3, 3) and origins (n, 3) of placements; if all are floats each is cached with its own."""
+    R = _exact_units(array([x.rotation for x in placements]).reshape(-1, 3, 3))
+    p = array([x.at for x in placements]).reshape(-1, 3)
+    if R.dtype.kind != "f" or p.dtype.kind != "f":
+        return R, p
     R.flags.writeable = p.flags.writeable = False
     for x, rotation, at in zip(placements, R, p, strict=True):
         vars(x).setdefault("_pose", Pose(rotation, at))
