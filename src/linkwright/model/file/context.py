@@ -240,7 +240,7 @@ def read_parameters(context: Context, node: FileNode | None, overrides: dict[str
     values: dict[str, Any] = {}
     known: dict[str, Quantity] = {}
     for name in order:
-        quantity = read_quantity(given[name], QuantityAlgebra(context.units, known))
+        quantity = read_quantity(given[name], QuantityAlgebra(context.units, known if needs[name] else None))
         if name in overrides and quantity.dimension == NONE:
             # a bare number in a call is SI, also for a parameter that the file gives with a unit
             quantity = Quantity(quantity.value, _dimension_in_file(context, entries[name], known))

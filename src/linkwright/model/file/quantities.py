@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from linkwright.errors import ModelError, UsageError, nearest
@@ -221,6 +221,7 @@ def numeric(value: Any, env: Mapping[str, Any] | Evaluation, node: FileNode | No
     return float(number)
 
 
+@lru_cache(MOST_PARSED)
 def parameter(name: str, dimension: Dimension) -> Quantity:
     """The quantity a parameter's name stands for in expressions."""
     return Quantity(variable(name), dimension)
