@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import frexp
 from threading import RLock
 from typing import Any
 
@@ -27,6 +28,7 @@ from linkwright.topology.tree import Tree
 MOST = 64  # structures held at a time
 MAKING = 0.2  # seconds that making code takes, roughly: as many are spent on floats before it is made, so neither way is much dearer
 ONE_ANSWER = 0.005  # seconds of an answer on floats at one state
+SAME_SIZE = 4  # powers of two by which mechanisms of one structure may differ in length: residuals and pivots are measured by the first
 _known: OrderedDict[Any, KernelStructure] = OrderedDict()
 _lock = RLock()
 
@@ -38,6 +40,7 @@ class KernelStructure:
         self.kernels = kernels
         self._spent: dict[Any, float] = {}  # seconds on floats so far
         self._found: dict[Any, Kernel | None] = {}
+        self.refused = False  # links spin about lines that do not follow from numbers: every mechanism needs kernels of its own
 
     def kernel(
         self,
@@ -70,6 +73,9 @@ class KernelStructure:
         kernel = self.kernels.get(name, drives=drives, by=by, of=of)
         if not kernel.native or not (now or kernel.at_hand):
             return None
+        self.refused = self.kernels.numbers is not None and not self.kernels.plan.spins_follow
+        if self.refused:
+            return None
         _ = kernel.code.one_address
         return kernel
 
@@ -97,5 +103,6 @@ def tree_numbers(loops: Loops) -> TreeNumbers:
         {body: R for body, R in turned if not (R == EYE).all()},
         skel.tree.floating,
         {name: float(skel.start_coordinates[name][0]) for name in counted},
+        frexp(loops.kappa)[1] // SAME_SIZE,
         {c.name: (c.pitch_side, float(np.sign(c.factor_second))) for c in loops.constraints if isinstance(c, GearConstraint)},
     )

@@ -45,6 +45,7 @@ class TreeNumbers:
     axes: Mapping[str, np.ndarray] = field(default_factory=dict)  # body -> axes of its joint, where they are not its own
     floating: tuple[str, ...] = ()
     starts: Mapping[str, float] = field(default_factory=dict)  # joint -> its first coordinate in the drawing
+    size: int = 0  # order of magnitude of its length
     sides: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # gear -> signs of its pitch point and of its ratio
 
 
@@ -88,7 +89,7 @@ class DesignNumbers:
         last = [*d.gravity, *(x for name in tree.floating for x in d.body(name).start.at), *tree.starts.values()]
         flat = np.array([*(b.mass or 0.0 for b in d.bodies), *moments, *places.ravel(), *(r.length for r in d.rods), *acting, *last])
         plain = flat != 0.0
-        shape = (laws, used, tuple(tree.axes), tree.floating, tuple(tree.starts), tuple(tree.sides.items()))
+        shape = (laws, used, tuple(tree.axes), tree.floating, tuple(tree.starts), tree.size, tuple(tree.sides.items()))
         structure = (static_structure(d), shape, plain.tobytes(), codes.tobytes())
         return cls(d, tree, structure, np.concatenate([flat[plain], entries]), used, plain, codes)
 

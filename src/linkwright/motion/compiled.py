@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from linkwright import joints as joint_types
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics import forces
 from linkwright.mechanics.closing.traced import TracedLoops
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from linkwright.kernels.walking import Walking
 
 ENGINES = ("native", "python")
+ALONE = "kernels of its own"  # in the stores of a mechanism that does not fit the plan of its structure
 REGULAR = 1e-3  # determinant, against that of the plan, below which floats decide velocities: they find the branch
 OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
 
@@ -117,6 +117,9 @@ class Compiled:
             found = self._structure.kernel(name, drives, seconds)
             if found is None:
                 return None
+            if name != "walk" and self.numbers is not None and not self._rank_as_planned:  # a walk closes all rows, or stops
+                self.stores[ALONE] = True
+                return self.ready(name, drives, seconds)
             own = {} if self.numbers is None else {"free": self.numbers.values}
             self.stores[key] = found.bound(near=self.skel.pack(self.skel.start_coordinates), **own)
         return self.stores[key]
@@ -140,25 +143,38 @@ class Compiled:
     def numbers(self) -> DesignNumbers | None:
         """The numbers of this mechanism apart from its structure; None where code depends on more than that: some numbers are free
         already, links spin about lines that are not those between two ball joints."""
-        return self._bound[1]
+        return None if self._apart is None else self._apart[1]
 
     @property
     def _structure(self) -> KernelStructure:
-        return self._bound[0]
+        return self._own if self._apart is None else self._apart[0]
+
+    @property
+    def _apart(self) -> tuple[KernelStructure, DesignNumbers] | None:
+        found = self._shared
+        return None if found is None or found[0].refused or ALONE in self.stores else found
 
     @cached_property
-    def _bound(self) -> tuple[KernelStructure, DesignNumbers | None]:
-        """The structure whose kernels answer, and the numbers that these are bound to."""
-        from linkwright.kernels.structures import KernelStructure, structure, tree_numbers
+    def _own(self) -> KernelStructure:
+        from linkwright.kernels.structures import KernelStructure
+
+        return KernelStructure(self.kernels)
+
+    @cached_property
+    def _shared(self) -> tuple[KernelStructure, DesignNumbers] | None:
+        """The structure whose kernels answer, and the numbers that they are bound to."""
+        from linkwright.kernels.structures import structure, tree_numbers
 
         if self.free or self.engine != "native":
-            return KernelStructure(self.kernels), None
+            return None
         numbers = DesignNumbers.of(self.description, tree_numbers(self.loops))
-        found = structure(numbers, self.tree, lambda: self.kernels)
-        balls = sum(joint_types.is_ball(joint_types.JOINTS[j.type]) for j in self.description.joints)
-        if balls > 1 and not found.kernels.plan.spins_follow:
-            return KernelStructure(self.kernels), None
-        return found, numbers
+        return structure(numbers, self.tree, lambda: self.kernels), numbers
+
+    @cached_property
+    def _rank_as_planned(self) -> bool:
+        """True unless rows that the plan of the structure leaves out, because they depend on others, are independent here."""
+        st, keep = self.start, self._structure.kernels.plan.keep
+        return keep is None or self.loops.factored(self.loops.at(st.q, st.v, 0.0, st.references)).rank <= len(keep)
 
     def on_body(self, body: str, at: np.ndarray) -> np.ndarray:
         """A place on a body in the axes that kernels of the structure give for it."""
