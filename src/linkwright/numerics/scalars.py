@@ -17,11 +17,6 @@ def is_symbolic(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.dtype.kind == "O"
 
 
-def constant(x: Any) -> bool:
-    """True for a real number: nothing traced, and no complex step."""
-    return isinstance(x, (int, float, np.floating))
-
-
 def common_type(*arrays: Any) -> Any:
     """The dtype that holds all of them: object if any is traced, else complex or float."""
     return np.result_type(*[np.asarray(a).dtype for a in arrays], np.float64)

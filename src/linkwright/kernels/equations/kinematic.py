@@ -21,7 +21,7 @@ from linkwright.mechanics.forces import line
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import accelerations, body_jacobian, joint_coordinates, locate_at, motion, qdot
 from linkwright.model.curves.lines import Parabola
-from linkwright.numerics.scalars import common_type, constant, eliminate, minimum, real
+from linkwright.numerics.scalars import common_type, eliminate, minimum, real
 from linkwright.numerics.spatial import array, cross, point_acceleration
 
 Arrays = dict[str, Any]
@@ -236,6 +236,10 @@ def cut_coordinates(skel: Any, q: Any, here: Any) -> list[Any]:
         counted = "quaternion" not in create(joint.type, joint.options).coordinate_kinds
         out += list(joint_coordinates(skel, m, joint, here[name]) if counted else here[name])
     return out
+
+
+def constant(x: Any) -> bool:
+    return isinstance(x, (int, float, np.floating))
 
 
 def size(x: Any) -> Any:

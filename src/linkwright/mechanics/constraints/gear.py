@@ -18,7 +18,6 @@ from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate, node_motion, pose_of
 from linkwright.model.description import Gear, Joint
 from linkwright.model.file.units import LENGTH, shown
-from linkwright.numerics.scalars import constant, real
 from linkwright.numerics.spatial import cross, normalise, point_wrench
 
 
@@ -50,16 +49,17 @@ class GearConstraint:
         z_a, z_b = _axis(first, carrier), _axis(second, carrier)
         if g.rack:
             return cls._rack(skel, g, first, second, carrier, s_a, s_b)
-        turn = z_a @ z_b
-        if constant(turn) and abs(abs(turn) - 1.0) > 1e-9:
+        drawn = g.side is None  # else symbols of a design, whose numbers have passed these tests
+        turn = float(z_a @ z_b) if drawn else 1.0
+        if abs(abs(turn) - 1.0) > 1e-9:
             raise ModelError(
                 f"gear '{g.name}': the axes of '{g.first}' and '{g.second}' are not parallel; only spur gears are known.", g.where
             )
         apart = _centre(second, carrier) - _centre(first, carrier)
-        side = g.side[0] if g.side else 1.0 if g.internal and real(g.radius_second - g.radius_first) > 0.0 else -1.0
-        centres = np.sqrt(apart @ apart)
+        side = g.side[0] if g.side else 1.0 if g.internal and g.radius_second > g.radius_first else -1.0
+        centres = float(np.linalg.norm(apart)) if drawn else np.sqrt(apart @ apart)
         want = side * (g.radius_second - g.radius_first) if g.internal else g.radius_first + g.radius_second
-        if constant(centres - want) and abs(centres - want) > 1e-3 * max(centres, want):
+        if drawn and abs(centres - want) > 1e-3 * max(centres, want):
             sort = "difference" if g.internal else "sum"
             lies, fits = (shown(x, LENGTH, skel.tree.description.units, 6) for x in (centres, want))
             raise ModelError(
@@ -78,7 +78,7 @@ class GearConstraint:
     @classmethod
     def _rack(cls, skel: Skeleton, g: Gear, first: Joint, second: Joint, carrier: str, s_a: float, s_b: float) -> GearConstraint:
         x, z = _slide(second, carrier), _axis(first, carrier)
-        if constant(x @ z) and abs(x @ z) > 1e-9:
+        if g.side is None and abs(x @ z) > 1e-9:
             raise ModelError(f"gear '{g.name}': the rack slides along the pinion's axis; it must slide across it.", g.where)
         across = cross(z, x)
         side = g.side[0] if g.side else 1.0 if (_centre(first, carrier) - _centre(second, carrier)) @ across >= 0.0 else -1.0
