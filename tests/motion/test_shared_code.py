@@ -185,6 +185,18 @@ def test_points_of_turned_bodies_and_jacobians():
         assert np.abs(found - s.core.assembler.jacobian(st, of, s.core.drive_names)).max() < 1e-12
 
 
+def test_many_states_with_a_rod_that_spins_are_assembled_in_lanes():
+    s = lw.load(SKEWED).system
+    turned = np.linspace(-0.5, 0.5, 20)
+    for _ in range(2):
+        found = s.assemble_batch({"A": turned}, {"A": 0.3})
+    assert found.ok.all() and s.core.stores["assembled", "walk"] is not None
+    for i in (0, 7, 19):
+        one = s.assemble({"A": float(turned[i])}, {"A": 0.3})
+        assert np.abs(s.phi(found[i])).max() < 1e-14 and np.abs(s.J(found[i]) @ found[i].v).max() < 1e-14
+        assert abs(found[i]["D"] - one["D"]) < 1e-13 and np.abs(s.pose(found[i], "rocker").R - s.pose(one, "rocker").R).max() < 1e-13
+
+
 def test_rotations_of_frames_are_two_numbers_about_an_axis_and_signs_and_zeros_are_structure():
     s = lw.load("stewart").system
     n = s.core.numbers
