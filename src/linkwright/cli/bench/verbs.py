@@ -26,7 +26,7 @@ MECHANISMS = ("wiper", "four-bar", "five-bar", "carpet-scraper", "stewart", "del
 TURNED, RUN = ("wiper", "carpet-scraper", "stewart"), ("wiper", "five-bar")  # many designs, many runs at once
 DESIGNS, RUNS = 1024, 256
 WITH_NUMBERS = ("forward", "loads", "walk")
-MAKE, ROUNDS = 1e9, 5  # make code at once, however long it takes; the best of so many timings counts
+MAKE, ROUNDS = 1e9, 20  # make code at once, however long it takes; the best of so many timings counts
 SHORTEST = 2e-4  # seconds of a burst
 WARM_CALLS, WARM_SECONDS = 60, 0.6
 Call = Callable[[], Any]
@@ -84,7 +84,7 @@ def _of_inputs(m: Any) -> list[BenchRow]:
         if free is None or core.numbers is None:
             continue
         row = [given.get(b.name, np.full(b.shape, 0.1)) for b in folded.inputs if b.name not in s.kernels.defaults]
-        took, bare = (min(k.time(*row) for _ in range(ROUNDS)) for k in (free, folded))
+        took, bare = np.min([[k.time(*row) for k in (free, folded)] for _ in range(ROUNDS)], axis=0).tolist()
         note = f"folded: {bare:.0f} ns, {folded.operations} operations"
         quantity = f"kernel {name}, numbers as inputs"
         found.append(
