@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pytest
@@ -13,11 +13,22 @@ from linkwright.model import library
 from linkwright.model.numbers import DesignNumbers
 
 
+def same(a, b):
+    """True if two parts of descriptions are equal; entries of rotations to round-off, which snaps their zeros and ones."""
+    if isinstance(a, float):
+        return abs(a - b) < 1e-14
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if is_dataclass(a):
+        return type(a) is type(b) and all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a) if f.compare)
+    return a == b
+
+
 @pytest.mark.parametrize("name", library.names())
 def test_filled_with_its_own_numbers_a_description_is_itself(name):
     d = lw.load(name).description.numbers()
     n = DesignNumbers.of(d)
-    assert n.filled([float(x) for x in n.values]) == d
+    assert same(n.filled([float(x) for x in n.values]), d)
     assert len(set(n.names)) == len(n.names) == len(n.values) and np.all(n.values != 0.0)
     assert hash(n.structure) == hash(DesignNumbers.of(d).structure)
 
@@ -29,6 +40,7 @@ def test_other_dimensions_are_the_same_structure_and_a_zero_is_another():
     d = m.description.numbers()
     body = replace(d.bodies[1], com=(0.0, 0.0, 0.0))
     assert DesignNumbers.of(replace(d, bodies=(d.bodies[0], body, *d.bodies[2:]))).structure != first.structure
+    assert DesignNumbers.of(m.with_(g=9.7).description.numbers()).structure == first.structure
     assert DesignNumbers.of(m.with_(gravity=0).description.numbers()).structure != first.structure
 
 

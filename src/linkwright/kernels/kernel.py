@@ -193,9 +193,9 @@ class Kernel:
         """
         if self.native and not more and len(arrays) == len(self._needed):
             return self._one(*arrays)
-        return self._batch(arrays, more)
+        return self.batch(arrays, more)
 
-    def _batch(self, arrays: Sequence[Any], more: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    def batch(self, arrays: Sequence[Any], more: Mapping[str, Any] = MappingProxyType({})) -> Any:
         """Any leading axes, any inputs by name."""
         given = self._named(arrays, more)
         lead = np.broadcast_shapes(*(x.shape[: x.ndim - len(b.shape)] for b, x in zip(self.inputs, given, strict=True)))
@@ -242,7 +242,7 @@ class Kernel:
             return between.join(form.format(i=i) for i in over)
 
         if not self._needed:
-            return lambda: self._batch(())
+            return lambda: self.batch(())
         every, kind = row("x{i},", inputs, " "), "x{i}.__class__ is not A or x{i}.dtype is not D or x{i}.shape"
         text = (
             f"def few({row('x{i}', inputs)}):\n"
@@ -271,7 +271,7 @@ class Kernel:
         )
         pool: list[Any] = []
         scope: dict[str, Any] = {"pool": pool, "pop": pool.pop, "push": pool.append, "prepared": self._prepared, "new": tuple.__new__}
-        scope |= {"A": np.ndarray, "D": np.dtype(float), "Result": self.Result, "batch": self._batch, "single": self._single}
+        scope |= {"A": np.ndarray, "D": np.dtype(float), "Result": self.Result, "batch": self.batch, "single": self._single}
         scope |= {f"s{i}": b.shape for i, b in enumerate(self._needed)} | {"FEW": FEW, "POOLED": POOLED}
         scope |= {"pools": self._pools, "prepared_few": self._prepared_few}
         exec(_code(text), scope)
@@ -310,7 +310,7 @@ class Kernel:
 
     def _single(self, arrays: Sequence[np.ndarray]) -> Any:
         """One state that failed, as a batch of one."""
-        found = self._batch([np.asarray(x, dtype=float)[None] for x in arrays])
+        found = self.batch([np.asarray(x, dtype=float)[None] for x in arrays])
         if found.failed:
             raise found.failed[(0,)]
         return self.Result(*(y[0] for y in found))

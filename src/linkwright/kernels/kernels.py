@@ -30,6 +30,7 @@ from linkwright.kernels.kernel import Fallback, Kernel
 from linkwright.kernels.sources import digest
 from linkwright.kernels.tracing import DRIVER_INPUTS, FOLLOWING, KERNELS, TIMED, UNDRIVEN, KernelSizes, trace
 from linkwright.mechanics import forces, formulations
+from linkwright.mechanics.closing.idle import spin_rows
 from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.skeleton import skeleton
@@ -314,9 +315,17 @@ class Kernels:
             description=described,
             nodes=tuple(n if n.body in self.tree.floating else replace(n, joint=described.joint(n.joint.name)) for n in self.tree.nodes),
         )
-        skel = skeleton(tree, self.loops.skel.start_coordinates)
+        skel = skeleton(tree, self._counted_from(values))
         loops = replace(self.loops, skel=skel, constraints=of_loops(skel))
+        plan = replace(plan, idle=tuple(spin_rows(skel, plan.spins))) if plan.spins else plan
         return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(described)), plan=plan)
+
+    def _counted_from(self, values: Any) -> dict[str, Any]:
+        """Coordinates of all joints in the drawing; those from which couplings and gears count are numbers of the structure."""
+        drawn = self.loops.skel.start_coordinates
+        if self.numbers is None:
+            return drawn
+        return drawn | {name: np.array([x, *drawn[name][1:]]) for name, x in self.numbers.starts(values).items()}
 
     def _filled(self, values: list[Any]) -> Description:
         """The model's numbers with these values of the free parameters."""
@@ -393,8 +402,7 @@ class Kernels:
         """Texts of the model that plans and code depend on; of a structure without its numbers, which decide pivot orders only."""
         d = self.tree.description
         if self.numbers is not None:
-            floating = [d.body(name).start for name in self.tree.floating]
-            return ["structure", repr(self.numbers.structure), repr(self.tree.cuts), repr(floating), list(self.drives)]
+            return ["structure", repr(self.numbers.structure), repr(self.tree.cuts), list(self.drives)]
         model = [repr(replace(d, warnings=(), document=None)), repr(self.tree.cuts), [p.name for p in self.free], list(self.drives)]
         written = repr([p for p in self.described.parameters]) + repr(self.described.bodies) if self.free else ""
         return [model, written, repr(self.loops.kappa)]
@@ -415,6 +423,7 @@ def _plan_of(data: Mapping[str, Any]) -> EliminationPlan:
         nominal={k: tuple(x) for k, x in data["nominal"].items()},
         orders={k: pair(x) for k, x in data["orders"].items()},
         idle=tuple(tuple(row) for row in data["idle"]),
+        spins=tuple((int(node), str(other), int(entry)) for node, other, entry in data["spins"]),
     )
 
 

@@ -173,7 +173,7 @@ def _let_go(eq: Equations, q: Any, v: Any, a: Any, t: Any, near: Any) -> Any:
         return a
     T = eq.joint_axis_terms(q, v, t, near)
     assert T.place is not None
-    N = np.array(eq.plan.idle, dtype=float).T
+    N = eq.plan.idle_rows(T.nv).T
     g = dynamics.inverse_tree(eq.loops.skel, T.place.motion, a, T.place.external)
     spin, _ = eliminate(N.T @ T.M @ N, -(N.T @ g))
     return a + N @ spin
@@ -206,7 +206,7 @@ def branch(eq: Equations, q: Any, near: Any) -> dict[str, Any]:
     loops = eq.loops.with_(laws)
     c = loops.at(q, np.zeros(skel.tree.nv), 0.0, eq.loops.skel.unpack(q, near))
     keep = [*(range(skel.tree.nc) if plan.keep is None else plan.keep), *range(skel.tree.nc, len(c.phi))]
-    J = np.concatenate([c.J[keep], np.array(plan.idle, dtype=float).reshape(-1, c.J.shape[1])])
+    J = np.concatenate([c.J[keep], plan.idle_rows(c.J.shape[1])])
     _, pivots = eliminate(J, np.zeros(len(J)), plan.orders["kinematics"])
     product: Any = 1.0
     for pivot, least in zip(pivots, plan.nominal["kinematics"], strict=True):

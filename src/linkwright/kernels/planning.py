@@ -17,7 +17,7 @@ from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import EliminationPlan, Equations, driven
 from linkwright.kernels.equations.kinematic import ORDERED_PIVOT
 from linkwright.kernels.tracing import KernelSizes, trace
-from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.closing.idle import idle_motions, spin_lines
 from linkwright.mechanics.closing.newton import wandered
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import Terms, along_world, lacks_inertia
@@ -91,7 +91,8 @@ def plan(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], masses: b
     """The plan of forward dynamics; without masses only what kinematics needs."""
     keep = independent_rows(eq, states)
     order = placed(eq, states[0]).loops.elimination_order
-    found = EliminationPlan(order=tuple(order), keep=keep, idle=constant_idle(eq.loops, states))
+    idle = constant_idle(eq.loops, states)
+    found = EliminationPlan(order=tuple(order), keep=keep, idle=idle, spins=spin_lines(eq.loops.skel, idle))
     return _dynamics(replace(eq, plan=found), sizes, states) if masses else found
 
 

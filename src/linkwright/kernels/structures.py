@@ -8,9 +8,11 @@ making it does.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
+from math import frexp
 from threading import RLock
 from typing import Any
 
@@ -19,23 +21,29 @@ import numpy as np
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.kernels import Kernels
+from linkwright.mechanics.constraints.gear import GearConstraint
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.model.numbers import DesignNumbers, TreeNumbers
+from linkwright.numerics.spatial import EYE
+from linkwright.topology.tree import Tree
 
 MOST = 64  # structures held at a time
 MAKING = 0.2  # seconds that making code takes, roughly: as many are spent on floats before it is made, so neither way is much dearer
 ONE_ANSWER = 0.005  # seconds of an answer on floats at one state
-_at_once: ContextVar[bool] = ContextVar("made_at_once", default=False)
+SAME_SIZE = 4  # powers of two by which mechanisms of one structure may differ in length: residuals and pivots are measured by the first
 _known: OrderedDict[Any, KernelStructure] = OrderedDict()
+_apart: ContextVar[OrderedDict[Any, KernelStructure] | None] = ContextVar("structures of a study", default=None)
 _lock = RLock()
 
 
 @contextmanager
-def made_at_once() -> Generator[None]:
-    """Make code when it is first asked for: the same bits whatever was asked before."""
-    before = _at_once.set(True)
+def reproducible(own: OrderedDict[Any, KernelStructure]) -> Generator[None]:
+    """Use these structures, and make code when it is first asked for: the same bits whatever this process was asked before."""
+    before = _apart.set(own)
     try:
         yield
     finally:
-        _at_once.reset(before)
+        _apart.reset(before)
 
 
 class KernelStructure:
@@ -45,6 +53,7 @@ class KernelStructure:
         self.kernels = kernels
         self._spent: dict[Any, float] = {}  # seconds on floats so far
         self._found: dict[Any, Kernel | None] = {}
+        self.refused = False  # links spin about lines that do not follow from numbers: every mechanism needs kernels of its own
 
     def kernel(
         self,
@@ -60,7 +69,7 @@ class KernelStructure:
         with _lock:
             if key not in self._found and seconds > 0.0:
                 self._spent[key] = self._spent.get(key, 0.0) + seconds
-                now = _at_once.get() or self._spent[key] > MAKING
+                now = _apart.get() is not None or self._spent[key] > MAKING
                 made = self._made(name, drives, now, by, of)
                 if made is not None or now:
                     self._found[key] = made
@@ -77,22 +86,37 @@ class KernelStructure:
         kernel = self.kernels.get(name, drives=drives, by=by, of=of)
         if not kernel.native or not (now or kernel.at_hand):
             return None
-        if now and self.kernels.numbers is not None and self.kernels.plan.idle:
-            return None  # links that spin about lines which depend on the numbers
+        self.refused = self.kernels.numbers is not None and not self.kernels.plan.spins_follow
+        if self.refused:
+            return None
         _ = kernel.code.one_address
         return kernel
 
 
-def structure(kernels: Kernels) -> KernelStructure:
-    """The structure that these kernels (whose `numbers` are set) belong to: one that is known, or a new one."""
-    assert kernels.numbers is not None
-    d = kernels.tree.description
-    floating = tuple(d.body(name).start for name in kernels.tree.floating)
-    key = (kernels.numbers.structure, kernels.tree.cuts, floating, kernels.drives, kernels.engine)
+def structure(numbers: DesignNumbers, tree: Tree, kernels: Callable[[], Kernels]) -> KernelStructure:
+    """The structure that a mechanism with these numbers belongs to: one that is known, or a new one with its kernels."""
+    key, own = (numbers.structure, tree.cuts, tuple(d.joint for d in tree.description.drives)), _apart.get()
+    known = _known if own is None else own
     with _lock:
-        if key not in _known:
-            _known[key] = KernelStructure(kernels)
-        _known.move_to_end(key)
-        while len(_known) > MOST:
-            _known.popitem(last=False)
-        return _known[key]
+        if key not in known:
+            known[key] = KernelStructure(replace(kernels(), free=numbers.parameters, numbers=numbers, made={}, plans={}, variants={}))
+        known.move_to_end(key)
+        while len(known) > MOST:
+            known.popitem(last=False)
+        return known[key]
+
+
+def tree_numbers(loops: Loops) -> TreeNumbers:
+    """Numbers that a mechanism's spanning tree adds to its own. Bodies whose axes a load names stay in these."""
+    skel = loops.skel
+    d, as_drawn = skel.tree.description, {load.axes for load in skel.tree.description.loads}
+    turned = ((n.body, X.R) for n, X in zip(skel.tree.nodes, skel.X_CM, strict=True) if n.body not in as_drawn)
+    counting = [c for c in d.couplings if c.table is None and c.offset is None]
+    counted = dict.fromkeys(name for c in (*counting, *d.gears) for name in (c.first, c.second))
+    return TreeNumbers(
+        {body: R for body, R in turned if not (R == EYE).all()},
+        skel.tree.floating,
+        {name: float(skel.start_coordinates[name][0]) for name in counted},
+        frexp(loops.kappa)[1] // SAME_SIZE,
+        {c.name: (c.pitch_side, float(np.sign(c.factor_second))) for c in loops.constraints if isinstance(c, GearConstraint)},
+    )

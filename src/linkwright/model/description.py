@@ -146,6 +146,7 @@ class Gear:
     rack: bool = False
     pressure_angle: Scalar = 0.3490658503988659  # 20 deg
     where: Source | None = _place()
+    side: tuple[float, float] | None = None  # of the pitch point and of the ratio, where symbols have no sign; None: by the radii
 
 
 @dataclass(frozen=True)
@@ -340,7 +341,13 @@ class Description:
     def _with(self, values: Mapping[str, Any]) -> Description:
         from linkwright.model.round_off import without_round_off  # here, because it is built on the classes above
 
-        return without_round_off(_substitute(self, Evaluation(evaluate_parameters(dict(self.parameters), values))))
+        evaluated = self._evaluation if not values else Evaluation(evaluate_parameters(dict(self.parameters), values))
+        return without_round_off(_substitute(self, evaluated))
+
+    @cached_property
+    def _evaluation(self) -> Evaluation:
+        """Values of expressions with the parameters as they are; the reader of a file puts those in that it has found."""
+        return Evaluation(evaluate_parameters(dict(self.parameters), {}))
 
 
 def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:
@@ -353,7 +360,9 @@ def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:
 @cache
 def _compared(kind: type) -> tuple[str, ...]:
     """Names of the fields of a dataclass that may hold numbers; none for other classes."""
-    return tuple(f.name for f in fields(kind) if f.compare) if is_dataclass(kind) and kind is not Source else ()
+    if not is_dataclass(kind) or kind is Source:
+        return ()
+    return tuple(f.name for f in fields(kind) if f.compare and f.name not in _HOLD_NONE.get(kind, ("name", "between")))
 
 
 @cache
@@ -362,6 +371,8 @@ def _every_field(kind: Any) -> tuple[str, ...]:
 
 
 _PLAIN = frozenset((float, str, int, bool, type(None)))  # types that hold no expression
+_CONSTANT = frozenset(map(id, (EYE3, ZERO3, NO_INERTIA)))  # values that hold none
+_HOLD_NONE: dict[type, tuple[str, ...]] = {Body: ("name", "start", "outline"), Description: ("name", "units", "drawing", "cuts")}
 
 
 def _substitute(value: Any, evaluated: Evaluation) -> Any:
@@ -372,6 +383,8 @@ def _substitute(value: Any, evaluated: Evaluation) -> Any:
     if kind is Expr:
         return evaluated(value)
     if kind is tuple:
+        if id(value) in _CONSTANT:
+            return value
         parts = [x if type(x) in _PLAIN else _substitute(x, evaluated) for x in value]
         for new, old in zip(parts, value, strict=True):
             if new is not old:

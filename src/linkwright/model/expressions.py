@@ -362,21 +362,24 @@ class Evaluation:
 
 
 def _evaluate(expr: Any, env: Mapping[str, Any], done: dict[int, Any]) -> Any:
-    if not isinstance(expr, Expr):
+    if expr.__class__ is not Expr:
         return expr
-    if id(expr) in done:  # shared parts are computed once
-        return done[id(expr)]
-    if expr.op == "var":
+    key, op = id(expr), expr.op
+    if key in done:  # shared parts are computed once
+        return done[key]
+    if op == "var":
         value = env.get(expr.args[0], expr)
+    elif op in _SYMBOL:
+        a, b = expr.args
+        if a.__class__ is Expr:
+            a = done[id(a)] if id(a) in done else _evaluate(a, env, done)
+        if b.__class__ is Expr:
+            b = done[id(b)] if id(b) in done else _evaluate(b, env, done)
+        value = a * b if op == "mul" else a + b if op == "add" else combine(op, a, b)
     else:
         args = [_evaluate(a, env, done) for a in expr.args]
-        if expr.op == "neg":
-            value = -args[0]
-        elif expr.op in _SYMBOL:
-            value = combine(expr.op, *args)
-        else:
-            value = apply(expr.op, *args)
-    done[id(expr)] = value
+        value = -args[0] if op == "neg" else apply(op, *args)
+    done[key] = value
     return value
 
 

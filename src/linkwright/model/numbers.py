@@ -1,26 +1,34 @@
-"""Numbers of a mechanism apart from its structure: masses, centres, inertias, places on bodies and lengths of rods as one row.
+"""Numbers of a mechanism apart from its structure, as one row: masses, places, rotations of frames, springs, loads, gears, gravity.
 
-    n = DesignNumbers.of(description)       n.structure    what code depends on: names, joints, rotations, which numbers are zero
-                                      n.values       the numbers, in an order that the structure decides
-    n.filled(values)                  the description with other numbers in place, over any scalar
+    n = DesignNumbers.of(description)       n.structure    what code depends on: names, joints, which numbers are zero
+                                            n.values       the numbers, in an order that the structure decides
+    n.filled(values)                        the description with other numbers in place, over any scalar
 
 Two mechanisms of the same structure run on the same code. Zeros belong to the structure, because code without them is shorter by
-a third; so do rotations of frames, and everything that is not listed above (springs, loads, gravity).
+a third; so do the zeros and ones of a rotation, and which of its entries are equal: one about an axis is two numbers. A spanning tree
+(`TreeNumbers`) turns every body into the axes of the joint that carries it, where most rotations are none and most directions constant.
+Tables of loads and couplings belong to the structure as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.model.description import Body, Description, Joint
+from linkwright.model.description import EYE3, Body, Description, Joint, Mat3, Placement
+from linkwright.model.expressions import Expr, evaluate, variable
+from linkwright.model.parameters import SECTIONS
 
 UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-Pattern = tuple[int, ...]  # of three coordinates: place in the row of numbers, or -1 for zero
+ENTRIES = tuple(f"{'xyz'[i]}{'xyz'[j]}" for i, j in UPPER)
+ACTING = {**SECTIONS, "gears": ("radius_first", "radius_second", "pressure_angle")}  # section -> fields that are numbers
+ROUND_OFF = 8.0 * float(np.finfo(float).eps)  # of entries of rotations, and of turned places against the largest
+CONSTANT = "constant "  # variables in the place of a formula's constants: no name of a model has a space
+UNIT = 100  # code of an entry that is one
 
 
 class Number(NamedTuple):
@@ -30,105 +38,261 @@ class Number(NamedTuple):
     value: float
 
 
+@dataclass(frozen=True)
+class TreeNumbers:
+    """Additions of a spanning tree: axes of bodies, places of floating ones, coordinates from which couplings and gears count."""
+
+    axes: Mapping[str, np.ndarray] = field(default_factory=dict)  # body -> axes of its joint, where they are not its own
+    floating: tuple[str, ...] = ()
+    starts: Mapping[str, float] = field(default_factory=dict)  # joint -> its first coordinate in the drawing
+    size: int = 0  # order of magnitude of its length
+    sides: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # gear -> signs of its pitch point and of its ratio
+
+
 @dataclass(frozen=True, eq=False)
 class DesignNumbers:
     """A description's numbers, and where each goes."""
 
     description: Description
+    tree: TreeNumbers
     structure: tuple[Any, ...]  # hashable
-    names: tuple[str, ...]
     values: np.ndarray
-    bodies: tuple[tuple[int, Pattern, Pattern, tuple[Pattern, ...]], ...]  # mass, com, upper triangle of the inertia, points
-    joints: tuple[tuple[Pattern, Pattern], ...]  # origins of both frames
-    rods: tuple[int, ...]
+    used: tuple[int, ...]  # place of every point, centre and frame, in the order of `_placed`; equal ones on a body are one
+    plain: np.ndarray  # mask: of all numbers but rotations those that are not zero
+    codes: np.ndarray  # (rotations, 9): 0, +-UNIT, or the sign and one more than the first entry of that size
 
     @classmethod
-    def of(cls, d: Description) -> DesignNumbers:
-        """The numbers of a description without expressions."""
-        return _Collector(d).collected()
+    def of(cls, d: Description, tree: TreeNumbers | None = None) -> DesignNumbers:
+        """The numbers of a description without expressions of parameters."""
+        tree = TreeNumbers() if tree is None else tree
+        index = {b.name: i for i, b in enumerate(d.bodies)}
+        known: dict[tuple[int, Any], int] = {}
+        used = tuple([known.setdefault((index[body], at), len(known)) for body, at in _placed(d)])
+        places = np.array([at for _, at in known], dtype=float).reshape(-1, 3)
+        inertia = np.array([b.inertia for b in d.bodies], dtype=float)
+        frames = [x for j in d.joints for x in _frames(j)]
+        rotations = np.array([f.rotation for _, f in frames], dtype=float).reshape(-1, 3, 3)
+        if tree.axes:
+            on = np.array([i for i, _ in known])
+            for body, R in tree.axes.items():
+                rows = on == index[body]
+                places[rows] = places[rows] @ R
+                inertia[index[body]] = R.T @ inertia[index[body]] @ R
+            places[np.abs(places) < ROUND_OFF * np.abs(places).max(initial=0.0)] = 0.0
+            inertia[np.abs(inertia) < ROUND_OFF * np.abs(inertia).max(axis=(1, 2), keepdims=True)] = 0.0
+            for k, (body, _) in enumerate(frames):
+                if body in tree.axes:
+                    rotations[k] = tree.axes[body].T @ rotations[k]
+        codes, entries = _rotation_codes(rotations.reshape(-1, 9))
+        laws, acting = _acting(d)
+        moments = inertia[:, *np.transpose(UPPER)].ravel()
+        last = [*d.gravity, *(x for name in tree.floating for x in d.body(name).start.at), *tree.starts.values()]
+        flat = np.array([*(b.mass or 0.0 for b in d.bodies), *moments, *places.ravel(), *(r.length for r in d.rods), *acting, *last])
+        plain = flat != 0.0
+        shape = (laws, used, tuple(tree.axes), tree.floating, tuple(tree.starts), tree.size, tuple(tree.sides.items()))
+        structure = (static_structure(d), shape, plain.tobytes(), codes.tobytes())
+        return cls(d, tree, structure, np.concatenate([flat[plain], entries]), used, plain, codes)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """A name for each of the values."""
+        d, tree = self.description, self.tree
+        first: dict[int, str] = {}
+        for at, name in zip(self.used, _place_names(d), strict=True):
+            first.setdefault(at, name)
+        every = [f"{b.name}.mass" for b in d.bodies] + [f"{b.name}.inertia.{e}" for b in d.bodies for e in ENTRIES]
+        every += [f"{name}.{axis}" for name in first.values() for axis in "xyz"] + [f"{r.name}.length" for r in d.rods]
+        every += [f"acting.{k}" for k in range(len(_acting(d)[1]))] + [f"gravity.{axis}" for axis in "xyz"]
+        every += [f"{name}.drawn.{axis}" for name in tree.floating for axis in "xyz"] + [f"{name}.drawn" for name in tree.starts]
+        turned = [f"{j.name}.{body}.axes" for j in d.joints for body in (j.first, j.second)]
+        entries = [f"{turned[i]}.{e}" for i, row in enumerate(self.codes) for e, code in enumerate(row) if abs(code) == 1 + e]
+        return (*(name for name, there in zip(every, self.plain, strict=True) if there), *entries)
 
     @cached_property
     def parameters(self) -> tuple[Number, ...]:
         return tuple(Number(n, float(x)) for n, x in zip(self.names, self.values, strict=True))
 
     def filled(self, values: Sequence[Any]) -> Description:
-        """The description with these numbers, over any scalar."""
+        """The description with these numbers, over any scalar; bodies in the axes of the tree."""
+        d, given = self.description, iter(values)
+        flat = iter([next(given) if there else 0.0 for there in self.plain])
+        rotations = iter([_rotation(row, given) for row in self.codes])
 
-        def at(pattern: Pattern) -> tuple[Any, ...]:
-            return tuple(0.0 if i < 0 else values[i] for i in pattern)
+        def take(n: int) -> tuple[Any, ...]:
+            return tuple(next(flat) for _ in range(n))
 
-        def body(b: Body, places: Any) -> Body:
-            mass, com, inertia, points = places
-            upper = dict(zip(UPPER, at(inertia), strict=True))
-            rows = tuple(tuple(upper[min(i, j), max(i, j)] for j in range(3)) for i in range(3))
-            moved = tuple(replace(p, at=at(x)) for p, x in zip(b.points, points, strict=True))
-            return replace(b, mass=b.mass if mass < 0 else values[mass], com=at(com), inertia=rows, points=moved)
+        masses, upper = take(len(d.bodies)), [dict(zip(UPPER, take(6), strict=True)) for _ in d.bodies]
+        spots = [take(3) for _ in range(max(self.used, default=-1) + 1)]
+        placed = iter([spots[k] for k in self.used])
+        lengths = take(len(d.rods))
+        numbers = iter(take(sum(_is_number(x) for j in d.joints for _, x in j.options)))
+        acting = _filled_acting(d, flat)
+        acting["gears"] = tuple(replace(g, side=self.tree.sides.get(g.name)) for g in acting["gears"])
+        gravity, drawn = take(3), {name: take(3) for name in self.tree.floating}
 
-        def joint(j: Joint, places: tuple[Pattern, Pattern]) -> Joint:
-            first, second = (replace(f, at=at(x)) for f, x in zip((j.frame_first, j.frame_second), places, strict=True))
-            return replace(j, frame_first=first, frame_second=second)
+        def body(b: Body, mass: Any, inertia: dict[tuple[int, int], Any]) -> Body:
+            points = tuple(replace(p, at=next(placed)) for p in b.points)
+            rows: Any = tuple(tuple(inertia[min(i, j), max(i, j)] for j in range(3)) for i in range(3))
+            start = replace(b.start, at=drawn[b.name]) if b.name in drawn else b.start
+            return replace(b, points=points, mass=None if b.mass is None else mass, com=next(placed), inertia=rows, start=start)
 
-        d = self.description
-        return replace(
-            d,
-            bodies=tuple(body(*x) for x in zip(d.bodies, self.bodies, strict=True)),
-            joints=tuple(joint(*x) for x in zip(d.joints, self.joints, strict=True)),
-            rods=tuple(replace(r, length=values[i]) for r, i in zip(d.rods, self.rods, strict=True)),
-        )
+        def joint(j: Joint) -> Joint:
+            options = tuple((name, next(numbers) if _is_number(x) else x) for name, x in j.options)
+            first, second = (Placement(next(placed), next(rotations)) for _ in range(2))
+            return replace(j, frame_first=first, frame_second=second, options=options)
 
+        bodies = tuple(body(*x) for x in zip(d.bodies, masses, upper, strict=True))
+        joints = tuple(joint(j) for j in d.joints)
+        rods = tuple(replace(r, length=x) for r, x in zip(d.rods, lengths, strict=True))
+        return replace(d, bodies=bodies, joints=joints, rods=rods, gravity=gravity, **acting)
 
-class _Collector:
-    """DesignNumbers in the order in which they are met; equal places on one body are one number each."""
-
-    def __init__(self, d: Description):
-        self.d = d
-        self.names: list[str] = []
-        self.values: list[float] = []
-        self.places: dict[tuple[str, Any], Pattern] = {}
-
-    def collected(self) -> DesignNumbers:
-        d = self.d
-        bodies = tuple(self.body(b) for b in d.bodies)
-        joints = tuple((self.place(j.first, j.name, j.frame_first.at), self.place(j.second, j.name, j.frame_second.at)) for j in d.joints)
-        rods = tuple(self.number(f"{r.name}.length", r.length) for r in d.rods)
-        structure = (
-            tuple(_frame_of_body(b, x) for b, x in zip(d.bodies, bodies, strict=True)),
-            tuple(_frame_of_joint(j, x) for j, x in zip(d.joints, joints, strict=True)),
-            tuple((r.name, r.between, i) for r, i in zip(d.rods, rods, strict=True)),
-            *(getattr(d, name) for name in ELSE),
-        )
-        return DesignNumbers(d, structure, tuple(self.names), np.array(self.values), bodies, joints, rods)
-
-    def number(self, name: str, value: float) -> int:
-        """Its place; -1 for zero."""
-        if value == 0.0:
-            return -1
-        self.names.append(name)
-        self.values.append(float(value))
-        return len(self.values) - 1
-
-    def place(self, body: str, name: str, at: Sequence[float]) -> Pattern:
-        """Places of the coordinates of a point on a body."""
-        key = (body, tuple(at))
-        if key not in self.places:
-            self.places[key] = tuple(self.number(f"{body}.{name}.{axis}", x) for axis, x in zip("xyz", at, strict=True))
-        return self.places[key]
-
-    def body(self, b: Body) -> tuple[int, Pattern, Pattern, tuple[Pattern, ...]]:
-        points = tuple(self.place(b.name, p.name, p.at) for p in b.points)
-        mass = -1 if b.mass is None else self.number(f"{b.name}.mass", b.mass)
-        com = self.place(b.name, "com", b.com)
-        inertia = tuple(self.number(f"{b.name}.inertia.{'xyz'[i]}{'xyz'[j]}", b.inertia[i][j]) for i, j in UPPER)
-        return mass, com, inertia, points
+    def starts(self, values: Sequence[Any]) -> dict[str, Any]:
+        """Coordinates from which couplings and gears count, from a row of numbers."""
+        first = len(self.plain) - len(self.tree.starts)
+        at = np.cumsum(self.plain) - 1
+        return {name: values[at[first + k]] if self.plain[first + k] else 0.0 for k, name in enumerate(self.tree.starts)}
 
 
-ELSE = ("plane", "gravity", "couplings", "gears", "springs", "dampers", "frictions", "stops", "loads", "cylinders", "cuts")
+# -------------------------------------------------------------------- places
 
 
-def _frame_of_body(b: Body, places: Any) -> tuple[Any, ...]:
-    """A body without its numbers."""
-    return b.name, b.mass is None, places, tuple((p.name, p.rotation) for p in b.points)
+def _placed(d: Description) -> Iterator[tuple[str, Any]]:
+    """(body, place) of all points and centres, then of the frames of all joints."""
+    for b in d.bodies:
+        for p in b.points:
+            yield b.name, p.at
+        yield b.name, b.com
+    for j in d.joints:
+        yield j.first, j.frame_first.at
+        yield j.second, j.frame_second.at
 
 
-def _frame_of_joint(j: Joint, places: tuple[Pattern, Pattern]) -> tuple[Any, ...]:
-    return j.name, j.type, j.first, j.second, j.options, j.pin, j.frame_first.rotation, j.frame_second.rotation, places
+def _place_names(d: Description) -> Iterator[str]:
+    for b in d.bodies:
+        for p in b.points:
+            yield f"{b.name}.{p.name}"
+        yield f"{b.name}.com"
+    for j in d.joints:
+        yield f"{j.first}.{j.name}"
+        yield f"{j.second}.{j.name}"
+
+
+def _frames(j: Joint) -> tuple[tuple[str, Placement], tuple[str, Placement]]:
+    return (j.first, j.frame_first), (j.second, j.frame_second)
+
+
+# -------------------------------------------------------------------- rotations
+
+
+def _rotation_codes(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of the entries of rotations, and the sizes that are numbers, one matrix after the other."""
+    size = np.abs(R)
+    first = np.argmax(np.abs(size[:, :, None] - size[:, None, :]) < ROUND_OFF, axis=2)
+    codes = np.where(R < 0.0, -1, 1) * np.where(size < ROUND_OFF, 0, np.where(np.abs(size - 1.0) < ROUND_OFF, UNIT, 1 + first))
+    return codes, size[np.abs(codes) == 1 + np.arange(9)]
+
+
+def _rotation(codes: np.ndarray, given: Iterator[Any]) -> Mat3:
+    """A rotation by its codes; new sizes are taken from `given`."""
+    sizes: dict[int, Any] = {0: 0.0, UNIT: 1.0}
+    out: list[Any] = []
+    for entry, code in enumerate(codes.tolist()):
+        if abs(code) == 1 + entry:
+            sizes[abs(code)] = next(given)
+        out.append(-sizes[abs(code)] if code < 0 else sizes[abs(code)])
+    a, b, c, d, e, f, g, h, i = out
+    return EYE3 if (codes == UNIT * np.eye(3).ravel()).all() else ((a, b, c), (d, e, f), (g, h, i))
+
+
+# -------------------------------------------------------------------- what acts on bodies
+
+
+def _is_number(x: Any) -> bool:
+    return type(x) is float or (isinstance(x, (int, float)) and not isinstance(x, bool))
+
+
+def _acting(d: Description) -> tuple[tuple[Any, ...], list[float]]:
+    """Laws of everything that acts on bodies and joints without their numbers, and these, after those of the joints' own options."""
+    numbers = [x for j in d.joints for _, x in j.options if _is_number(x)]
+    laws: list[Any] = []
+    for section, names in ACTING.items():
+        for thing in getattr(d, section):
+            laws.append(tuple([_law(getattr(thing, name), name, numbers) for name in names if hasattr(thing, name)]))
+    return tuple(laws), numbers
+
+
+@cache
+def _others(kind: Any, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Fields of a class that are no numbers."""
+    return tuple(f.name for f in fields(kind) if f.compare and f.name not in names)
+
+
+def _law(x: Any, name: str, numbers: list[float]) -> Any:
+    """A number, a vector or a formula without its numbers, which are added to the list."""
+    if _is_number(x) and not (name == "progression" and x == 1.0):  # a gas spring of constant force has a formula of its own
+        numbers.append(x)
+        return "number"
+    if isinstance(x, tuple):
+        return tuple(_law(y, name, numbers) for y in x)
+    return _abstract(x, numbers) if isinstance(x, Expr) else x
+
+
+def _filled_acting(d: Description, numbers: Iterator[Any]) -> dict[str, tuple[Any, ...]]:
+    """The sections with other numbers."""
+    out = {}
+    for section, names in ACTING.items():
+        things = [(thing, [n for n in names if hasattr(thing, n)]) for thing in getattr(d, section)]
+        out[section] = tuple(replace(x, **{name: _filled_law(getattr(x, name), name, numbers) for name in own}) for x, own in things)
+    return out
+
+
+def _filled_law(x: Any, name: str, numbers: Iterator[Any]) -> Any:
+    own: list[float] = []
+    form = _law(x, name, own)
+    if isinstance(x, tuple):
+        return tuple(_filled_law(y, name, numbers) for y in x)
+    if isinstance(x, Expr):
+        return evaluate(form, {f"{CONSTANT}{k}": next(numbers) for k in range(len(own))})
+    return next(numbers) if own else x
+
+
+def _abstract(x: Any, numbers: list[float]) -> Any:
+    """A formula whose constants are variables; whole exponents, zeros and ones stay."""
+    done: dict[int, Any] = {}
+    first = len(numbers)
+
+    def visit(node: Any) -> Any:
+        if not isinstance(node, Expr):
+            if not _is_number(node) or node in (0.0, 1.0, -1.0):
+                return node
+            numbers.append(node)
+            return variable(f"{CONSTANT}{len(numbers) - 1 - first}")
+        if node.op == "var":
+            return node
+        if id(node) not in done:
+            exponent = node.op == "pow" and _is_number(node.args[1])
+            done[id(node)] = Expr(node.op, tuple(a if exponent and k == 1 else visit(a) for k, a in enumerate(node.args)))
+        return done[id(node)]
+
+    return visit(x)
+
+
+# -------------------------------------------------------------------- structure
+
+
+def static_structure(d: Description) -> tuple[Any, ...]:
+    """Names of bodies, points and joints, types of joints and what they join, what acts where: all that has no numbers."""
+    acting = [
+        (section, *[getattr(thing, name) for name in _others(type(thing), names)])
+        for section, names in ACTING.items()
+        for thing in getattr(d, section)
+    ]
+    options = [tuple([n if _is_number(x) else (n, x) for n, x in j.options]) for j in d.joints]
+    return (
+        d.plane,
+        tuple([(b.name, b.mass is None, tuple([p.name for p in b.points])) for b in d.bodies]),
+        tuple([(j.name, j.type, j.first, j.second, j.pin, x) for j, x in zip(d.joints, options, strict=True)]),
+        tuple([(r.name, r.between) for r in d.rods]),
+        tuple(acting),
+        d.cuts,
+    )

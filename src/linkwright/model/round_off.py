@@ -7,27 +7,29 @@ and parts with the same numbers share their code.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from math import isfinite, sqrt
 from typing import Any
-
-import numpy as np
 
 from linkwright.model.description import Body, Description, Joint, Mat3, Placement, Vec3
 
 ULPS = 8  # of the largest drawn coordinate: a difference of two places, turned into a body's axes
 SHARE = 1e-12  # of a typical length, at most
-EPSILON = float(np.finfo(float).eps)
+EPSILON = sys.float_info.epsilon
 
 
 def without_round_off(d: Description) -> Description:
     """The description with one number for all lengths that agree within round-off; the same object if there is nothing to do."""
-    lengths = np.array([abs(x) for x in _lengths(d) if type(x) is float and x], dtype=float)
+    lengths = sorted([abs(x) for x in _lengths(d) if type(x) is float and x and isfinite(x)])
     places = [abs(x) for b in d.bodies for x in b.start.at if type(x) is float]
-    lengths = lengths[np.isfinite(lengths)]
-    if not len(lengths):
+    if not lengths:
         return d
-    tolerance = min(ULPS * EPSILON * max([*places, lengths.max()]), SHARE * float(np.median(lengths)))
+    middle = 0.5 * (lengths[(len(lengths) - 1) // 2] + lengths[len(lengths) // 2])
+    tolerance = min(ULPS * EPSILON * max([*places, lengths[-1]]), SHARE * middle)
     known = merged(lengths, tolerance)
     bodies = tuple(_body(b, known) for b in d.bodies)
     radii = _radii(bodies, tolerance)
@@ -37,18 +39,22 @@ def without_round_off(d: Description) -> Description:
     return d if same else replace(d, bodies=bodies, joints=joints)
 
 
-def merged(values: np.ndarray, tolerance: float) -> dict[float, float]:
+def merged(values: Sequence[float], tolerance: float) -> dict[float, float]:
     """For every positive value that changes the one in its place: 0, or the shortest decimal among its neighbours,
     of these the one met most often."""
-    found, counts = np.unique(values, return_counts=True)
-    groups = np.split(np.arange(len(found)), 1 + np.flatnonzero(np.diff(found) > tolerance)) if len(found) else []
+    counts = Counter(values)
+    found = sorted(counts)
     known: dict[float, float] = {}
-    for group in groups:
-        if found[group[0]] <= tolerance:
-            known.update({float(found[i]): 0.0 for i in group if found[i] <= 2.0 * tolerance})
-        elif len(group) > 1 and found[group[-1]] - found[group[0]] <= 4.0 * tolerance:  # longer rows of neighbours are no round-off
-            best = float(found[min(group, key=lambda i: (len(repr(float(found[i]))), -counts[i]))])
-            known.update({float(found[i]): best for i in group if found[i] != best})
+    ends = [i for i, (a, b) in enumerate(pairwise(found), start=1) if b - a > tolerance]
+    for first, last in zip([0, *ends], [*ends, len(found)], strict=True):
+        if first == last or (last - first == 1 and found[first] > tolerance):
+            continue
+        group = found[first:last]
+        if group[0] <= tolerance:
+            known.update({x: 0.0 for x in group if x <= 2.0 * tolerance})
+        elif group[-1] - group[0] <= 4.0 * tolerance:  # longer rows of neighbours are no round-off
+            best = min(group, key=lambda x: (len(repr(x)), -counts[x]))
+            known.update({x: best for x in group if x != best})
     return known
 
 
@@ -103,14 +109,14 @@ def _radii(bodies: Iterable[Body], tolerance: float) -> dict[float, dict[float, 
     for b in bodies:
         if type(b.mass) is float and b.mass > 0.0:
             sizes = {abs(x) for row in b.inertia for x in row if type(x) is float and x}
-            least = 2.0 * tolerance * np.sqrt(b.mass * max(sizes, default=0.0))
+            least = 2.0 * tolerance * sqrt(b.mass * max(sizes, default=0.0))
             out.setdefault(b.mass, {}).update({x: 0.0 for x in sizes if x < least})
             entries.setdefault(b.mass, set()).update(x for x in sizes if x >= least)
     for mass, found in entries.items():
         back: dict[float, list[float]] = {}
         for x in sorted(found, key=lambda x: len(repr(x))):
-            back.setdefault(float(np.sqrt(x / mass)), []).append(x)
-        known = merged(np.array(list(back)), tolerance)
+            back.setdefault(sqrt(x / mass), []).append(x)
+        known = merged(list(back), tolerance)
         every = [(x, back[known.get(r, r)][0]) for r, some in back.items() for x in some]
         out[mass].update({x: new for x, new in every if new != x})
     return {mass: known for mass, known in out.items() if known}

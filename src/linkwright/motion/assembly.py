@@ -43,11 +43,11 @@ UNCERTAIN = 1e-2  # the same beside a singular position
 AT_THE_END = 0.02  # share of the way that is left where a walk slows down before a dead centre, whose neighbourhood it cannot step through
 
 
-Closing = Callable[..., tuple[np.ndarray, dict[str, Any]] | None]
+Closing = Callable[..., tuple[np.ndarray, dict[str, Any], np.ndarray] | None]
 
 
 class Assembler:
-    """Finds states of one mechanism on its loops; `closing(q, references, drives, to)` closes a sketch quickly, or gives None."""
+    """Finds states of one mechanism on its loops; `closing(q, references, drives, to, speeds)` closes a sketch quickly, or gives None."""
 
     def __init__(self, loops: Loops, closing: Closing | None = None):
         self.loops, self._closing = loops, closing
@@ -76,7 +76,8 @@ class Assembler:
         try:
             if positions:
                 here = self._started(here, positions) or self._walk(here, self._positions(positions, here))
-            return self._with_velocity(here, speeds, {})
+            v = self._driven_speeds(here, speeds) if speeds else None
+            return self._with_velocity(here, speeds, {}) if v is None else State(self.skel, here.q, v, here.references)
         except AssemblyError as error:
             raise AssemblyError(f"{place}{error}", gap=error.gap, loop=error.loop) from error
         except SingularityError as error:
@@ -94,7 +95,16 @@ class Assembler:
         now = {name: float(here.references[name][0]) for name in names}
         found = self._closing(here.q, here.references, now, positions)
         self._quick = self._quick or found is not None
-        return None if found is None else self._at(*found)
+        return None if found is None else self._at(*found[:2])
+
+    def _driven_speeds(self, here: Instant, speeds: Mapping[str, Any]) -> np.ndarray | None:
+        """Velocities by the quick way, where exactly the drives have speeds."""
+        names = [d.joint for d in self.description.drives]
+        if not self._quick or self._closing is None or set(names) != set(speeds) or not all(isinstance(x, float) for x in speeds.values()):
+            return None
+        now = {name: float(here.references[name][0]) for name in names}
+        found = self._closing(here.q, here.references, now, speeds=[speeds[name] for name in names])
+        return None if found is None else found[2]
 
     def _close_sketch(self) -> Closed:
         """Close the loops from the sketch, holding the drives where they are drawn if that is possible."""
@@ -109,7 +119,7 @@ class Assembler:
             found = self._closing(q, references, {d.joint: float(references[d.joint][0]) for d in self.description.drives})
             if found is not None:
                 self._quick = True
-                return Closed(self._at(*found), 0.0, 0.0)
+                return Closed(self._at(*found[:2]), 0.0, 0.0)
         if held:
             done = close(self.loops.with_(held), q, references, most=200)
             if done.residual < GOOD_ENOUGH:

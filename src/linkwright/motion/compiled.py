@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from linkwright import joints as joint_types
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics import forces
 from linkwright.mechanics.closing.traced import TracedLoops
@@ -18,7 +16,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, skeleton
 from linkwright.model.description import Description
-from linkwright.model.numbers import DesignNumbers
+from linkwright.model.numbers import DesignNumbers, static_structure
 from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.cycle import coordinate_now
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
     from linkwright.kernels.walking import Walking
 
 ENGINES = ("native", "python")
+ALONE = "kernels of its own"  # in the stores of a mechanism that does not fit the plan of its structure
+REGULAR = 1e-3  # determinant, against that of the plan, below which floats decide velocities: they find the branch
 OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
 
 
@@ -72,7 +72,7 @@ class Compiled:
         self.described, self.engine = described, engine  # parameters still expressions
         self.description = described.numbers()
         self.free: tuple[Parameter, ...] = tuple(self.chosen(free)) if free else ()
-        self.tree: Tree = build_tree(self.description, cuts, self._every_number.structure)
+        self.tree: Tree = build_tree(self.description, cuts, static_structure(self.description))
         self.skel: Skeleton = skeleton(self.tree)
         self.loops: Loops = TracedLoops.of(self.skel, length)
         self.forces = forces.of_description(self.description)
@@ -117,6 +117,9 @@ class Compiled:
             found = self._structure.kernel(name, drives, seconds)
             if found is None:
                 return None
+            if name != "walk" and self.numbers is not None and not self._rank_as_planned:  # a walk closes all rows, or stops
+                self.stores[ALONE] = True
+                return self.ready(name, drives, seconds)
             own = {} if self.numbers is None else {"free": self.numbers.values}
             self.stores[key] = found.bound(near=self.skel.pack(self.skel.start_coordinates), **own)
         return self.stores[key]
@@ -136,26 +139,47 @@ class Compiled:
         """True if every effort and reaction is determinate in most positions, and friction does not depend on them."""
         return self.all_rows_count and not any(f.mu for f in self.description.frictions)
 
-    @cached_property
+    @property
     def numbers(self) -> DesignNumbers | None:
-        """The numbers of this mechanism apart from its structure; None where code depends on more than that: couplings and gears count from
-        the start, links spin about lines that depend on dimensions, some numbers are free already."""
-        d = self.description
-        apart = not self.free and not d.couplings and not d.gears and self.engine == "native"
-        balls = sum(joint_types.is_ball(joint_types.create(j.type, j.options)) for j in d.joints)
-        return self._every_number if apart and balls < 2 else None
+        """The numbers of this mechanism apart from its structure; None where code depends on more than that: some numbers are free
+        already, links spin about lines that are not those between two ball joints."""
+        return None if self._apart is None else self._apart[1]
 
-    @cached_property
-    def _every_number(self) -> DesignNumbers:
-        return DesignNumbers.of(self.description)
-
-    @cached_property
+    @property
     def _structure(self) -> KernelStructure:
-        from linkwright.kernels.structures import KernelStructure, structure
+        return self._own if self._apart is None else self._apart[0]
 
-        if self.numbers is None:
-            return KernelStructure(self.kernels)
-        return structure(replace(self.kernels, free=self.numbers.parameters, numbers=self.numbers, made={}, plans={}, variants={}))
+    @property
+    def _apart(self) -> tuple[KernelStructure, DesignNumbers] | None:
+        found = self._shared
+        return None if found is None or found[0].refused or ALONE in self.stores else found
+
+    @cached_property
+    def _own(self) -> KernelStructure:
+        from linkwright.kernels.structures import KernelStructure
+
+        return KernelStructure(self.kernels)
+
+    @cached_property
+    def _shared(self) -> tuple[KernelStructure, DesignNumbers] | None:
+        """The structure whose kernels answer, and the numbers that they are bound to."""
+        from linkwright.kernels.structures import structure, tree_numbers
+
+        if self.free or self.engine != "native":
+            return None
+        numbers = DesignNumbers.of(self.description, tree_numbers(self.loops))
+        return structure(numbers, self.tree, lambda: self.kernels), numbers
+
+    @cached_property
+    def _rank_as_planned(self) -> bool:
+        """True unless rows that the plan of the structure leaves out, because they depend on others, are independent here."""
+        st, keep = self.start, self._structure.kernels.plan.keep
+        return keep is None or self.loops.factored(self.loops.at(st.q, st.v, 0.0, st.references)).rank <= len(keep)
+
+    def on_body(self, body: str, at: np.ndarray) -> np.ndarray:
+        """A place on a body in the axes that kernels of the structure give for it."""
+        axes = None if self.numbers is None else self.numbers.tree.axes.get(body)
+        return at if axes is None else at @ axes
 
     def walking(self, drives: Sequence[str], seconds: float = 0.15) -> Walking | None:
         """Return the walk along the loops in machine code, where kernel `walk` is ready."""
@@ -166,14 +190,19 @@ class Compiled:
         if key not in self.stores:
             from linkwright.kernels.walking import Walking
 
-            self.stores[key] = Walking(kernel, 0 if self.numbers is not None else len(self.kernels.plan.idle))
+            self.stores[key] = Walking(kernel, len(self._structure.kernels.plan.idle))
         return self.stores[key]
 
     def _closed(
-        self, q: np.ndarray, references: Mapping[str, Any], drives: Mapping[str, float], to: Mapping[str, float] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]] | None:
-        """A position on the loops near q with the drives at these values, or after a walk `to` others, in machine code that is at hand;
-        None where there is none, or the way is not a plain one."""
+        self,
+        q: np.ndarray,
+        references: Mapping[str, Any],
+        drives: Mapping[str, float],
+        to: Mapping[str, float] | None = None,
+        speeds: Sequence[float] = (),
+    ) -> tuple[np.ndarray, dict[str, Any], np.ndarray] | None:
+        """A position on the loops near q with the drives at these values, or after a walk `to` others, in machine code that is at hand,
+        and the velocities for the drives' `speeds` there; None where there is none, or the way is not a plain one."""
         walks = self.walking(list(drives), seconds=0.0) if self.numbers is not None and drives else None
         if walks is None:
             return None
@@ -183,11 +212,13 @@ class Compiled:
             return None
         laws, t = np.array([[*x, *way, *(0.0 * way)], [*(x + way), *way, *(0.0 * way)]]), np.array([0.0, 1.0])
         n = 1 if to is None else 2
+        if len(speeds):
+            laws[0, len(x) : 2 * len(x)] = speeds
         found = walks(q, self.skel.pack(references), t[:n], laws[:n])
-        if found.reached < n:
+        if found.reached < n or (len(speeds) and abs(found.determinant[-1]) < REGULAR):
             return None
         there = found.q[-1].copy()
-        return there, self.skel.unpack(there, found.references[-1].copy())
+        return there, self.skel.unpack(there, found.references[-1].copy()), found.v[-1].copy()
 
     def packed_references(self, st: State) -> np.ndarray:
         """Return the references of cut joints as kernels take them; of a state made from arrays those it is counted from."""

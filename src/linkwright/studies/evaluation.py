@@ -7,8 +7,10 @@ on the work and on aligned blocks of rows only, never on who computes them or on
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -64,8 +66,19 @@ class Work:
 
     def rows(self, values: np.ndarray, threads: int | None = None) -> RowResults:
         """Compute rows; the first of them begins an aligned block."""
-        with structures.made_at_once():
+        with self._alone():
             return self._way(values, threads)
+
+    def _alone(self) -> AbstractContextManager[None]:
+        """Structures of this study only, the first of which is that of the file's own numbers: plans follow the first mechanism."""
+        if "_structures" not in vars(self):
+            with structures.reproducible(self._structures):
+                _ = self.system.core.all_rows_count
+        return structures.reproducible(self._structures)
+
+    @cached_property
+    def _structures(self) -> OrderedDict[Any, structures.KernelStructure]:
+        return OrderedDict()
 
     @property
     def block(self) -> int:
@@ -84,7 +97,8 @@ class Work:
 
     @cached_property
     def _batched(self) -> BatchedRuns | None:
-        return BatchedRuns.of(self.numbers, self.case, self.measures, self.presenter)
+        with self._alone():
+            return BatchedRuns.of(self.numbers, self.case, self.measures, self.presenter)
 
     def _way(self, values: np.ndarray, threads: int | None) -> RowResults:
         if self.lanes == "turns":
@@ -138,7 +152,7 @@ class Work:
         if why:
             return nothing, why, {}
         try:
-            with structures.made_at_once():
+            with self._alone():
                 measured = [_read(m, result) for m in self.measures]
         except LinkwrightError as problem:
             return nothing, str(problem), {}
@@ -146,7 +160,7 @@ class Work:
 
     def result(self, numbers: np.ndarray) -> Trajectory | State:
         """The turn, run or state of one row."""
-        with structures.made_at_once():  # a thread of its own does not have what its caller has set
+        with self._alone():  # a thread of its own does not have what its caller has set
             described, case = self.numbers.design(self.case, numbers)
             if isinstance(case, Simulating) and self._free is not None:
                 return self._simulated(self._free, described, case, numbers)

@@ -119,7 +119,7 @@ def _column(core: Compiled, name: str, value: Any, what: str, kinds: tuple[str, 
 
 
 def _walk(core: Compiled, seconds: float) -> LaneWalking | None:
-    """The walk in lanes, where kernel `walk` is ready and no link spins in place."""
+    """The walk in lanes, where kernel `walk` is ready; links that spin in place, where their lines follow from the numbers."""
     key = ("assembled", "walk")
     if key not in core.stores:
         kernel = core.ready("walk", core.drive_names, seconds) if core.engine == "native" else None

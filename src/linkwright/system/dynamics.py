@@ -145,7 +145,7 @@ class Dynamics:
         if kernel is None or not self.core.determinate_loads:
             return None
         more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references)}
-        found = kernel(c.q, c.v, c.a, **{b.name: more[b.name]() for b in kernel.inputs if b.name in more})
+        found = kernel.batch((c.q, c.v, c.a), {b.name: more[b.name]() for b in kernel.inputs if b.name in more})
         return None if found.failed else found
 
     @cached_property

@@ -209,7 +209,7 @@ class Motions:
         if core.assembler.is_point(of):
             ref = core.assembler.point_ref(of)
             at = np.asarray(core.description.point(ref).at, dtype=float)
-            found = core.skel.node(ref[0]), at, [0, 1] if planar else [0, 1, 2]
+            found = core.skel.node(ref[0]), core.on_body(ref[0], at), [0, 1] if planar else [0, 1, 2]
         else:
             found = core.skel.node(of), None, [2, 3, 4] if planar else list(range(6))
         self._places[of] = found

@@ -6,6 +6,7 @@ joint counts by its degrees of freedom (`nv`) and by the rows it has when cut (`
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -137,7 +138,7 @@ def read_graph(description: Description) -> Graph:
         _sizes(description),
         _size(create("planar" if description.planar else "free"), description.planar),
     )
-    _check_twins(graph)
+    check_twins(description)
     _check_references(graph)
     _check_grounded(graph)
     return graph
@@ -155,10 +156,13 @@ def _sizes(description: Description) -> tuple[JointSize, ...]:
     return tuple(known[joint.type] for joint in description.joints)
 
 
-def _check_twins(graph: Graph) -> None:
-    """Two joints of one type between the same bodies at the same place say the same thing twice."""
+def check_twins(description: Description) -> None:
+    """Raise ModelError for two joints of one type between the same bodies at the same place: they say the same thing twice."""
     seen: dict[tuple[object, ...], Joint] = {}
-    for joint in graph.description.joints:
+    pairs = Counter((joint.first, joint.second) for joint in description.joints)
+    for joint in description.joints:
+        if pairs[joint.first, joint.second] == 1:
+            continue
         key = (joint.type, joint.first, joint.second, joint.frame_first, joint.frame_second)
         if key in seen:
             raise ModelError(

@@ -7,12 +7,13 @@ beyond a joint than the bodies there can resist. Trees with such degrees of free
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
 from linkwright.joints import create
-from linkwright.model.description import Body, Joint, Placement
+from linkwright.model.description import Body, Description, Joint, Placement
 from linkwright.numerics.spatial import Pose, spatial_inertia
 from linkwright.topology.graph import FLOATING, Graph, Span
 
@@ -32,8 +33,9 @@ class InertiaTest:
         for b, body in enumerate(graph.description.bodies):
             if b == 0 or body.mass is None:  # mass not given: kinematics only, nothing to judge
                 continue
-            at_com = _spatial_inertia(body, Placement(at=body.com), planar)
-            self.rank[b] = _rank(at_com)
+            if _plainly_full(body, planar):
+                continue
+            self.rank[b] = _rank(_spatial_inertia(body, Placement(at=body.com), planar))
             if self.rank[b] == full:
                 continue
             self.idle_afloat.add(b)
@@ -43,6 +45,11 @@ class InertiaTest:
                 if _moves_nothing(_spatial_inertia(body, frame, planar), _subspace(joint, planar)):
                     self.idle.add((e, b))
         self.always_sound = all(r == full for r in self.rank[1:])
+
+    @property
+    def facts(self) -> Hashable:
+        """All that it knows of the numbers of the bodies; None if every body has full inertia."""
+        return None if self.always_sound else (tuple(self.rank), frozenset(self.idle))
 
     def faults(self, tree: Span) -> int:
         """How many joints of the tree have a degree of freedom that moves no inertia (0: every subsystem is sound)."""
@@ -69,6 +76,20 @@ class InertiaTest:
                 resisted[p] += resisted[b]
                 massive[p] += massive[b]
         return bad[::-1]
+
+
+def all_plainly_full(d: Description) -> bool:
+    """True if no body is in doubt: then `facts` are None."""
+    return all(b.mass is None or _plainly_full(b, d.planar) for b in d.bodies[1:])
+
+
+def _plainly_full(body: Body, planar: bool) -> bool:
+    """True for a body whose mass and moments of inertia along its own axes leave no doubt; the others are decomposed."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.inertia
+    if body.mass is None or any(type(x) is not float for x in (body.mass, xx, xy, xz, yy, yz, zz)):
+        return False
+    least, largest = (zz, zz) if planar else (min(xx, yy, zz), max(xx, yy, zz))
+    return body.mass > 0.0 and least > 2.0 * RELATIVE * largest and (planar or xy == xz == yz == 0.0)
 
 
 def _floats(values: Any) -> np.ndarray:

@@ -25,6 +25,8 @@ from linkwright.model.parameters import every_parameter
 MECHANISMS = ("wiper", "four-bar", "five-bar", "carpet-scraper", "stewart", "delta")
 TURNED, RUN = ("wiper", "carpet-scraper", "stewart"), ("wiper", "five-bar")  # many designs, many runs at once
 DESIGNS, RUNS = 1024, 256
+WITH_NUMBERS = ("forward", "loads", "walk")
+MAKE, ROUNDS = 1e9, 20  # make code at once, however long it takes; the best of so many timings counts
 SHORTEST = 2e-4  # seconds of a burst
 WARM_CALLS, WARM_SECONDS = 60, 0.6
 Call = Callable[[], Any]
@@ -60,6 +62,7 @@ def rows(name: str, seconds: float) -> list[BenchRow]:
     found = []
     found += [_each(name, *x, seconds) for x in _of_designs(m)] if name in TURNED else []
     found += [_each(name, *x, seconds) for x in (*_of_batches(m), _of_controllers(m))] if name in RUN else []
+    found += _of_inputs(m)
     for verb, call, kernel, note in (*_of_states(m), *_of_turns(m)):
         try:
             warm(call)
@@ -70,6 +73,26 @@ def rows(name: str, seconds: float) -> list[BenchRow]:
         beside = "" if bare is None else f"{note}: {table.duration(bare)}"
         row = BenchRow("linkwright", "native", name, f"verb {verb}", ns=took, note=beside)
         found.append(row if bare is None else replace(row, ratio=took / bare))
+    return found
+
+
+def _of_inputs(m: Any) -> list[BenchRow]:
+    """Kernels with all numbers of the mechanism as inputs, which verbs use, against those of `s.kernel`, which have them folded in: ns of
+    machine code at one state."""
+    s, found = m.system, []
+    core, drives = s.core, s.core.drive_names
+    given = {**s.kernels.defaults, "q": s.start.q, "drive": core.drive_positions(s.start)}
+    for name in WITH_NUMBERS:
+        free, folded = core.ready(name, drives if name == "walk" else None, seconds=MAKE), s.kernel(name)
+        if free is None or core.numbers is None:
+            continue
+        row = [given.get(b.name, np.full(b.shape, 0.1)) for b in folded.inputs if b.name not in s.kernels.defaults]
+        took, bare = np.min([[k.time(*row) for k in (free, folded)] for _ in range(ROUNDS)], axis=0).tolist()
+        note = f"folded: {bare:.0f} ns, {folded.operations} operations"
+        quantity = f"kernel {name}, numbers as inputs"
+        found.append(
+            BenchRow("linkwright", "native", m.name, quantity, ns=took, ratio=took / bare, operations=free.operations, note=note)
+        )
     return found
 
 

@@ -289,7 +289,7 @@ class Equations(ResidualEquations):
         place = _place(T)
         skel, m = place.loops.skel, place.motion
         acceleration = along_world(place, a) if self.plan.body_axes else a
-        N = np.array(self.plan.idle, dtype=float).T.reshape(T.nv, len(self.plan.idle))
+        N = self.plan.idle_rows(T.nv).T
         if self.plan.idle:
             g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.body_axes)
             K = N.T @ T.M @ N

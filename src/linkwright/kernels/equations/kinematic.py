@@ -106,7 +106,7 @@ class KinematicEquations:
         skel, tied = self.loops.skel, self.tied(laws)
         c = tied.at(q, v, 0.0, near)
         rows = [*(range(skel.tree.nc) if self.plan.keep is None else self.plan.keep), *range(skel.tree.nc, len(c.phi))]
-        J = np.concatenate([c.J[rows], np.array(self.plan.idle, dtype=float).reshape(-1, c.J.shape[1])])
+        J = np.concatenate([c.J[rows], self.plan.idle_rows(c.J.shape[1])])
         return Driven(tied, c, rows, J, self._order("kinematics", J))
 
     def kinematics(self, q: Any, v: Any, drive: Any, speed: Any, acceleration: Any, near: Any) -> Arrays:

@@ -9,17 +9,19 @@ not the robot on its push-rod.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from linkwright import joints
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.kinematics.motion import Motion, body_jacobian, locate, motion
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobian, locate, motion, pose_of
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.groups import NameGroups
 from linkwright.numerics.linalg import factor
 
+SAME_LINE = 1e-8  # sine of the angle between directions that are one
 AT_REST = 1e-8  # dimensionless twist that counts as none
 CYLINDRICAL = ("tx", "ty", "rx", "ry")  # rows of a joint that turns about an axis and slides along it
 
@@ -45,6 +47,42 @@ def idle_motions(loops: Loops, q: np.ndarray, null: np.ndarray, m: Motion | None
             if factor(np.array([*(v for _, v in out), spin]).T, AT_REST).rank > len(out):
                 out.append((link, spin))
     return out
+
+
+def spin_lines(skel: Skeleton, rows: Sequence[Sequence[float]]) -> tuple[tuple[int, str, int], ...]:
+    """(node, other joint of its body, entry of v that is one) of every idle direction that turns a body on its ball joint about the line
+    to the other joint; none if one of them is anything else."""
+    out = []
+    for row in np.array(rows, dtype=float).reshape(-1, skel.tree.nv):
+        moved = np.flatnonzero(row)
+        node = next((i for i, n in enumerate(skel.tree.nodes) if n.v.start <= moved[0] < n.v.stop), -1)
+        n = skel.tree.nodes[node]
+        if not joints.is_ball(skel.types[node]) or n.reversed or moved[-1] >= n.v.stop:
+            return ()
+        w, entry = row[n.v], int(moved[np.argmin(np.abs(row[moved] - 1.0))])
+        others = [j.name for j in skel.tree.description.joints if n.body in (j.first, j.second) and j.name != n.joint.name]
+        lines = {name: _line(skel, node, name) for name in others}
+        along = [name for name, d in lines.items() if np.linalg.norm(np.cross(d, w)) < SAME_LINE * np.linalg.norm(d) * np.linalg.norm(w)]
+        if not along or abs(row[entry] - 1.0) > SAME_LINE:
+            return ()
+        out.append((node, along[0], entry))
+    return tuple(out)
+
+
+def spin_rows(skel: Skeleton, spins: Sequence[tuple[int, str, int]]) -> Iterator[tuple[Any, ...]]:
+    """Idle directions of v from the lines of links, over any scalar."""
+    for node, other, entry in spins:
+        span, d = skel.tree.nodes[node].v, _line(skel, node, other)
+        unit = entry - span.start
+        row: list[Any] = [0.0] * skel.tree.nv
+        row[span] = [1.0 if i == unit else d[i] / d[unit] for i in range(3)]
+        yield tuple(row)
+
+
+def _line(skel: Skeleton, node: int, other: str) -> Any:
+    """From the joint that carries a body to another of its joints, in the axes of the first."""
+    body, joint = skel.tree.nodes[node].body, skel.tree.description.joint(other)
+    return skel.X_NC[node].point(pose_of(joint.frame_first if joint.first == body else joint.frame_second).p)
 
 
 def _twists(loops: Loops, m: Motion, null: np.ndarray) -> dict[str, np.ndarray]:

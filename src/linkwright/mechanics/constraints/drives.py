@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from linkwright import joints
 from linkwright.errors import UsageError
@@ -25,7 +28,17 @@ class EliminationPlan:
     saddle: Order | None = None  # a subsystem has no inertia: order of elimination of the whole saddle-point matrix
     nominal: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # nominal size of the pivots of each solve
     orders: Mapping[str, Order] = field(default_factory=dict)  # of the solves with drives
-    idle: tuple[tuple[float, ...], ...] = ()  # constant directions of v that spin a link in place
+    idle: tuple[tuple[Any, ...], ...] = ()  # constant directions of v that spin a link in place
+    spins: tuple[tuple[int, str, int], ...] = ()  # the same as lines of links, for any numbers: see `closing.idle.spin_rows`
+
+    def idle_rows(self, nv: int) -> Any:
+        """The idle directions as an array, over any scalar."""
+        return np.array(self.idle).reshape(-1, nv) if self.idle else np.zeros((0, nv))
+
+    @property
+    def spins_follow(self) -> bool:
+        """True if the idle directions are known for other numbers of the mechanism too."""
+        return len(self.spins) == len(self.idle)
 
     @property
     def body_axes(self) -> bool:

@@ -49,26 +49,28 @@ class GearConstraint:
         z_a, z_b = _axis(first, carrier), _axis(second, carrier)
         if g.rack:
             return cls._rack(skel, g, first, second, carrier, s_a, s_b)
-        turn = float(z_a @ z_b)
+        drawn = g.side is None  # else symbols of a design, whose numbers have passed these tests
+        turn = float(z_a @ z_b) if drawn else 1.0
         if abs(abs(turn) - 1.0) > 1e-9:
             raise ModelError(
                 f"gear '{g.name}': the axes of '{g.first}' and '{g.second}' are not parallel; only spur gears are known.", g.where
             )
-        centres = float(np.linalg.norm(_centre(second, carrier) - _centre(first, carrier)))
-        want = abs(g.radius_second - g.radius_first) if g.internal else g.radius_first + g.radius_second
-        if abs(centres - want) > 1e-3 * max(centres, want):
+        apart = _centre(second, carrier) - _centre(first, carrier)
+        side = g.side[0] if g.side else 1.0 if g.internal and g.radius_second > g.radius_first else -1.0
+        centres = float(np.linalg.norm(apart)) if drawn else np.sqrt(apart @ apart)
+        want = side * (g.radius_second - g.radius_first) if g.internal else g.radius_first + g.radius_second
+        if drawn and abs(centres - want) > 1e-3 * max(centres, want):
             sort = "difference" if g.internal else "sum"
-            apart, fits = (shown(x, LENGTH, skel.tree.description.units, 6) for x in (centres, want))
+            lies, fits = (shown(x, LENGTH, skel.tree.description.units, 6) for x in (centres, want))
             raise ModelError(
-                f"gear '{g.name}': the centres are {apart} apart but the {sort} of the pitch radii is {fits}. "
+                f"gear '{g.name}': the centres are {lies} apart but the {sort} of the pitch radii is {fits}. "
                 "Correct the radii or the distance of the pins.",
                 g.where,
             )
         fit = centres / want  # rounded data: the pitch circles touch exactly, the ratio stays
         r_a, r_b = fit * g.radius_first, fit * g.radius_second
         mesh = -1.0 if g.internal else 1.0
-        factor = mesh * np.sign(turn) * s_b * r_b
-        side = 1.0 if g.internal and g.radius_second > g.radius_first else -1.0
+        factor = (g.side[1] if g.side else mesh * np.sign(turn) * s_b) * r_b
         q0 = skel.start_coordinates
         offset = s_a * r_a * q0[g.first][0] + factor * q0[g.second][0]
         return cls(g.name, first, second, carrier, r_a, factor, offset, g.pressure_angle, False, side, s_a)
@@ -76,11 +78,10 @@ class GearConstraint:
     @classmethod
     def _rack(cls, skel: Skeleton, g: Gear, first: Joint, second: Joint, carrier: str, s_a: float, s_b: float) -> GearConstraint:
         x, z = _slide(second, carrier), _axis(first, carrier)
-        if abs(x @ z) > 1e-9:
+        if g.side is None and abs(x @ z) > 1e-9:
             raise ModelError(f"gear '{g.name}': the rack slides along the pinion's axis; it must slide across it.", g.where)
         across = cross(z, x)
-        height = float((_centre(first, carrier) - _centre(second, carrier)) @ across)
-        side = 1.0 if height >= 0 else -1.0
+        side = g.side[0] if g.side else 1.0 if (_centre(first, carrier) - _centre(second, carrier)) @ across >= 0.0 else -1.0
         # the pinion's pitch point is at -side*r*across from its centre, its velocity there w z x (-side r across) = side r w x
         factor = -side * s_b
         q0 = skel.start_coordinates

@@ -9,7 +9,7 @@ Index -1 means ground wherever a node is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -36,6 +36,18 @@ def pose_of(placement: Placement) -> Pose:
         for x in known["_pose"]:
             x.flags.writeable = False
     return known["_pose"]
+
+
+def _poses_of(placements: Sequence[Placement]) -> tuple[np.ndarray, np.ndarray]:
+    """Rotations (n, 3, 3) and origins (n, 3) of placements; if all are floats each is cached with its own."""
+    R = _exact_units(array([x.rotation for x in placements]).reshape(-1, 3, 3))
+    p = array([x.at for x in placements]).reshape(-1, 3)
+    if R.dtype.kind != "f" or p.dtype.kind != "f":
+        return R, p
+    R.flags.writeable = p.flags.writeable = False
+    for x, rotation, at in zip(placements, R, p, strict=True):
+        vars(x).setdefault("_pose", Pose(rotation, at))
+    return R, p
 
 
 class Augmented(NamedTuple):
@@ -168,6 +180,7 @@ def skeleton(tree: Tree, start: dict[str, np.ndarray] | None = None) -> Skeleton
     """Collect a tree's constants; its description may hold floats or traced parameters (then with `start` as numbers)."""
     d = tree.description
     bodies = [d.body(n.body) for n in tree.nodes]
+    drawn = start_coordinates(tree) if start is None else start
     X_PF, X_CM = [], []
     for n in tree.nodes:
         first, second = pose_of(n.joint.frame_first), pose_of(n.joint.frame_second)
@@ -184,7 +197,7 @@ def skeleton(tree: Tree, start: dict[str, np.ndarray] | None = None) -> Skeleton
         com=tuple(array(b.com) for b in bodies),
         inertia=tuple(array(b.inertia) for b in bodies),
         gravity=array(d.gravity),
-        start_coordinates=start_coordinates(tree) if start is None else start,
+        start_coordinates=drawn,
     )
 
 
@@ -217,17 +230,25 @@ def start_coordinates(tree: Tree) -> dict[str, np.ndarray]:
     """
     d = tree.description
     wanted = start_values(d)
+    every = list({**{j.name: j for j in d.joints}, **{n.joint.name: n.joint for n in tree.nodes}}.values())
+    R, p = drawn_relative(d, every)
     out = {}
-    for joint in {**{j.name: j for j in d.joints}, **{n.joint.name: n.joint for n in tree.nodes}}.values():
-        X_F = pose_of(d.body(joint.first).start) @ pose_of(joint.frame_first)
-        X_M = pose_of(d.body(joint.second).start) @ pose_of(joint.frame_second)
-        X = X_F.inverse() @ X_M
+    for joint, R_FM, p_FM in zip(every, R, p, strict=True):
         jt = joints.create(joint.type, joint.options)
         near = np.array([1.0] + [0.0] * (jt.nq - 1)) if "quaternion" in jt.coordinate_kinds else np.zeros(jt.nq)
-        for i, part in enumerate(jt.q_names):
+        for i, part in enumerate(jt.q_names if wanted else ()):
             near[i] = wanted.get(f"{joint.name}.{part}" if part else joint.name, near[i])
-        out[joint.name] = jt.coordinates(X.R, X.p, near)
+        out[joint.name] = jt.coordinates(R_FM, p_FM, near)
     return out
+
+
+def drawn_relative(d: Description, every: Sequence[Joint]) -> tuple[np.ndarray, np.ndarray]:
+    """Frames of the second bodies of joints in those of the first, in the drawn position: rotations (n, 3, 3) and origins (n, 3)."""
+    (R_1, p_1), (R_2, p_2) = _poses_of([d.body(j.first).start for j in every]), _poses_of([d.body(j.second).start for j in every])
+    (R_F, p_F), (R_M, p_M) = _poses_of([j.frame_first for j in every]), _poses_of([j.frame_second for j in every])
+    back = np.swapaxes(R_1 @ R_F, 1, 2)
+    apart = (R_2 @ p_M[:, :, None] + p_2[:, :, None]) - (R_1 @ p_F[:, :, None] + p_1[:, :, None])
+    return back @ R_2 @ R_M, (back @ apart)[:, :, 0]
 
 
 def _ground_point(joint: Joint, X: Pose, body: Body) -> np.ndarray:

@@ -61,6 +61,12 @@ RISES: dict[str, Callable[[Any], Jet]] = {
 }
 
 
+def _move(t: Any, duration: float, here: float, stroke: float, law: str) -> Jet:
+    """One move from here at t = 0."""
+    s, ds, dds = RISES[law](t / duration)
+    return here + stroke * s, stroke * ds / duration, stroke * dds / duration**2
+
+
 @dataclass(frozen=True)
 class Programme(Curve):
     """Moves and dwells one after the other, starting at `begin`; constant before and after."""
@@ -89,13 +95,24 @@ class Programme(Curve):
             since += duration
         return np.unique([t for t in found if first < t < last])
 
+    def _at_samples(self, t: np.ndarray) -> Jet:
+        """Every piece at its own samples only."""
+        value, speed, acceleration = np.full(t.shape, self.begin), np.zeros(t.shape), np.zeros(t.shape)
+        since, here = 0.0, self.begin
+        for duration, there, law in self.pieces:
+            mine = (t >= since) & (t < since + duration)
+            value[mine], speed[mine], acceleration[mine] = _move(t[mine] - since, duration, here, there - here, law)
+            since, here = since + duration, there
+        value[t >= since] = here
+        return value, speed, acceleration
+
     def __call__(self, t: Any, /) -> Jet:
+        if isinstance(t, np.ndarray) and t.dtype.kind == "f":
+            return self._at_samples(t)
         value = (self.begin + 0.0 * t, 0.0 * t, 0.0 * t)
         since, here = 0.0, self.begin
         for duration, there, law in self.pieces:
-            s, ds, dds = RISES[law]((t - since) / duration)
-            stroke = there - here
-            move = (here + stroke * s, stroke * ds / duration, stroke * dds / duration**2)
+            move = _move(t - since, duration, here, there - here, law)
             value = tuple(where(real(t) >= since, a, b) for a, b in zip(move, value, strict=True))
             since, here = since + duration, there
         rest = (here + 0.0 * t, 0.0 * t, 0.0 * t)

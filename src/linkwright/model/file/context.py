@@ -15,7 +15,7 @@ from typing import Any
 
 from linkwright.errors import ModelError, Source, UsageError, nearest
 from linkwright.model.description import Mat3, PointRef, Vec3
-from linkwright.model.expressions import FUNCTIONS, Expr, dependency_order
+from linkwright.model.expressions import FUNCTIONS, Evaluation, Expr, dependency_order
 from linkwright.model.file.geometry import matrix, rotation_quaternion, rotation_rpy, rotation_z, vector
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.parser import NOT_NUMBERS, parse
@@ -52,6 +52,7 @@ class Context:
         self.parameters: dict[str, Any] = {}
         self.env: dict[str, float] = {}
         self._values: dict[Expr, float] = {}
+        self.evaluation = Evaluation(self.env)  # used when all parameters are in it
         self.algebra = QuantityAlgebra(units, {})
         self.drawing: dict[str, Vec3] = {}
         self.sketch: dict[str, tuple[float, float, float]] = {}
@@ -115,12 +116,12 @@ class Context:
         if value.__class__ is not Expr:
             return float(value)
         if value not in self._values:
-            self._values[value] = numeric(value, self.env, node)
+            self._values[value] = numeric(value, self.evaluation, node)
         return self._values[value]
 
     def numerics(self, values: Sequence[Any], node: FileNode | None = None) -> tuple[float, float, float]:
-        x, y, z = (self.numeric(v, node) for v in values)
-        return (x, y, z)
+        x, y, z = values
+        return (self.numeric(x, node), self.numeric(y, node), self.numeric(z, node))
 
     def vector(self, node: FileNode, dimension: Dimension, what: str) -> Vec3:
         """Three components; in a plane two, the third is zero."""
@@ -239,7 +240,7 @@ def read_parameters(context: Context, node: FileNode | None, overrides: dict[str
     values: dict[str, Any] = {}
     known: dict[str, Quantity] = {}
     for name in order:
-        quantity = read_quantity(given[name], QuantityAlgebra(context.units, known))
+        quantity = read_quantity(given[name], QuantityAlgebra(context.units, known if needs[name] else None))
         if name in overrides and quantity.dimension == NONE:
             # a bare number in a call is SI, also for a parameter that the file gives with a unit
             quantity = Quantity(quantity.value, _dimension_in_file(context, entries[name], known))

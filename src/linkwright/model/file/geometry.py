@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from linkwright.model.description import EYE3, Mat3, Vec3
 from linkwright.model.expressions import Expr, cos, sin, sqrt
 
+STEEP = 0.9  # component of a direction above which an axis does not complete its frame
+RETAINED = 2048  # results that are: a model is read again for every design, with the same expressions
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
@@ -50,11 +53,13 @@ def transpose(m: Mat3) -> Mat3:
     return ((m[0][0], m[1][0], m[2][0]), (m[0][1], m[1][1], m[2][1]), (m[0][2], m[1][2], m[2][2]))
 
 
+@lru_cache(RETAINED)
 def rotate(m: Mat3, a: Vec3) -> Vec3:
     """m a"""
     return (dot(m[0], a), dot(m[1], a), dot(m[2], a))
 
 
+@lru_cache(RETAINED)
 def product(a: Mat3, b: Mat3) -> Mat3:
     return matrix([[dot(row, column) for column in transpose(b)] for row in a])
 
@@ -79,17 +84,20 @@ def frame_along(main: str, direction: Vec3, numeric: Sequence[float]) -> Mat3:
     For the coordinate axis itself the result is the identity, so an axis that is not worth
     mentioning gives frames that are parallel to the body's.
     """
-    d = unit(direction)
     size = math.sqrt(sum(c * c for c in numeric))
-    n = [c / size for c in numeric]
+    return _frame_along(main, direction, abs(numeric[0]) >= STEEP * size, abs(numeric[2]) >= STEEP * size)
+
+
+@lru_cache(RETAINED)
+def _frame_along(main: str, direction: Vec3, along_x: bool, steep: bool) -> Mat3:
+    d = unit(direction)
     if main == "z":
-        reference = X if abs(n[0]) < 0.9 else Y
+        reference = Y if along_x else X
         x = unit(sub(reference, scale(dot(reference, d), d)))
         return columns(x, cross(d, x), d)
     if not isinstance(d[2], Expr) and d[2] == 0.0:  # in the plane: exact zeros, z stays z
         across = (0.0 - d[1], d[0], 0.0)
         return columns(d, across, Z) if main == "x" else columns((d[1], 0.0 - d[0], 0.0), d, Z)
-    steep = abs(n[2]) >= 0.9
     if main == "x":
         y = unit(cross(Z, d)) if not steep else unit(sub(Y, scale(dot(Y, d), d)))
         return columns(d, y, cross(d, y))

@@ -93,6 +93,11 @@ def polygon_area_vector(corners: Sequence[Vec3]) -> Vec3:
 
 
 def plate(mass: Any, corners: Sequence[Vec3], thickness: Any = 0.0) -> MassProperties:
+    return _plate(mass, tuple(corners), thickness)
+
+
+@lru_cache(RETAINED)
+def _plate(mass: Any, corners: tuple[Vec3, ...], thickness: Any) -> MassProperties:
     """A uniform plane plate: the fan of triangles from its first corner, weighted by signed area."""
     normal = polygon_area_vector(corners)
     square = dot(normal, normal)
@@ -116,9 +121,12 @@ def plate_area(corners: Sequence[Vec3]) -> Any:
 
 def together(parts: Iterable[MassProperties]) -> MassProperties:
     """Several rigid parts as one."""
-    parts = list(parts)
-    if len(parts) == 1:
-        return parts[0]
+    parts = tuple(parts)
+    return parts[0] if len(parts) == 1 else _together(parts)
+
+
+@lru_cache(RETAINED)
+def _together(parts: tuple[MassProperties, ...]) -> MassProperties:
     mass = parts[0].mass
     moment = scale(parts[0].mass, parts[0].com)
     for p in parts[1:]:
@@ -135,6 +143,9 @@ def together(parts: Iterable[MassProperties]) -> MassProperties:
 
 def principal(inertia: Sequence[Sequence[float]]) -> tuple[float, float, float]:
     """Principal moments, ascending."""
+    if not any(x for i, row in enumerate(inertia) for j, x in enumerate(row) if i != j):
+        a, b, c = sorted(inertia[i][i] for i in range(3))
+        return (a, b, c)
     import numpy as np
 
     a, b, c = (float(v) for v in np.linalg.eigvalsh(np.array(inertia, dtype=float)))
@@ -149,13 +160,12 @@ def why_impossible(inertia: Sequence[Sequence[float]], planar: bool, units: Unit
     if any(abs(inertia[i][j] - inertia[j][i]) > 1e-9 * size for i in range(3) for j in range(3)):
         return "its inertia matrix is not symmetric"
     a, b, c = principal(inertia)
+    negative = a < -1e-9 * size
+    if not negative and c <= (a + b) * (1.0 + 1e-6) + 1e-9 * size:
+        return ""
     symbol, per_si = display_unit(units, INERTIA)
     moments = f"principal moments {a * per_si:.4g}, {b * per_si:.4g}, {c * per_si:.4g} {symbol}"
-    if a < -1e-9 * size:
-        return f"one of its {moments} is negative"
-    if c > (a + b) * (1.0 + 1e-6) + 1e-9 * size:
-        return f"of its {moments} the largest exceeds the sum of the other two"
-    return ""
+    return f"one of its {moments} is negative" if negative else f"of its {moments} the largest exceeds the sum of the other two"
 
 
 def odd_gyration(mass: float, inertia: Sequence[Sequence[float]], extent: float, planar: bool, units: UnitSystem) -> str:

@@ -63,7 +63,9 @@ class FileNode:
             raise self.error(f"{what} must be a list in brackets, not {self.kind}.")
         if length is not None and len(self.items) != length:
             raise self.error(f"{what} must have {length} entries, not {len(self.items)}.{self.decimal_comma()}")
-        glued = [other.glued for _, other in self._pairs()]
+        glued = [other.glued for other in self.items[1:]]
+        if not any(glued):
+            return self.items
         numbers = all(WHOLE.match(one.text or "") and FRACTION.match(other.text or "") for one, other in list(self._pairs())[::2])
         if len(glued) > 2 and len(glued) % 2 and all(glued[::2]) and not any(glued[1::2]) and numbers:
             raise self.error(f"{what}: a space follows every second comma.{self.decimal_comma()} Otherwise write all commas alike.")

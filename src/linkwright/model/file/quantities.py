@@ -10,11 +10,11 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from linkwright.errors import ModelError, UsageError, nearest
-from linkwright.model.expressions import Expr, apply, combine, evaluate, free_variables, variable
+from linkwright.model.expressions import Evaluation, Expr, apply, combine, evaluate, free_variables, variable
 from linkwright.model.file.nodes import FileNode, from_python
 from linkwright.model.file.parser import parse
 from linkwright.model.file.units import ANGLE, NONE, UNITS, Dimension, UnitSystem, describe, display_unit, matches, multiply, parse_unit
@@ -153,11 +153,11 @@ def read_quantity(node: FileNode, algebra: QuantityAlgebra) -> Quantity:
     """The value of the node, with its own dimension."""
     if node.text is None:
         raise node.error(f"a number or an expression is needed here, not {node.kind}.")
-    names = {**(algebra.names or {}), **{k: Quantity(float(v)) for k, v in node.scope.items()}} if node.scope else algebra.names
-    local = QuantityAlgebra(SI if node.si else algebra.units, names, algebra.channel)
     known = None if algebra.channel else (node.text, node.si, algebra.key, tuple(node.scope.items()) if node.scope else ())
     if known in _parsed:
         return _parsed[known]
+    names = {**(algebra.names or {}), **{k: Quantity(float(v)) for k, v in node.scope.items()}} if node.scope else algebra.names
+    local = QuantityAlgebra(SI if node.si else algebra.units, names, algebra.channel)
     try:
         quantity = parse(node.text, local)
     except ModelError as error:
@@ -204,12 +204,12 @@ def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
     return float(value)
 
 
-def numeric(value: Any, env: Mapping[str, Any], node: FileNode | None = None) -> float:
+def numeric(value: Any, env: Mapping[str, Any] | Evaluation, node: FileNode | None = None) -> float:
     """The float an expression has with the parameters' present values."""
     if not isinstance(value, Expr):
         return float(value)
     try:
-        number = evaluate(value, env)
+        number = env(value) if isinstance(env, Evaluation) else evaluate(value, env)
     except ModelError as error:
         raise ModelError(error.message, node.where if node else None) from error
     if isinstance(number, Expr):
@@ -221,6 +221,7 @@ def numeric(value: Any, env: Mapping[str, Any], node: FileNode | None = None) ->
     return float(number)
 
 
+@lru_cache(MOST_PARSED)
 def parameter(name: str, dimension: Dimension) -> Quantity:
     """The quantity a parameter's name stands for in expressions."""
     return Quantity(variable(name), dimension)

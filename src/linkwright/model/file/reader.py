@@ -112,7 +112,7 @@ def _read_sections(document: Document) -> Description:
     cylinder_names = tuple(keys["cylinders"].mapping("cylinders")) if "cylinders" in keys else ()
     channels = ChannelDimensions(elements.joints, elements.points, cylinder_names, plane if context.planar else None)
     bodies = read_bodies(context, shapes, keys.get("masses"))
-    return Description(
+    found = Description(
         name=_label(keys.get("name"), document.name),
         about=" ".join(keys["about"].string("about").split()) if "about" in keys else "",
         bodies=bodies,
@@ -138,6 +138,8 @@ def _read_sections(document: Document) -> Description:
         warnings=tuple(context.warnings),
         document=document,
     )
+    vars(found)["_evaluation"] = context.evaluation
+    return found
 
 
 def _apply_overrides(keys: dict[str, FileNode], overrides: Mapping[str, Any]) -> dict[str, FileNode]:

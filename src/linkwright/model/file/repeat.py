@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -25,6 +26,10 @@ SECTIONS = (
 )  # fmt: skip
 MOST_COPIES = 5_000
 MOST_NODES = 500_000
+MOST_WRITTEN = 8  # models whose copies are at hand
+Block = tuple[FileNode, tuple[str, ...], list[range]]  # with its indices and their ranges
+# by the repeat's node: the sections before, the ranges, the sections written out, and the node, so that no id is used twice
+_written: OrderedDict[int, tuple[dict[str, FileNode], list[list[range]], dict[str, FileNode], FileNode]] = OrderedDict()
 BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -33,16 +38,34 @@ def expand(context: Context, keys: dict[str, FileNode]) -> dict[str, FileNode]:
     node = keys.get("repeat")
     if node is None or node.text == "":
         return keys
-    blocks = node.items if node.items is not None else (node,)
-    result = {k: v for k, v in keys.items() if k != "repeat"}
-    budget = [MOST_NODES]
-    own: set[int] = set()  # mappings made here, which may grow
-    for block in blocks:
+    blocks = []
+    for block in node.items if node.items is not None else (node,):
         entries = block.mapping("repeat")
         indices = {k: v for k, v in entries.items() if k not in SECTIONS}
         if not indices:
             raise block.error("repeat needs an index and its range, e.g. `i: 1..N`.")
-        ranges = [_range(context, name, entry) for name, entry in indices.items()]
+        blocks.append((block, tuple(indices), [_range(context, name, entry) for name, entry in indices.items()]))
+    return dict(_written_out(node, {k: v for k, v in keys.items() if k != "repeat"}, blocks))
+
+
+def _written_out(node: FileNode, keys: dict[str, FileNode], blocks: list[Block]) -> dict[str, FileNode]:
+    """The sections with all copies; the same nodes again where a model is read again with the same ranges."""
+    ranges = [x for _, _, x in blocks]
+    before = _written.pop(id(node), None)
+    if before is None or before[1] != ranges or [*map(id, before[0].values())] != [*map(id, keys.values())]:
+        before = (keys, ranges, _copied(keys, blocks), node)
+    _written[id(node)] = before
+    if len(_written) > MOST_WRITTEN:
+        _written.popitem(last=False)
+    return before[2]
+
+
+def _copied(keys: dict[str, FileNode], blocks: list[Block]) -> dict[str, FileNode]:
+    result = dict(keys)
+    budget = [MOST_NODES]
+    own: set[int] = set()  # mappings made here, which may grow
+    for block, indices, ranges in blocks:
+        entries = block.mapping("repeat")
         copies = 1
         for numbers in ranges:
             copies *= len(numbers)
