@@ -314,7 +314,7 @@ class Kernels:
             description=described,
             nodes=tuple(n if n.body in self.tree.floating else replace(n, joint=described.joint(n.joint.name)) for n in self.tree.nodes),
         )
-        skel = skeleton(tree, self.loops.skel.start_coordinates)
+        skel = skeleton(tree, self.loops.skel)
         loops = replace(self.loops, skel=skel, constraints=of_loops(skel))
         return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(described)), plan=plan)
 
@@ -409,6 +409,7 @@ def _plan_of(data: Mapping[str, Any]) -> EliminationPlan:
 
     return EliminationPlan(
         order=tuple(data["order"]),
+        single=data["single"],
         axes=data["axes"],
         keep=None if data["keep"] is None else tuple(data["keep"]),
         saddle=pair(data["saddle"]),

@@ -115,6 +115,11 @@ def half_angle_vector(R: Any) -> tuple[Any, Any]:
     return s, u
 
 
+def quaternion_product(a: Any, b: Any) -> np.ndarray:
+    """Quaternion of the rotation a followed by b in the moving axes: R(a) R(b)."""
+    return np.concatenate([[a[0] * b[0] - a[1:] @ b[1:]], a[0] * b[1:] + b[0] * a[1:] + cross(a[1:], b[1:])])
+
+
 def quaternion_rate(q: Any, w: Any) -> np.ndarray:
     """dq/dt of a quaternion wxyz for the angular velocity w in the moving axes."""
     s, x, y, z = q

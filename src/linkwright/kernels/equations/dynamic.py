@@ -61,7 +61,11 @@ class Equations(ResidualEquations):
             return _saddle(T, tau, self.plan.saddle)
         # the factors are there already: substitution takes fewer operations than the recursion, however long a subsystem is
         method = Sslm(recursion=False) if formulation == "sslm" else create(formulation)
-        return method(replace(T, order=self.plan.order), tau)
+        return method(self.ordered(T), tau)
+
+    def ordered(self, T: Terms) -> Terms:
+        """The terms with the plan's order of elimination, and in the loops or single rows it counts."""
+        return replace(T.by_rows() if self.plan.single else T, order=self.plan.order)
 
     # ---------------------------------------------------------------- dynamics
 
@@ -186,7 +190,7 @@ class Equations(ResidualEquations):
 
     def factors(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Factors, Instant]:
         """The factored matrix of forward dynamics, for several right sides (economical rows)."""
-        T = replace(self._terms(q, v, t, near), order=self.plan.order)
+        T = self.ordered(self._terms(q, v, t, near))
         return factorise(T), _place(T)
 
     def rates(
@@ -289,7 +293,7 @@ class Equations(ResidualEquations):
         place = _place(T)
         skel, m = place.loops.skel, place.motion
         acceleration = along_world(place, a) if self.plan.body_axes else a
-        N = np.array(self.plan.idle, dtype=float).T.reshape(T.nv, len(self.plan.idle))
+        N = self.idle_columns(place)
         if self.plan.idle:
             g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.body_axes)
             K = N.T @ T.M @ N
@@ -298,6 +302,12 @@ class Equations(ResidualEquations):
         g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.body_axes)
         J = T.J if self.plan.keep is None else T.J[list(self.plan.keep)]
         return np.concatenate([J.T, self._effort_columns(place), N], axis=1), g, acceleration, place
+
+    def idle_columns(self, place: Instant) -> Any:
+        """Idle degrees of freedom as columns, in the axes the equations are solved in."""
+        rows = [np.array(x, dtype=float) for x in self.plan.idle]
+        turned = [along_world(place, x) for x in rows] if self.plan.body_axes else rows
+        return np.array(turned).T.reshape(-1, len(rows)) if rows else np.zeros((place.loops.skel.tree.nv, 0))
 
     def loads(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
         """u, lam, and the reaction of every joint on its second body: [moment; force] at the joint, world axes."""
