@@ -11,13 +11,14 @@ from linkwright.compiler.native import AOSOA
 from linkwright.integrators import Problem, StepKernel, python_kernel
 from linkwright.integrators.environments import Environments, scheme_of
 from linkwright.integrators.steps import BACKED, FIRST, LAST, STEPS, StepLanes, step_blocks
-from linkwright.simulation.step_inputs import equations
+from linkwright.simulation.step_inputs import equations, settling_kernel
 
 
 def several(s, n, integrator, engine=None):
     """Environments of a mechanism in states of its fall, with torques."""
     eq = equations(s.core)
-    env = Environments(eq.problem, scheme_of(integrator), n, qdot=eq.qdot, read=eq.read, limit=1, engine=engine)
+    settling = settling_kernel(s.core) if integrator == "euler" else None
+    env = Environments(eq.problem, scheme_of(integrator), n, qdot=eq.qdot, settling=settling, read=eq.read, limit=1, engine=engine)
     run = s.simulate(s.start, 0.2, output=0.2 / n)
     env.rows[:, eq.row.spans["q"]], env.rows[:, eq.row.spans["v"]] = run.q[:n], run.v[:n]
     env.efforts[...] = np.random.default_rng(0).normal(size=env.efforts.shape)

@@ -49,6 +49,7 @@ class Scheme(NamedTuple):
 
     rates_again: Any
     project_again: Any
+    admit: Any  # kernel of one state for the gaps of a new one; those of `project` need not be the gaps it began with
     a: np.ndarray  # coefficients of the method, in one row
     c: np.ndarray
     unit: np.ndarray  # where quaternions start
@@ -255,8 +256,11 @@ def advance(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray, h: float) -> 
                 return outcome
         stage_lanes(m.a, m.stages * m.width, m.stages, h, g, p.x, p.y, p.K, n)
     clock(p, m, g, h)
-    normalise_lanes(m.unit, 0, m.n_unit, g, p.x, p.lanes)
-    outcome = settle(p, m, g, d) if m.projects > 0 else finite(g, p.x, n)
+    if m.projects > 0:
+        outcome = settle(p, m, g, d)  # its kernels take quaternions of any length
+    else:
+        normalise_lanes(m.unit, 0, m.n_unit, g, p.x, p.lanes)
+        outcome = finite(g, p.x, n)
     if outcome != 0 or m.n_near == 0:
         return outcome
     return count_turns(p, m, g)
@@ -308,8 +312,9 @@ def finite(g: np.ndarray, first: int, n: int) -> int:
 def settle(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray) -> int:
     """States in x onto the loops, every lane with as many Newton steps as it needs; velocities along them.
 
-    The velocity is that of the call whose gap was small: it was made consistent that near to the final position. A lane that is done is
-    computed along with the others from the same row, so its outputs stay what they are.
+    The velocity is that of the call whose gap was small: it was made consistent that near to the final position. Steps of first order
+    leave gaps that a call of `projection` does not make small enough; theirs is `settling`, which does both of its Newton steps in
+    one call. A lane that is done is computed along with the others from the same row, so its outputs stay what they are.
     """
     n, more = p.lanes * m.n, 1
     for l in range(p.lanes):
@@ -367,7 +372,7 @@ def admit(one: StepLanes, m: Scheme, rows: np.ndarray, gaps: np.ndarray, g: np.n
         gaps[k, 0] = 0.0
         gaps[k, 1] = 0.0
         if m.projects > 0:
-            evaluate(one.project, g, one.x, one.out, one.work)
+            evaluate(m.admit, g, one.x, one.out, one.work)
             gaps[k, 0] = g[one.out + m.n]
             gaps[k, 1] = g[one.out + m.n + 1]
         if m.n_near > 0:

@@ -83,13 +83,14 @@ def normalise(a: Any) -> Any:
 
 
 def quaternion_rotation(q: Any) -> np.ndarray:
-    """Rotation matrix of a quaternion wxyz, normalised first."""
-    w, x, y, z = normalise(q)
+    """Rotation matrix of a quaternion wxyz of any length."""
+    w, x, y, z = q
+    s = 2.0 / (w * w + x * x + y * y + z * z)
     return array(
         [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+            [1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
+            [s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)],
+            [s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)],
         ]
     )
 

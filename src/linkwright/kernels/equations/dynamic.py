@@ -231,27 +231,48 @@ class Equations(ResidualEquations):
 
         The residuals are those before the step, dimensionless; `correction` is the dimensionless size of the position step.
         """
-        T, skel = self._terms(q, v, t, near), self.loops.skel
-        place, c = _place(T), self.loops.columns
-        speeds = along_world(place, v) if self.plan.body_axes else v
-        keep = range(T.nc) if self.plan.keep is None else self.plan.keep
-        T = T.select(list(keep)) if self.plan.keep is not None else T
-        rows = T.row_scale
-        phi, gap = place.closure.phi[list(keep)], T.J @ speeds + place.closure.b[list(keep)]
-        steps, raws = [], []
-        for target in (phi, gap):
-            raw = self._solve(replace(T, k_parts=tuple(target[r] for r in T.rows)), T.h, "sslm")
-            steps.append(to_joint_axes(place, raw.a, place.closure.k)[0] if self.plan.body_axes else raw.a)
-            raws.append(raw)
-        dq = steps[0]
+        T, place, phi, gap = self._gaps(q, v, t, near)
+        dq, watch = self._back(T, place, phi)
+        return {
+            "q": normalised(self.loops.skel, q + qdot(self.loops.skel, q, dq)),
+            "v": v + self._back(T, place, gap)[0],
+            "residual": np.array([largest(phi / T.row_scale)]),
+            "rate_residual": np.array([largest(gap / T.row_scale)]),
+            "correction": np.array([largest(dq / self.loops.columns)]),
+            "margin": self.margin(_label("sslm", self.plan), watch),
+        }
+
+    def settling(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """Two steps back onto the loops by one factored matrix: that of `projection`, then from where it leads, also for v.
+
+        The residuals are those before the second step. What it leaves of a gap is that times the length of the first step, and of the
+        velocities their correction times that length, for the matrix has moved on by so much.
+        """
+        skel = self.loops.skel
+        T, place, phi, _ = self._gaps(q, v, t, near)
+        first, watch = self._back(T, place, phi)
+        q = normalised(skel, q + qdot(skel, q, first))
+        _, there, phi, gap = self._gaps(q, v, t, near)
+        dq, _ = self._back(T, there, phi)
         return {
             "q": normalised(skel, q + qdot(skel, q, dq)),
-            "v": v + steps[1],
-            "residual": np.array([largest(phi / rows)]),
-            "rate_residual": np.array([largest(gap / rows)]),
-            "correction": np.array([largest(dq / c)]),
-            "margin": self.margin(_label("sslm", self.plan), raws[0].watch),
+            "v": v + self._back(T, there, gap)[0],
+            "residual": np.array([largest(phi / T.row_scale)]),
+            "margin": self.margin(_label("sslm", self.plan), watch),
         }
+
+    def _gaps(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Terms, Instant, Any, Any]:
+        """Terms of the independent rows, where they are, and the gaps of these rows and of their rates."""
+        T = self._terms(q, v, t, near)
+        place, keep = _place(T), range(T.nc) if self.plan.keep is None else self.plan.keep
+        T = T if self.plan.keep is None else T.select(keep)
+        gap = T.J @ (along_world(place, v) if self.plan.body_axes else v) + place.closure.b[list(keep)]
+        return T, place, place.closure.phi[list(keep)], gap
+
+    def _back(self, T: Terms, place: Instant, target: Any) -> tuple[Any, Any]:
+        """The shortest step that closes the gaps `target` of the rows of T, in the joints' axes at a place, and its pivots."""
+        raw = self._solve(replace(T, k_parts=tuple(target[r] for r in T.rows)), T.h, "sslm")
+        return (to_joint_axes(place, raw.a, place.closure.k)[0] if self.plan.body_axes else raw.a), raw.watch
 
     def energy(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
         """Kinetic energy, also of rotors, and potential energy of weight and springs."""
