@@ -77,11 +77,12 @@ class Environments:
         qdot: StepKernel | None = None,
         settling: StepKernel | None = None,
         read: bool = False,
+        often: bool = True,
         limit: int | None = None,
         engine: str | None = None,
     ):
         self.problem, self.table, self.n, self.limit = problem, table, n, limit
-        self.qdot, self.settling, self.read = qdot, problem.project if settling is None else settling, read
+        self.qdot, self.settling, self.read, self.often = qdot, problem.project if settling is None else settling, read, read or often
         self.native = is_native(engine) and all(k is None or k.address for k in (problem.project, *self._kernels))
         wide = self.native and n >= LEAST and all(k is None or k.eight is not None for k in self._kernels)
         self.lanes = LANES if wide else 1
@@ -206,6 +207,7 @@ class _StepWorker:
             n_near=problem.n_near,
             n_unit=len(problem.quaternions),
             read=int(of.read),
+            often=int(of.often),
             mapped=int(of.qdot is not None),
             projects=0 if project is None else 1 + int(project.backup is not None),
             backed=int(problem.rates.backup is not None),
@@ -275,7 +277,7 @@ def _layout(of: Environments, lanes: int, n: int, n_in: int, stages: int, free: 
     work = max(coded[id(k)][1] if lanes > 1 else k.workspace for k in (*kernels, *admission))
     most = lanes * max(k.n_out for k in (*kernels, *admission))
     sizes = {"x": lanes * n_in, "y": lanes * (n + 1), "K": lanes * n * stages + most, "out": most, "work": work}
-    sizes |= {"going": lanes, "before": lanes}
+    sizes |= {"going": lanes, "before": lanes, "travel": 1}
     starts: dict[str, int] = {}
     for name, size in sizes.items():
         starts[name] = free
