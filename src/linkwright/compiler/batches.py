@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from linkwright.compiler import sincos
 from linkwright.compiler.llvm import FunctionBody, declarations, function_of, meta_of
 from linkwright.compiler.program import Block, Program
-from linkwright.compiler.rolling import Series
 from linkwright.compiler.schedule import ProgramPiece, Schedule, schedule
 from linkwright.compiler.sincos import Lanes
 from linkwright.compiler.target import ObjectCode, Processor, emit, host, level
@@ -83,20 +82,14 @@ def _kernel(plan: Schedule, target: Processor) -> list[str]:
     lines += ["define internal i64 @block(ptr noalias readonly %x, ptr noalias %y, ptr noalias %w, ptr noalias %s) nounwind {"]
     for p in range(passes):
         lines += [f"  %{v}{p} = getelementptr double, ptr %{v}, i64 {p * lanes.count}" for v in "xy"]
-        lines += [f"  %w{p} = getelementptr double, ptr %w, i64 {0 if _short(plan) else p * lanes.count * plan.slots}"]
+        lines += [f"  %w{p} = getelementptr double, ptr %w, i64 {p * lanes.count * plan.slots}"]
         lines += [f"  %s{p} = getelementptr i8, ptr %s, i64 {p * lanes.count}"]
-    turns = [(i, p) for i in range(len(plan.pieces)) for p in range(passes)]
-    for i, p in sorted(turns, key=lambda turn: turn[1]) if _short(plan) else turns:
-        lines += [f"  call void @piece{i}(ptr %x{p}, ptr %y{p}, ptr %w{p}{f', ptr %s{p}' if single else ''})"]
+    for i in range(len(plan.pieces)):  # pass after pass within a piece: its code is still at hand
+        for p in range(passes):
+            lines += [f"  call void @piece{i}(ptr %x{p}, ptr %y{p}, ptr %w{p}{f', ptr %s{p}' if single else ''})"]
     if not single:
         lines += [f"  call void @finish(ptr %y{p}, ptr %s{p})" for p in range(passes)]
     return [*lines, "  %word = load i64, ptr %s, align 8", "  ret i64 %word", "}"]
-
-
-def _short(plan: Schedule) -> bool:
-    """True for code with loops over like parts, which the processor holds as a whole: passes come one after the other and share their
-    slots, so that these stay at hand too. Of long code every piece does all passes before the next one is fetched."""
-    return any(isinstance(piece, Series) for piece in plan.pieces)
 
 
 def _status(body: FunctionBody, broken: str, poor: str | None) -> None:
