@@ -11,13 +11,15 @@ from linkwright.compiler.native import AOSOA
 from linkwright.integrators import Problem, StepKernel, python_kernel
 from linkwright.integrators.environments import Environments, scheme_of
 from linkwright.integrators.steps import BACKED, FIRST, LAST, STEPS, StepLanes, step_blocks
-from linkwright.simulation.step_inputs import equations
+from linkwright.simulation.step_inputs import equations, settling_kernel
 
 
 def several(s, n, integrator, engine=None):
     """Environments of a mechanism in states of its fall, with torques."""
     eq = equations(s.core)
-    env = Environments(eq.problem, scheme_of(integrator), n, qdot=eq.qdot, read=eq.read, limit=1, engine=engine)
+    settling = settling_kernel(s.core) if integrator == "euler" else None
+    options = {"qdot": eq.qdot, "settling": settling, "read": eq.read, "often": eq.often, "limit": 1, "engine": engine}
+    env = Environments(eq.problem, scheme_of(integrator), n, **options)
     run = s.simulate(s.start, 0.2, output=0.2 / n)
     env.rows[:, eq.row.spans["q"]], env.rows[:, eq.row.spans["v"]] = run.q[:n], run.v[:n]
     env.efforts[...] = np.random.default_rng(0).normal(size=env.efforts.shape)
@@ -33,6 +35,22 @@ def test_python_and_native_loops_have_the_same_bits(name, integrator):
     assert native.native and not python.native
     np.testing.assert_array_equal(native.rows, python.rows)
     np.testing.assert_array_equal(native.codes, python.codes)
+
+
+def test_turns_that_are_counted_now_and_then_are_those_counted_after_every_step():
+    """The crank turns up to nine times within a call; some environments fail on the way and stay where they were."""
+    s = lw.compile("carpet-scraper")
+    eq, found = equations(s.core), []
+    for often in (True, False):
+        env = Environments(eq.problem, scheme_of("rk4"), 9, qdot=eq.qdot, read=eq.read, often=often, limit=1)
+        env.rows[:, eq.row.spans["q"]] = s.start.q
+        env.efforts[:, 0] = np.linspace(5.0, 20.0, 9)
+        env.step(1e-3, 2000)
+        found.append((env.rows, env.codes))
+    assert not eq.often and not eq.read
+    assert np.ptp(found[0][0][:, eq.row.spans["near"]][:, 0]) > 12 * np.pi and (found[0][1] > 0).any()
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def in_python(p: StepLanes) -> StepLanes:

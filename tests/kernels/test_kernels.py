@@ -11,10 +11,11 @@ import pytest
 import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.mechanics.formulations.projection import Projection
+from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.model.parameters import with_values
 from linkwright.results.state import State
 from tests.kernels.mechanisms import Case, apart, conditioning, cut_coordinates, float_forward, random_kernels, shipped
-from tests.sweeps import every_model
+from tests.sweeps import every_model, some
 
 EPS = 2.3e-16
 # Where all formulations become machine code in every run: a chain, coupled loops, redundant ones, space. With the others the default
@@ -117,6 +118,30 @@ def test_projection_and_driven_kinematics_close_the_loops(case: Case) -> None:
         assert abs(np.atleast_1d(done[f"{name}.v"])[0] - speed) < 1e-9 * (1.0 + abs(speed))
     a = driven(guess, v, here, fast, zero, near=near).a
     assert np.abs(s.J(done) @ a + s.k(done)).max(initial=0.0) < 1e-8 * (1.0 + np.abs(a).max())
+
+
+@pytest.mark.parametrize("name", some(("five-bar", "3-rrr", "stewart", "delta"), ("five-bar", "3-rrr")))
+def test_settling_is_two_steps_of_projection(name: str) -> None:
+    """The second step has the matrix of the first: it leaves the gap times the length of that, times a curvature (here below 100)."""
+    case, rng = shipped(name), np.random.default_rng(6)
+    k, x = case.system.kernels, case.states[1]
+    away = displaced(k.loops.skel, x.q, 1e-4 * k.loops.columns * rng.normal(size=k.tree.nv))
+    given = {"t": np.zeros(1), "tau": np.zeros(k.tree.nv), "near": cut_coordinates(case.system, x.references)}
+
+    def called(kernel: str, q: np.ndarray, v: np.ndarray) -> Any:
+        made = k.get(kernel)
+        return made(q, v, **{b.name: given[b.name] for b in made.inputs if b.name in given})
+
+    first = called("loop_projection", away, x.v)
+    second = called("loop_projection", first.q, x.v)  # velocities are those that were given
+    got = called("loop_settling", away, x.v)
+    left = 100.0 * first.correction[0]
+    assert got.residual[0] == pytest.approx(second.residual[0], rel=1e-3, abs=1e-15) and got.residual[0] > 1e-10
+    assert np.abs(got.q - second.q).max() < left * got.residual[0]
+    assert np.abs(got.v - second.v).max() < left * np.abs(second.v - x.v).max()
+    st = State(case.system.skel, got.q, got.v, x.references)
+    assert np.abs(case.system.phi(st) / k.loops.row_scale).max() < left * got.residual[0]
+    assert np.abs(case.system.J(st) @ got.v / k.loops.row_scale).max() < left * second.rate_residual[0]
 
 
 # Seeds of at most 16 velocities. With seed 7 below they have whatever the twenty small ones up to 42 have:

@@ -462,3 +462,28 @@ def test_a_quaternion_has_length_one():
 def test_masses_are_needed():
     with pytest.raises(lw.UsageError, match="dynamics needs the mass"):
         lw.compile(lw.load({**WOUND, "bodies": {**WOUND["bodies"], "rocker": {"pins": ["D", "C"]}}})).stepper(2)
+
+
+def test_a_rollout_writes_into_given_memory():
+    s = lw.compile("five-bar")
+    tau = np.random.default_rng(2).normal(size=(7, 5, 4))
+    wanted = s.stepper(7).rollout(tau)
+    out = np.full((7, 5, 8), np.nan)
+    q, v = s.stepper(7).rollout(tau, out=out)
+    assert q.base is out and v.base is out
+    for a, b in zip((q, v), wanted, strict=True):
+        np.testing.assert_array_equal(a, b)
+    for bad in (out[:, :4], out.astype(np.float32), np.zeros((7, 5, 16))[..., ::2], out.tolist()):
+        with pytest.raises(lw.UsageError, match=r"out is a contiguous, writable array of floats, \(7, 5, 8\)"):
+            s.stepper(7).rollout(tau, out=bad)
+
+
+def test_new_states_that_are_alike_are_those_admitted_one_by_one():
+    s = lw.compile("3-rrr")
+    st = s.start
+    together, apart = s.stepper(9), s.stepper(9)
+    together.reset([1, 4, 8], st)
+    apart.reset([1, 4, 8], np.tile(st.q, (3, 1)), np.tile(st.v, (3, 1)), t=np.full(3, st.t))
+    np.testing.assert_array_equal(together.environments.rows, apart.environments.rows)
+    with pytest.raises(lw.UsageError, match="the loops of environment 4 are open"):
+        together.reset([4, 5], st.q + 0.1)

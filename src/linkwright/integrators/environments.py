@@ -75,13 +75,15 @@ class Environments:
         n: int,
         *,
         qdot: StepKernel | None = None,
+        settling: StepKernel | None = None,
         read: bool = False,
+        often: bool = True,
         limit: int | None = None,
         engine: str | None = None,
     ):
         self.problem, self.table, self.n, self.limit = problem, table, n, limit
-        self.native = is_native(engine) and all(k is None or k.address for k in (problem.rates, problem.project, problem.turns, qdot))
-        self.qdot, self.read = qdot, read
+        self.qdot, self.settling, self.read, self.often = qdot, problem.project if settling is None else settling, read, read or often
+        self.native = is_native(engine) and all(k is None or k.address for k in (problem.project, *self._kernels))
         wide = self.native and n >= LEAST and all(k is None or k.eight is not None for k in self._kernels)
         self.lanes = LANES if wide else 1
         self.blocks = -(-n // self.lanes)
@@ -97,7 +99,7 @@ class Environments:
     @property
     def _kernels(self) -> tuple[StepKernel | None, ...]:
         p = self.problem
-        return (p.rates, p.project, p.turns, self.qdot if self.table is None else None)
+        return (p.rates, self.settling, p.turns, self.qdot if self.table is None else None)
 
     def step(self, h: float, substeps: int) -> None:
         """So many steps of h of the chosen environments that have not failed."""
@@ -185,10 +187,11 @@ class _StepWorker:
         self.wide, size = _layout(of, of.lanes, n, n_in, stages, 0)
         self.one, size = (self.wide, size) if of.lanes == 1 else _layout(of, 1, n, n_in, stages, size)
         self.g = mem.aligned(size)
-        project = problem.project
+        project = of.settling
         self.scheme = Scheme(
             self._again(problem.rates),
             self._again(project),
+            _code(problem.project, of.native),
             np.zeros(1) if table is None else table.a.ravel(),
             np.zeros(1) if table is None else table.c,
             np.array([*problem.quaternions, 0], dtype=np.int64),
@@ -204,6 +207,7 @@ class _StepWorker:
             n_near=problem.n_near,
             n_unit=len(problem.quaternions),
             read=int(of.read),
+            often=int(of.often),
             mapped=int(of.qdot is not None),
             projects=0 if project is None else 1 + int(project.backup is not None),
             backed=int(problem.rates.backup is not None),
@@ -269,21 +273,25 @@ def _layout(of: Environments, lanes: int, n: int, n_in: int, stages: int, free: 
     """Kernels for so many lanes and where their blocks start in the scratch floats, from `free` on; its new end."""
     kernels = [k for k in of._kernels if k is not None]
     coded = {id(k): k.eight() for k in kernels if lanes > 1 and k.eight is not None}
-    work = max(coded[id(k)][1] if lanes > 1 else k.workspace for k in kernels)
-    most = lanes * max(k.n_out for k in kernels)
+    admission = [of.problem.project] if lanes == 1 and of.problem.project is not None else []
+    work = max(coded[id(k)][1] if lanes > 1 else k.workspace for k in (*kernels, *admission))
+    most = lanes * max(k.n_out for k in (*kernels, *admission))
     sizes = {"x": lanes * n_in, "y": lanes * (n + 1), "K": lanes * n * stages + most, "out": most, "work": work}
-    sizes |= {"going": lanes, "before": lanes}
+    sizes |= {"going": lanes, "before": lanes, "travel": 1}
     starts: dict[str, int] = {}
     for name, size in sizes.items():
         starts[name] = free
         free = mem.rounded(free + size)
 
-    def slot(kernel: StepKernel | None) -> Any:
-        if kernel is None:
-            return 0 if of.native else None
-        return coded[id(kernel)][0] if lanes > 1 else kernel.address if of.native else kernel.callable
+    slots = [coded[id(k)][0] if lanes > 1 and k is not None else _code(k, of.native) for k in of._kernels]
+    return StepLanes(*slots, lanes=lanes, **starts), free
 
-    return StepLanes(*(slot(k) for k in of._kernels), lanes=lanes, **starts), free
+
+def _code(kernel: StepKernel | None, native: bool) -> Any:
+    """A kernel of one state as the loops call it."""
+    if kernel is None:
+        return 0 if native else None
+    return kernel.address if native else kernel.callable
 
 
 STATUS: Mapping[int, str] = {0: "ok", BACKED: "rank-revealing", mem.OPEN: "open"}  # of a code; others: "failed"

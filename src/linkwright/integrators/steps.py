@@ -24,6 +24,7 @@ WIDEST = 1e-8  # gap after the last call above which loops are open
 ADMITTED = 1e-6  # gap of a new state, and of its rates, below which it is on the loops
 REFUSED = -2  # outcome of a single step whose state is not
 BACKED = -1  # code of an environment that the rank-revealing path has answered; 0: regular, above 0: why it failed
+SURE = 1.0  # rad that cut joints may have turned, by the sum of all speeds, until their turns are counted: well below half a turn
 FIRST, LAST, STEPS, TIMES, ENVIRONMENT, FALLBACKS, ACTIVE = range(7)  # whole numbers: blocks, substeps, ..., a flag for each lane
 
 
@@ -42,6 +43,7 @@ class StepLanes(NamedTuple):
     work: int
     going: int  # lanes whose projection continues; their gaps in the call before
     before: int
+    travel: int  # rad, at most, since turns were counted
 
 
 class Scheme(NamedTuple):
@@ -49,6 +51,7 @@ class Scheme(NamedTuple):
 
     rates_again: Any
     project_again: Any
+    admit: Any  # kernel of one state for the gaps of a new one; those of `project` need not be the gaps it began with
     a: np.ndarray  # coefficients of the method, in one row
     c: np.ndarray
     unit: np.ndarray  # where quaternions start
@@ -64,6 +67,7 @@ class Scheme(NamedTuple):
     n_near: int
     n_unit: int
     read: int  # 1: equations read the references, so that turns must be counted right
+    often: int  # 1: after every step; else when they may have changed, and at the end
     mapped: int  # 1: dq/dt is not v
     projects: int  # 0: no loops, 1: one kernel, 2: with a rank-revealing one
     backed: int  # 1: rates have one
@@ -162,6 +166,7 @@ def load(
 ) -> int:
     """Rows of a block into its lanes; the number of active ones."""
     active = 0
+    g[p.travel] = 0.0
     for l in range(p.lanes):
         k = block * p.lanes + l
         d[ACTIVE + l] = 0
@@ -191,6 +196,8 @@ def fill(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray) -> None:
 
 def store(p: StepLanes, m: Scheme, rows: np.ndarray, g: np.ndarray, d: np.ndarray, block: int) -> None:
     """State, time and references of the active lanes back into their rows."""
+    if g[p.travel] > 0.0:
+        count_turns(p, m, g)
     for l in range(p.lanes):
         if d[ACTIVE + l] != 0:
             k = block * p.lanes + l
@@ -214,6 +221,8 @@ def one_by_one(
                 g[one.x + i] = g[p.x + p.lanes * i + l]
             d[ENVIRONMENT] = k
             d[FALLBACKS] = 0
+            if p.lanes > 1:
+                g[one.travel] = SURE
             outcome = advance(one, m, g, d, h)
             if outcome == 0:
                 left += 1
@@ -224,9 +233,12 @@ def one_by_one(
                 codes[k] = outcome
                 d[ACTIVE + l] = 0
                 for i in range(m.n + 1):
-                    rows[k, i] = g[p.y + p.lanes * i + l]
+                    rows[k, i] = g[one.y + i]
+                    g[one.x + i] = g[one.y + i]
+                if m.often == 0 and m.n_near > 0:
+                    count_turns(one, m, g)
                 for i in range(m.near, m.near + m.n_near):
-                    rows[k, i] = g[p.x + p.lanes * i + l]
+                    rows[k, i] = g[one.x + i]
     if left > 0 and left < p.lanes:
         fill(p, m, g, d)
     return left
@@ -255,11 +267,27 @@ def advance(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray, h: float) -> 
                 return outcome
         stage_lanes(m.a, m.stages * m.width, m.stages, h, g, p.x, p.y, p.K, n)
     clock(p, m, g, h)
-    normalise_lanes(m.unit, 0, m.n_unit, g, p.x, p.lanes)
-    outcome = settle(p, m, g, d) if m.projects > 0 else finite(g, p.x, n)
+    if m.projects > 0:
+        outcome = settle(p, m, g, d)  # its kernels take quaternions of any length
+    else:
+        normalise_lanes(m.unit, 0, m.n_unit, g, p.x, p.lanes)
+        outcome = finite(g, p.x, n)
     if outcome != 0 or m.n_near == 0:
         return outcome
-    return count_turns(p, m, g)
+    if m.often == 0:
+        g[p.travel] += h * fastest(p, m, g)
+    return count_turns(p, m, g) if m.often > 0 or g[p.travel] >= SURE else 0
+
+
+def fastest(p: StepLanes, m: Scheme, g: np.ndarray) -> float:
+    """The largest sum of all speeds of a lane, which no cut joint turns faster than."""
+    most = 0.0
+    for l in range(p.lanes):
+        total = 0.0
+        for i in range(m.nq, m.n):
+            total += abs(g[p.x + p.lanes * i + l])
+        most = max(most, total)
+    return most
 
 
 def clock(p: StepLanes, m: Scheme, g: np.ndarray, passed: float) -> None:
@@ -308,8 +336,9 @@ def finite(g: np.ndarray, first: int, n: int) -> int:
 def settle(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray) -> int:
     """States in x onto the loops, every lane with as many Newton steps as it needs; velocities along them.
 
-    The velocity is that of the call whose gap was small: it was made consistent that near to the final position. A lane that is done is
-    computed along with the others from the same row, so its outputs stay what they are.
+    The velocity is that of the call whose gap was small: it was made consistent that near to the final position. Steps of first order
+    leave gaps that a call of `projection` does not make small enough; theirs is `settling`, which does both of its Newton steps in
+    one call. A lane that is done is computed along with the others from the same row, so its outputs stay what they are.
     """
     n, more = p.lanes * m.n, 1
     for l in range(p.lanes):
@@ -353,6 +382,7 @@ def count_turns(p: StepLanes, m: Scheme, g: np.ndarray) -> int:
     if status != 0 or far > TOO_FAR:
         return TURNED if status == 0 else cause(status)
     copy(g, p.out, at, p.lanes * m.n_near)
+    g[p.travel] = 0.0
     return 0
 
 
@@ -367,7 +397,7 @@ def admit(one: StepLanes, m: Scheme, rows: np.ndarray, gaps: np.ndarray, g: np.n
         gaps[k, 0] = 0.0
         gaps[k, 1] = 0.0
         if m.projects > 0:
-            evaluate(one.project, g, one.x, one.out, one.work)
+            evaluate(m.admit, g, one.x, one.out, one.work)
             gaps[k, 0] = g[one.out + m.n]
             gaps[k, 1] = g[one.out + m.n + 1]
         if m.n_near > 0:

@@ -315,7 +315,7 @@ class Kernels:
             description=described,
             nodes=tuple(n if n.body in self.tree.floating else replace(n, joint=described.joint(n.joint.name)) for n in self.tree.nodes),
         )
-        skel = skeleton(tree, self._counted_from(values))
+        skel = skeleton(tree, self.loops.skel, self._counted_from(values))
         loops = replace(self.loops, skel=skel, constraints=of_loops(skel))
         plan = replace(plan, idle=tuple(spin_rows(skel, plan.spins))) if plan.spins else plan
         return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(described)), plan=plan)
@@ -417,6 +417,7 @@ def _plan_of(data: Mapping[str, Any]) -> EliminationPlan:
 
     return EliminationPlan(
         order=tuple(data["order"]),
+        single=data["single"],
         axes=data["axes"],
         keep=None if data["keep"] is None else tuple(data["keep"]),
         saddle=pair(data["saddle"]),

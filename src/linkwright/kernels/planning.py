@@ -35,6 +35,10 @@ INERTIA_PIVOT = 1e-10  # an inertia's pivot may vary more; it vanishes only wher
 HEALTHY = 1e-3  # an order of elimination must keep this share of the pivots of the plain one
 FEW = 3  # late subsystems tried at most
 CLEAR = (1.02, 1.3)  # the second best order is traced too if its estimated work is within these times the best: else equal, or worse
+ROWS_WORTH = 0.8  # an order of single rows is taken where it needs at most this share of the work of an order of loops
+MANY_ROWS = 60  # beyond which none is looked for
+STEADY = 0.02  # share of its own size that a row's pivot must keep in every position to be taken at once
+NOTHING = 1e-13  # share of the largest entry that is round-off
 SAMPLES = 5
 MUCH = 400  # velocities beyond which only the plain order is considered, and at fewer positions
 LARGE_SAMPLES = 2
@@ -181,10 +185,73 @@ def _cheapest(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], ever
         found += [(elimination_work(T, o), len(found) + i, replace(turned.plan, order=o)) for i, o in enumerate(orders)]
     found.sort(key=lambda x: x[:2])
     best = [p for work, _, p in found[:2] if CLEAR[0] * found[0][0] <= work <= CLEAR[1] * found[0][0] or p is found[0][2]]
+    by_rows = _cheapest_rows(eq, states, every, [None, *hubs], found[0][0])
+    if by_rows is not None:
+        return by_rows
     if len(best) == 1:
         return best[0]
     work = [trace("forward", replace(sizes, free=0), lambda free, p=p: replace(eq, plan=p), formulation="sslm").operations for p in best]
     return best[int(np.argmin(work))]
+
+
+def _cheapest_rows(
+    eq: Equations, states: Sequence[Instant], every: Sequence[Terms], hubs: Sequence[int | None], work: int
+) -> EliminationPlan | None:
+    """The best order of single rows, if it takes clearly less than the `work` of the best order of whole loops.
+
+    Some rows of a loop may have to wait for a hub where others need not: both rods of an arm of a delta robot hold it, so that the six
+    rows of the arm have one pivot too few before the platform moves.
+    """
+    if every[0].nc > MANY_ROWS or eq.loops.skel.tree.description.planar:
+        return None
+    found: list[tuple[int, int, EliminationPlan]] = []
+    for axes in ("first", "second"):
+        turned = replace(eq, plan=replace(eq.plan, axes=axes))
+        loops = every if axes == eq.plan.axes else [_solved_terms(turned, s) for s in states]
+        rows = [T.by_rows() for T in loops]
+        for hub in hubs:
+            order = _row_order(rows, hub)
+            if order is not None and _sound(loops, tuple(eq.plan.order), order, rows):
+                found.append((elimination_work(rows[-1], order), len(found), replace(turned.plan, order=order, single=True)))
+    best = min(found, key=lambda x: x[:2], default=None)
+    return best[2] if best is not None and best[0] < ROWS_WORTH * work else None
+
+
+def _row_order(every: Sequence[Terms], hub: int | None) -> tuple[int, ...] | None:
+    """Rows, and a late subsystem, by least work among those whose pivots are healthy in all positions; None if there is no such order."""
+    nc, late = every[0].nc, slice(0, 0) if hub is None else every[0].spans[hub]
+    early = np.r_[0 : late.start, late.stop : every[0].nv]
+    S = np.array([_condensed(T, early, np.r_[late]) for T in every])
+    scale = np.abs(np.diagonal(S, axis1=1, axis2=2)).copy()
+    there = np.any(S != 0.0, axis=0)
+    nodes = {**{r: [r] for r in range(nc)}, **({} if hub is None else {nc + hub: [*range(nc, nc + late.stop - late.start)]})}
+    left, order = set(range(len(there))), []
+
+    def work(node: int) -> tuple[int, int]:
+        own = nodes[node]
+        below = len([i for i in left if i not in own and there[i, own].any()]) + len(own) - 1
+        return sum((below - i) * (below - i + 6) for i in range(len(own))), node
+
+    while nodes:
+        healthy = [n for n, own in nodes.items() if n >= nc or (np.abs(S[:, own[0], own[0]]) > STEADY * scale[:, own[0]]).all()]
+        if not healthy:
+            return None
+        node = min(healthy, key=work)
+        for p in nodes.pop(node):
+            left.discard(p)
+            below = [i for i in left if there[i, p]]
+            there[np.ix_(below, below)] = True
+            S = S - S[:, :, p, None] * S[:, None, p, :] / S[:, p, p, None, None]
+        order.append(node)
+    return tuple(order)
+
+
+def _condensed(T: Terms, early: np.ndarray, late: np.ndarray) -> np.ndarray:
+    """Dimensionless matrix of the rows and of late velocities after all other inertias are eliminated."""
+    J, M = T.dimensionless_J(), T.M * T.columns * T.columns[:, None]
+    half = J[:, early] @ np.linalg.solve(M[np.ix_(early, early)], J[:, early].T)
+    half[np.abs(half) < NOTHING * np.abs(half).max(initial=0.0)] = 0.0
+    return np.block([[half, J[:, late]], [J[:, late].T, -M[np.ix_(late, late)]]])
 
 
 def elimination_work(T: Terms, order: Sequence[int]) -> int:
@@ -206,11 +273,11 @@ def elimination_work(T: Terms, order: Sequence[int]) -> int:
     return work
 
 
-def _sound(every: Sequence[Terms], plain: tuple[int, ...], order: tuple[int, ...]) -> bool:
-    """True if an order gives the same accelerations with pivots that are not much smaller."""
-    for T in every:
+def _sound(every: Sequence[Terms], plain: tuple[int, ...], order: tuple[int, ...], rows: Sequence[Terms] | None = None) -> bool:
+    """True if an order, of loops or of single `rows`, gives the same accelerations with pivots that are not much smaller."""
+    for T, other in zip(every, every if rows is None else rows, strict=True):
         tau = T.h + T.columns
-        a, b = (Sslm()(replace(T, order=o), tau) for o in (plain, order))
+        a, b = Sslm()(replace(T, order=plain), tau), Sslm()(replace(other, order=order), tau)
         if b.dropped or b.smallest_pivot < HEALTHY * a.smallest_pivot or np.abs(a.a - b.a).max() > 1e-7 * (1.0 + np.abs(a.a).max()):
             return False
     return True
@@ -236,7 +303,7 @@ def _nominal(
 def _watched_sizes(eq: Equations, T: Terms, tau: Any, name: str, loop_pivot: float) -> np.ndarray:
     watch = ldl(saddle(T, tau), leading=T.nv).watch if name == "kkt" else eq._solve(T, tau, name).watch
     sizes = np.array([scale for _, scale in watch], dtype=float)
-    count = len(T.k_parts)
+    count = T.nc if eq.plan.single else len(T.k_parts)
     late = sum(T.spans[j - count].stop - T.spans[j - count].start for j in eq.plan.order if j >= count) if name == "sslm" else 0
     tolerance = np.full(len(sizes), loop_pivot)
     tolerance[: T.nv - late] = INERTIA_PIVOT
@@ -276,8 +343,8 @@ def _balanced(A: np.ndarray) -> np.ndarray:
 
 
 def _driven_matrix(eq: Equations, name: str, s: Instant) -> np.ndarray:
-    N = np.array(eq.plan.idle, dtype=float).reshape(-1, eq.loops.skel.tree.nv)
     if name == "kinematics":
+        N = np.array(eq.plan.idle, dtype=float).reshape(-1, eq.loops.skel.tree.nv)
         loops = eq.loops.with_([_driver(eq, n, s) for n in eq.drives])
         J = loops.at(s.q, s.v, 0.0, eq.loops.skel.unpack(s.q, eq.loops.skel.pack(s.references))).J
         keep = [*(range(eq.loops.skel.tree.nc) if eq.plan.keep is None else eq.plan.keep)]
@@ -286,7 +353,7 @@ def _driven_matrix(eq: Equations, name: str, s: Instant) -> np.ndarray:
     place = T.place
     assert place is not None
     retained = T.J if eq.plan.keep is None else T.J[list(eq.plan.keep)]
-    return np.concatenate([retained.T, eq._effort_columns(place), N.T], axis=1)
+    return np.concatenate([retained.T, eq._effort_columns(place), eq.idle_columns(place)], axis=1)
 
 
 def _driver(eq: Equations, name: str, s: Instant) -> Any:

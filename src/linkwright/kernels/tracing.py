@@ -71,6 +71,7 @@ KERNELS: dict[str, Signature] = {
     "points": Signature(STATE, "points", masses=False),
     "loop_rates": Signature((*STATE, ("t", "one"), ("tau", "nv")), "rates", options=("formulation", "gains", "power"), packed=True),
     "loop_projection": Signature((*STATE, ("t", "one"), ("tau", "nv")), "projection", packed=True),
+    "loop_settling": Signature((*STATE, ("t", "one"), ("tau", "nv")), "settling", packed=True),
 }
 TIMED = {
     "forward",
@@ -152,7 +153,7 @@ def trace(
         shapes = {b.name: b.shape for b in other(name).outputs} if of else {}
         found = pulled(x, name, {key: g.input(f"{key}_weight", shapes[key]) for key in of}) if of else differentiated(name, x, plain)
         return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)
-    if name == "loop_projection":
+    if name in ("loop_projection", "loop_settling"):
         del arrays["tau"]  # stays an input, so that both kernels of a time stepper read one row
     if name not in ("poses", "points", "velocities", "stepped"):
         arrays["near"] = near

@@ -83,13 +83,14 @@ def normalise(a: Any) -> Any:
 
 
 def quaternion_rotation(q: Any) -> np.ndarray:
-    """Rotation matrix of a quaternion wxyz, normalised first."""
-    w, x, y, z = normalise(q)
+    """Rotation matrix of a quaternion wxyz of any length."""
+    w, x, y, z = q
+    s = 2.0 / (w * w + x * x + y * y + z * z)
     return array(
         [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+            [1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
+            [s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)],
+            [s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)],
         ]
     )
 
@@ -113,6 +114,11 @@ def half_angle_vector(R: Any) -> tuple[Any, Any]:
     s = 0.5 * np.sqrt(1.0 + R[0, 0] + R[1, 1] + R[2, 2])
     u = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / (4.0 * s)
     return s, u
+
+
+def quaternion_product(a: Any, b: Any) -> np.ndarray:
+    """Quaternion of the rotation a followed by b in the moving axes: R(a) R(b)."""
+    return np.concatenate([[a[0] * b[0] - a[1:] @ b[1:]], a[0] * b[1:] + b[0] * a[1:] + cross(a[1:], b[1:])])
 
 
 def quaternion_rate(q: Any, w: Any) -> np.ndarray:

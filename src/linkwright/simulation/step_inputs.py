@@ -35,6 +35,7 @@ class StepEquations(NamedTuple):
     problem: Problem
     qdot: StepKernel | None  # dq/dt where that is not v
     read: bool  # equations read the references of cut joints
+    often: bool  # an angle of a cut joint may turn faster than bodies do: it is one of two
     row: RowLayout
 
 
@@ -65,7 +66,8 @@ def _equations(core: Compiled) -> StepEquations:
         near_at=row.spans["near"].start - row.spans["tau"].start,
     )
     read = any(reads_turns(k.inputs) for k in (rates, projection) if k is not None)
-    return StepEquations(problem, _qdot_kernel(core, row) if row.sizes["q"] != row.sizes["v"] else None, read, row)
+    often = any(jt.coordinate_kinds.count("angle") > 1 for jt in cut)
+    return StepEquations(problem, _qdot_kernel(core, row) if row.sizes["q"] != row.sizes["v"] else None, read, often, row)
 
 
 def _qdot_kernel(core: Compiled, row: RowLayout) -> StepKernel:
@@ -77,11 +79,22 @@ def _qdot_kernel(core: Compiled, row: RowLayout) -> StepKernel:
     return native_kernel(NativeCode.of(program), row.n) if native else interpreted_kernel(program, row.n)
 
 
+def settling_kernel(core: Compiled) -> StepKernel | None:
+    """Two Newton steps back onto the loops in one call, for steps of first order; None without loops, made once for a mechanism."""
+    if not len(core.loops.row_scale):
+        return None
+    if "settling" not in core.stores:
+        kernels = core.kernels
+        core.stores["settling"] = step_kernel(kernels.get("loop_settling"), kernels.fallbacks["loop_projection"], equations(core).row)
+    return core.stores["settling"]
+
+
 def environments(core: Compiled, integrator: Any, n: int, threads: int | None = None) -> Environments:
     """Memory of n environments of a mechanism."""
     table, eq = scheme_of(integrator), equations(core)
     engine = "python" if core.engine == "python" else None
-    return Environments(eq.problem, table, n, qdot=eq.qdot, read=eq.read, limit=threads, engine=engine)
+    settling = settling_kernel(core) if table is None else None
+    return Environments(eq.problem, table, n, qdot=eq.qdot, settling=settling, read=eq.read, often=eq.often, limit=threads, engine=engine)
 
 
 def interval(dt: Any, substeps: Any) -> float:

@@ -21,7 +21,7 @@ from linkwright.motion.compiled import OPEN
 from linkwright.results.state import LaterReferences, State
 from linkwright.simulation.batch import free_sets
 from linkwright.simulation.starts import CLOSED, closed_for
-from linkwright.simulation.step_inputs import StepEfforts, environments, equations, interval
+from linkwright.simulation.step_inputs import FLOAT, StepEfforts, environments, equations, interval
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
@@ -113,10 +113,11 @@ class Stepper:
             self._choose(mask)
         env.step(h, self.substeps if substeps is None else substeps)
 
-    def rollout(self, tau: Any, *, mask: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def rollout(self, tau: Any, *, mask: Any = None, out: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Step once for every row of efforts in one call; return q (n, times, nq) and v (n, times, nv) after each step.
 
         tau: (n, times, nv), or (times, nv) for all. An environment that fails repeats its last good state.
+        out: an array (n, times, nq + nv) to write the states into, of which q and v are views; a new one by default. New memory costs time.
         """
         env, nv = self.environments, self.v.shape[1]
         try:
@@ -131,7 +132,10 @@ class Stepper:
         if mask is not None or self._masked:
             self._choose(mask)
         nq, times = self.q.shape[1], given.shape[1]
-        states = np.empty((self.n, times, nq + nv))
+        shape = (self.n, times, nq + nv)
+        states = np.empty(shape) if out is None else out
+        if not isinstance(states, np.ndarray) or states.shape != shape or states.dtype != FLOAT or not states.flags.carray:
+            raise UsageError(f"out is a contiguous, writable array of floats, {shape}: environments, times, q and v.")
         if times:
             env.roll(self._step, self.substeps, given, states)
             env.efforts[...] = given[:, -1]
@@ -206,7 +210,8 @@ class Stepper:
                 raise UsageError(f"free has {len(sets)} sets of values for {len(rows)} environments; give one, or one for each.")
             if sets[0].size:
                 rows[:, span["free"]] = sets
-        self._admit(rows, which, st if q is None else None)
+        alike = not self.free.shape[1] and all(np.ndim(x) < 2 for x in (given_q, given_v)) and np.ndim(t) == 0
+        self._admit(rows, which, st if q is None else None, alike)
         env.rows[which] = rows
         env.forget(which)
 
@@ -246,8 +251,13 @@ class Stepper:
             raise UsageError(f"t is a time, or one for each of the {count} environments.")
         return x if x.ndim == 0 else x[:, None]
 
-    def _admit(self, rows: np.ndarray, which: np.ndarray, start: State | None) -> None:
-        """Count turns at new rows; refuse those that are open, or, of a `start` that free parameters open, close them."""
+    def _admit(self, rows: np.ndarray, which: np.ndarray, start: State | None, alike: bool) -> None:
+        """Count turns at new rows; refuse those that are open, or, of a `start` that free parameters open, close them. Of rows that are
+        all `alike` one is looked at."""
+        if alike and len(rows) > 1:
+            self._admit(rows[:1], which, start, False)
+            rows[1:] = rows[0]
+            return
         span, (_, every, count) = self.row.spans, self.environments.candidates
         gaps = every[: len(rows)]
         for first in self.environments.problem.quaternions:

@@ -61,7 +61,11 @@ class Equations(ResidualEquations):
             return _saddle(T, tau, self.plan.saddle)
         # the factors are there already: substitution takes fewer operations than the recursion, however long a subsystem is
         method = Sslm(recursion=False) if formulation == "sslm" else create(formulation)
-        return method(replace(T, order=self.plan.order), tau)
+        return method(self.ordered(T), tau)
+
+    def ordered(self, T: Terms) -> Terms:
+        """The terms with the plan's order of elimination, and in the loops or single rows it counts."""
+        return replace(T.by_rows() if self.plan.single else T, order=self.plan.order)
 
     # ---------------------------------------------------------------- dynamics
 
@@ -186,7 +190,7 @@ class Equations(ResidualEquations):
 
     def factors(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Factors, Instant]:
         """The factored matrix of forward dynamics, for several right sides (economical rows)."""
-        T = replace(self._terms(q, v, t, near), order=self.plan.order)
+        T = self.ordered(self._terms(q, v, t, near))
         return factorise(T), _place(T)
 
     def rates(
@@ -227,27 +231,48 @@ class Equations(ResidualEquations):
 
         The residuals are those before the step, dimensionless; `correction` is the dimensionless size of the position step.
         """
-        T, skel = self._terms(q, v, t, near), self.loops.skel
-        place, c = _place(T), self.loops.columns
-        speeds = along_world(place, v) if self.plan.body_axes else v
-        keep = range(T.nc) if self.plan.keep is None else self.plan.keep
-        T = T.select(list(keep)) if self.plan.keep is not None else T
-        rows = T.row_scale
-        phi, gap = place.closure.phi[list(keep)], T.J @ speeds + place.closure.b[list(keep)]
-        steps, raws = [], []
-        for target in (phi, gap):
-            raw = self._solve(replace(T, k_parts=tuple(target[r] for r in T.rows)), T.h, "sslm")
-            steps.append(to_joint_axes(place, raw.a, place.closure.k)[0] if self.plan.body_axes else raw.a)
-            raws.append(raw)
-        dq = steps[0]
+        T, place, phi, gap = self._gaps(q, v, t, near)
+        dq, watch = self._back(T, place, phi)
+        return {
+            "q": normalised(self.loops.skel, q + qdot(self.loops.skel, q, dq)),
+            "v": v + self._back(T, place, gap)[0],
+            "residual": np.array([largest(phi / T.row_scale)]),
+            "rate_residual": np.array([largest(gap / T.row_scale)]),
+            "correction": np.array([largest(dq / self.loops.columns)]),
+            "margin": self.margin(_label("sslm", self.plan), watch),
+        }
+
+    def settling(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """Two steps back onto the loops by one factored matrix: that of `projection`, then from where it leads, also for v.
+
+        The residuals are those before the second step. What it leaves of a gap is that times the length of the first step, and of the
+        velocities their correction times that length, for the matrix has moved on by so much.
+        """
+        skel = self.loops.skel
+        T, place, phi, _ = self._gaps(q, v, t, near)
+        first, watch = self._back(T, place, phi)
+        q = normalised(skel, q + qdot(skel, q, first))
+        _, there, phi, gap = self._gaps(q, v, t, near)
+        dq, _ = self._back(T, there, phi)
         return {
             "q": normalised(skel, q + qdot(skel, q, dq)),
-            "v": v + steps[1],
-            "residual": np.array([largest(phi / rows)]),
-            "rate_residual": np.array([largest(gap / rows)]),
-            "correction": np.array([largest(dq / c)]),
-            "margin": self.margin(_label("sslm", self.plan), raws[0].watch),
+            "v": v + self._back(T, there, gap)[0],
+            "residual": np.array([largest(phi / T.row_scale)]),
+            "margin": self.margin(_label("sslm", self.plan), watch),
         }
+
+    def _gaps(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Terms, Instant, Any, Any]:
+        """Terms of the independent rows, where they are, and the gaps of these rows and of their rates."""
+        T = self._terms(q, v, t, near)
+        place, keep = _place(T), range(T.nc) if self.plan.keep is None else self.plan.keep
+        T = T if self.plan.keep is None else T.select(keep)
+        gap = T.J @ (along_world(place, v) if self.plan.body_axes else v) + place.closure.b[list(keep)]
+        return T, place, place.closure.phi[list(keep)], gap
+
+    def _back(self, T: Terms, place: Instant, target: Any) -> tuple[Any, Any]:
+        """The shortest step that closes the gaps `target` of the rows of T, in the joints' axes at a place, and its pivots."""
+        raw = self._solve(replace(T, k_parts=tuple(target[r] for r in T.rows)), T.h, "sslm")
+        return (to_joint_axes(place, raw.a, place.closure.k)[0] if self.plan.body_axes else raw.a), raw.watch
 
     def energy(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
         """Kinetic energy, also of rotors, and potential energy of weight and springs."""
@@ -289,7 +314,7 @@ class Equations(ResidualEquations):
         place = _place(T)
         skel, m = place.loops.skel, place.motion
         acceleration = along_world(place, a) if self.plan.body_axes else a
-        N = self.plan.idle_rows(T.nv).T
+        N = self.idle_columns(place)
         if self.plan.idle:
             g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.body_axes)
             K = N.T @ T.M @ N
@@ -298,6 +323,12 @@ class Equations(ResidualEquations):
         g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.body_axes)
         J = T.J if self.plan.keep is None else T.J[list(self.plan.keep)]
         return np.concatenate([J.T, self._effort_columns(place), N], axis=1), g, acceleration, place
+
+    def idle_columns(self, place: Instant) -> Any:
+        """Idle degrees of freedom as columns, in the axes the equations are solved in."""
+        rows = list(self.plan.idle_rows(place.loops.skel.tree.nv))
+        turned = [along_world(place, x) for x in rows] if self.plan.body_axes else rows
+        return np.array(turned).T.reshape(-1, len(rows)) if rows else np.zeros((place.loops.skel.tree.nv, 0))
 
     def loads(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
         """u, lam, and the reaction of every joint on its second body: [moment; force] at the joint, world axes."""

@@ -259,5 +259,5 @@ def normalised(skel: Any, q: Any) -> Any:
     for n, jt in zip(skel.tree.nodes, skel.types, strict=True):
         if "quaternion" in jt.coordinate_kinds:
             part = out[n.q][:4]
-            out[n.q.start : n.q.start + 4] = part / np.sqrt(part @ part)
+            out[n.q.start : n.q.start + 4] = part * (1.0 / np.sqrt(part @ part))
     return out

@@ -82,7 +82,8 @@ def spin_rows(skel: Skeleton, spins: Sequence[tuple[int, str, int]]) -> Iterator
 def _line(skel: Skeleton, node: int, other: str) -> Any:
     """From the joint that carries a body to another of its joints, in the axes of the first."""
     body, joint = skel.tree.nodes[node].body, skel.tree.description.joint(other)
-    return skel.X_NC[node].point(pose_of(joint.frame_first if joint.first == body else joint.frame_second).p)
+    d, ball = skel.X_NC[node].point(pose_of(joint.frame_first if joint.first == body else joint.frame_second).p), skel.ball_axes[node]
+    return d if ball is None else ball.R @ d  # N may have axes of its own
 
 
 def _twists(loops: Loops, m: Motion, null: np.ndarray) -> dict[str, np.ndarray]:

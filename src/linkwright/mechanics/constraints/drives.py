@@ -23,6 +23,7 @@ class EliminationPlan:
     """Decisions made on numbers before tracing."""
 
     order: tuple[int, ...]  # of elimination: loops, and late subsystems as number of loops + index
+    single: bool = False  # the order is one of single rows instead of loops
     axes: str = "first"  # of which body's axes the rows of point-holding joints are taken along
     keep: tuple[int, ...] | None = None  # independent rows; None: all
     saddle: Order | None = None  # a subsystem has no inertia: order of elimination of the whole saddle-point matrix

@@ -99,6 +99,12 @@ class Terms:
         k_parts = tuple(k[p] for k, p in zip(self.k_parts, picks, strict=True))
         return replace(self, blocks=blocks, k_parts=k_parts, row_scale=self.row_scale[sorted(chosen)], place=self.place)
 
+    def by_rows(self) -> Terms:
+        """The same terms with every row as a loop by itself, so that an order may take the rows of a loop apart."""
+        first = [r.start for r in self.rows]
+        blocks = {(first[i] + r, j): B[r : r + 1] for (i, j), B in self.blocks.items() for r in range(len(B))}
+        return replace(self, blocks=blocks, k_parts=tuple(self.k[r : r + 1] for r in range(self.nc)), order=tuple(range(self.nc)), names=())
+
 
 def terms(
     loops: Loops,

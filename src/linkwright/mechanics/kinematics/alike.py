@@ -246,6 +246,8 @@ def _form(skel: Skeleton, s: Subsystem) -> tuple[Any, ...]:
         arrays = (X.R, at, *skel.X_NC[i], skel.com[i], skel.inertia[i])
         form.append((n.joint.type, n.joint.options, n.reversed, n.parent - s.nodes[0] if n.parent >= 0 else -1, skel.floats[i]))
         form.append(tuple(x != 0.0 for x in skel.origins[i].tolist()) if apart else ())
+        ball = skel.ball_axes[i]
+        form.append(() if ball is None else ball.R.tobytes())
         form.append((float(skel.mass[i]), *((x + 0.0).tobytes() for x in arrays)))  # + 0.0: no negative zeros
     return tuple(form)
 
@@ -272,7 +274,7 @@ def part(skel: Skeleton, subsystems: Sequence[int]) -> Skeleton:
         span = slice(s.q.start + at_q, nq), slice(s.v.start + at_v, nv)
         systems.append(Subsystem(number, tuple(range(first, len(nodes))), s.bodies, *span))
     tree = Tree(skel.tree.description, tuple(nodes), tuple(systems), (), ())
-    fields = ("types", "X_PF", "X_CM", "origins", "mass", "com", "inertia")
+    fields = ("types", "X_PF", "X_CM", "origins", "mass", "com", "inertia", "ball_axes")
     return _alone(replace(skel, tree=tree, **{name: tuple(getattr(skel, name)[i] for i in old) for name in fields}))
 
 

@@ -30,6 +30,7 @@ from linkwright.numerics.spatial import (
     cross,
     point_acceleration,
     point_velocity,
+    quaternion_product,
     rotated_inertia,
     skew,
     turn,
@@ -133,7 +134,7 @@ def motion(skel: Skeleton, q: Any, v: Any, *, world_axes: bool = False) -> Motio
 
     A reversed joint carries its first body: X_WF = X_WM X_FM^-1, V_F = V_M - S v, and the joint file is asked the same
     questions as ever. `world_axes`: the turning degrees of freedom of floating bodies are taken along the world's axes instead of the
-    moving ones (`turned_axes` maps between the two).
+    moving ones, those of ball joints along the axes of N instead of the joint's (`turned_axes` maps between the two).
     """
     like = like_parts(skel)
     found = None if like is None else like.by_subsystem(("motion", world_axes), q, v, partial(_listed, world_axes=world_axes))
@@ -157,7 +158,8 @@ def _walked(skel: Skeleton, q: Any, v: Any, world_axes: bool) -> Motion:
     for i, n in enumerate(skel.tree.nodes):
         K, X, jt, qj, vj = n.parent, skel.X_KF[i], skel.types[i], q[n.q], v[n.v]
         W_K, B_K = (m.W[K], m.B[K]) if K >= 0 else (EYE, EYE)
-        R_FM, p_FM = jt.pose(qj)
+        ball = skel.ball_axes[i]
+        R_FM, p_FM = jt.pose(qj if ball is None else quaternion_product(qj, ball.q))  # of N from here on
         R_out = turn(B_K, X.R)
         R_N = R_out @ (R_FM.T if n.reversed else R_FM)
         F, sign = (R_N, -1.0) if n.reversed else (R_out, 1.0)
@@ -172,7 +174,9 @@ def _walked(skel: Skeleton, q: Any, v: Any, world_axes: bool) -> Motion:
             axes = (W_K, R_N, EYE)
         (w, u, dw, du), (s_w, s_v, b_w, b_v) = carried, own
         w_J, u_J = s_w @ vj, s_v @ vj
-        if world_axes and skel.floats[i]:
+        if ball is not None:
+            w_J, s_w = ball.R.T @ vj, EYE if world_axes else ball.R.T
+        elif world_axes and skel.floats[i]:
             s_w = np.concatenate([EYE, s_w[:, 3:]], axis=1)
         for values, value in zip((m.W, m.B, m.Q), axes, strict=True):
             values.append(value)
@@ -208,8 +212,10 @@ def _joint_motion(jt: Any, q: Any, v: Any, R_FM: Any, p_FM: Any, backwards: bool
 
 
 def turned_axes(skel: Skeleton, m: Motion) -> list[tuple[slice, Any]]:
-    """(velocities, R) of floating bodies: turning rates along the axes they float in are R times those along the moving axes."""
-    return [(slice(n.v.start, n.v.start + 3), m.B[i]) for i, n in enumerate(skel.tree.nodes) if skel.floats[i]]
+    """(velocities, R) of floating bodies and of ball joints with axes of their own: turning rates along the axes they are solved in are
+    R times those along the axes of the joint's moving frame."""
+    every = [(n.v.start, B if ball is None else ball.R.T) for n, B, ball in zip(skel.tree.nodes, m.B, skel.ball_axes, strict=True)]
+    return [(slice(at, at + 3), R) for i, (at, R) in enumerate(every) if skel.floats[i] or skel.ball_axes[i] is not None]
 
 
 def node_accelerations(skel: Skeleton, m: Motion, a: Any) -> list[tuple[Any, Any]]:

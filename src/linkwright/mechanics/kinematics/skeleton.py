@@ -1,7 +1,8 @@
 """The constants of a spanning tree as arrays: joint frames, mass data, origins; what `kinematics` and `dynamics` walk.
 
 A node's own frame N is its joint's frame on the carried body: there the joint's subspace is simplest, and everything fixed
-in the body (centre, inertia, the frames of the joints it carries) is turned into it once, here. Entries of round-off size
+in the body (centre, inertia, the frames of the joints it carries) is turned into it once, here. A ball joint has no axis that is simplest:
+there N takes the body's axes where the body is simpler in them (a rod along one of them). Entries of round-off size
 in rotations (a right angle built from sines) become exact zeros and ones, so that they cost nothing when traced.
 
 Index -1 means ground wherever a node is asked for.
@@ -21,7 +22,7 @@ from linkwright.errors import ModelError, nearest
 from linkwright.mechanics.kinematics.transmission import Structure, structure
 from linkwright.model.description import EYE3, Body, Description, Joint, Placement
 from linkwright.numerics.pickling import essentials
-from linkwright.numerics.spatial import Pose, array, rotated_inertia
+from linkwright.numerics.spatial import Pose, array, rotated_inertia, rotation_quaternion
 from linkwright.topology.tree import Tree
 
 ROUND_OFF = 4e-16
@@ -59,6 +60,13 @@ class Augmented(NamedTuple):
     slides: tuple[bool, ...]  # the node's joint moves along: what it carries is not a point mass on the carrier
 
 
+class BallAxes(NamedTuple):
+    """Axes of N in the joint's frame on the carried body, and the quaternion of that rotation: numbers, also in a traced skeleton."""
+
+    R: np.ndarray
+    q: np.ndarray
+
+
 @dataclass(frozen=True)
 class Skeleton:
     """The constants of a tree: joint types and frames, origins of the subsystems, mass data of the nodes."""
@@ -75,6 +83,7 @@ class Skeleton:
     inertia: tuple[np.ndarray, ...]
     gravity: np.ndarray
     start_coordinates: dict[str, np.ndarray]  # q of every joint, cut or not, in the drawing
+    ball_axes: tuple[BallAxes | None, ...]  # of nodes on a ball joint whose N is not the joint's frame
 
     @cached_property
     def transmission(self) -> Structure:
@@ -84,7 +93,8 @@ class Skeleton:
     @cached_property
     def X_NC(self) -> tuple[Pose, ...]:
         """The carried body's frame in its own node frame N."""
-        return tuple(snapped(X.inverse()) for X in self.X_CM)
+        turned = (X if own is None else Pose(X.R @ own.R, X.p) for X, own in zip(self.X_CM, self.ball_axes, strict=True))
+        return tuple(snapped(X.inverse()) for X in turned)
 
     @cached_property
     def X_KF(self) -> tuple[Pose, ...]:
@@ -176,8 +186,9 @@ class Skeleton:
         return nodes[body]
 
 
-def skeleton(tree: Tree, start: dict[str, np.ndarray] | None = None) -> Skeleton:
-    """Collect a tree's constants; its description may hold floats or traced parameters (then with `start` as numbers)."""
+def skeleton(tree: Tree, numeric: Skeleton | None = None, start: dict[str, Any] | None = None) -> Skeleton:
+    """Collect a tree's constants; its description may hold floats or traced parameters, then with what is decided on numbers as in a
+    `numeric` skeleton, and coordinates in the drawing as in `start`."""
     d = tree.description
     bodies = [d.body(n.body) for n in tree.nodes]
     drawn = start_coordinates(tree) if start is None else start
@@ -186,10 +197,11 @@ def skeleton(tree: Tree, start: dict[str, np.ndarray] | None = None) -> Skeleton
         first, second = pose_of(n.joint.frame_first), pose_of(n.joint.frame_second)
         X_PF.append(second if n.reversed else first)
         X_CM.append(first if n.reversed else second)
+    types = tuple(joints.create(n.joint.type, n.joint.options) for n in tree.nodes)
     roots = {n.subsystem: _ground_point(n.joint, X, body) for n, X, body in zip(tree.nodes, X_PF, bodies, strict=True) if n.parent < 0}
     return Skeleton(
         tree=tree,
-        types=tuple(joints.create(n.joint.type, n.joint.options) for n in tree.nodes),
+        types=types,
         X_PF=tuple(X_PF),
         X_CM=tuple(X_CM),
         origins=tuple(roots[n.subsystem] for n in tree.nodes),
@@ -198,7 +210,23 @@ def skeleton(tree: Tree, start: dict[str, np.ndarray] | None = None) -> Skeleton
         inertia=tuple(array(b.inertia) for b in bodies),
         gravity=array(d.gravity),
         start_coordinates=drawn,
+        ball_axes=tuple(_ball_axes(tree, i, types[i], X) for i, X in enumerate(X_CM)) if numeric is None else numeric.ball_axes,
     )
+
+
+def _ball_axes(tree: Tree, i: int, jt: Any, X_CM: Pose) -> BallAxes | None:
+    """The body's axes, where its centre, inertia and joints have more zeros in them than in the joint's frame."""
+    n, d = tree.nodes[i], tree.description
+    body = d.body(n.body)
+    if d.planar or n.reversed or jt.coordinate_kinds != ("quaternion",) * 4 or X_CM.R.dtype.kind != "f":
+        return None
+    ends = [(j.frame_first if j.first == n.body else j.frame_second).at for j in d.joints if n.body in (j.first, j.second)]
+    arms, inertia = array([body.com, *ends]), array(body.inertia)
+    if any(x.dtype.kind != "f" for x in (arms, inertia)):
+        return None
+    R = X_CM.R.T
+    here, there = ((np.count_nonzero(tidy(x)) for x in pair) for pair in ((arms, inertia), (arms @ R.T, rotated_inertia(R, inertia))))
+    return BallAxes(R, rotation_quaternion(R)) if sum(here) < sum(there) else None
 
 
 def tidy(a: Any, *terms: Any) -> Any:
