@@ -36,6 +36,11 @@ class Factored:
         found = sparse_rows(self.A) if self.A.ndim == 2 and 0.0 < self.tolerance <= SURE else None
         return found if found is not None and found.rank <= self.most else None
 
+    @property
+    def by_pivots(self) -> bool:
+        """True if the rank comes from the pivots of a large matrix."""
+        return self._sparse is not None
+
     @cached_property
     def _decomposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         *stack, m, n = self.A.shape

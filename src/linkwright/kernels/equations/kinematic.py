@@ -96,6 +96,12 @@ class KinematicEquations:
         c = self.loops.at(q, v, t[0], self.loops.skel.unpack(q, near))
         return {"phi": c.phi, "J": c.J, "k": c.k, "b": c.b}
 
+    def loop_rows(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """The same with J as the entries of its blocks, in the order of `LoopRows.places`."""
+        c = self.loops.at(q, v, t[0], self.loops.skel.unpack(q, near))
+        parts = [np.ravel(c.blocks[key]) for key in sorted(c.blocks)]
+        return {"phi": c.phi, "J": np.concatenate(parts) if parts else np.zeros(0), "k": c.k, "b": c.b}
+
     def tied(self, laws: Sequence[Parabola]) -> Loops:
         """The loops with the rows of the drives."""
         description = self.loops.skel.tree.description
