@@ -16,6 +16,7 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.closing.traced import TracedLoops
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.alike import like_parts
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, skeleton
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 ENGINES = ("native", "python")
 OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
+
+SMALL = 40  # velocities of a mechanism whose walk on floats takes some tenths of a second
 
 
 class Derivatives(NamedTuple):
@@ -139,9 +142,10 @@ class Compiled:
     @cached_property
     def numbers(self) -> DesignNumbers | None:
         """The numbers of this mechanism apart from its structure; None where code depends on more than that: couplings and gears count from
-        the start, links spin about lines that depend on dimensions, some numbers are free already."""
+        the start, links spin about lines that depend on dimensions, some numbers are free already, or like subsystems share their code,
+        which is made sooner than code with all numbers of a thousand bodies as inputs."""
         d = self.description
-        apart = not self.free and not d.couplings and not d.gears and self.engine == "native"
+        apart = not self.free and not d.couplings and not d.gears and self.engine == "native" and like_parts(self.skel) is None
         balls = sum(joint_types.is_ball(joint_types.create(j.type, j.options)) for j in d.joints)
         return self._every_number if apart and balls < 2 else None
 
@@ -158,8 +162,8 @@ class Compiled:
         return structure(replace(self.kernels, free=self.numbers.parameters, numbers=self.numbers, made={}, plans={}, variants={}))
 
     def walking(self, drives: Sequence[str], seconds: float = 0.15) -> Walking | None:
-        """Return the walk along the loops in machine code, where kernel `walk` is ready."""
-        kernel = self.ready("walk", drives, seconds)
+        """Return the walk along the loops in machine code, where kernel `walk` is ready; `seconds` are those of a small mechanism."""
+        kernel = self.ready("walk", drives, seconds * max(1.0, self.tree.nv / SMALL))
         if kernel is None:
             return None
         key = ("walking", tuple(drives))
