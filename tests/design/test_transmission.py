@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.mechanics.kinematics import transmission
+from linkwright.model import file as modelfile
+from linkwright.model import library as models
 
 
 def model(at: dict[str, Any], bodies: dict[str, list[str]], drive: dict[str, Any], **more: Any) -> lw.Mechanism:
@@ -199,3 +202,19 @@ def test_every_pair_at_a_pin_of_three_has_its_own_transmission_angle() -> None:
 def test_text_of_info() -> None:
     text = str(lw.load("wiper").info())
     assert "Transmission angle: 90 deg is ideal; below 40 deg is poor in most designs." in text and "pressure angle up to 40.9" in text
+
+
+@pytest.mark.parametrize(("name", "first"), [("parallelogram-chain", "T1 coupler1-crank1"), ("scissor-lift", "M1")])
+def test_groups_of_a_long_mechanism_are_found_in_proportion_to_its_links(monkeypatch: pytest.MonkeyPatch, name: str, first: str) -> None:
+    """A chain closes loop by loop, a lift bay by bay, whatever their number; elements are looked at a few times each."""
+    looked: list[int] = []
+    to_known = transmission._to_known
+    monkeypatch.setattr(transmission, "_to_known", lambda *x: looked.append(1) or to_known(*x))
+    counts = {}
+    for n in (6, 60):
+        looked.clear()
+        found = transmission.structure(modelfile.read(models.path(name), N=n))
+        counts[n] = len(looked)
+        assert len(found.passings) - n in (0, 1) and found.passings[0].name == first and not found.left_out
+        assert found.outputs[-1] == len(found.passings) - 1 and set(found.outputs[:-1]) == {None}
+    assert counts[60] < 11 * counts[6]

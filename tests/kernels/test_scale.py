@@ -94,3 +94,25 @@ def test_rows_of_an_arm_with_two_rods_wait_for_the_platform():
         scale = np.abs(T.columns)  # the saddle-point matrix has a condition of 1e8 and more: rods are light
         assert np.abs((raw.a - z[:n]) / scale).max() < 1e-7 * np.abs(z[:n] / scale).max()
         np.testing.assert_allclose(rows.J, T.J)
+
+
+def test_drive_force_of_a_lift_whose_bodies_float():
+    """Cuts as they are chosen against cuts between the bays."""
+    n = 12
+    d = modelfile.read(models.path("scissor-lift"), N=n)
+    cuts = ["R0", f"L{n}", *(x for i in range(1, n) for x in (f"L{i}", f"R{i}"))]
+    chosen, given = lw.compile(d), lw.compile(d, cuts=cuts)
+    assert chosen.tree.floating and chosen.tree.cuts != given.tree.cuts
+    one, two = (s.inverse(s.assemble(v={"slide": 0.1})).u[0] for s in (chosen, given))
+    assert abs(one - two) < 1e-9 * abs(two)  # condition of a lift of n bays
+
+
+def test_constants_among_many_outputs_are_delivered_in_short_pieces():
+    """J of a chain has four entries a row; LLVM's time grows with the square of the stores of one function."""
+    s = chain(40)
+    q, v = moving_state(s)
+    kernel = s.kernel("closure")
+    pieces = schedule.schedule(kernel.program, one=True).pieces
+    late = [p for p in pieces if not p.steps]
+    assert len(late) > 20 and max(sum(map(len, p.results.values())) for p in late) <= schedule.STORES
+    assert np.abs(kernel(q, v).J - s.loops.at(q, v, 0.0, s.loops.skel.start_coordinates).J).max() < 1e-14

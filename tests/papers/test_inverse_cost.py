@@ -7,7 +7,7 @@ import pytest
 
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import every_constraint
-from linkwright.numerics.linalg import pivot_order
+from linkwright.numerics.pivoting import pivot_order
 from linkwright.numerics.scalars import eliminate
 from linkwright.papers import inverse_cost as bench
 from linkwright.papers.counting import Counts, values

@@ -23,6 +23,7 @@ SHORTEST, LONG = 24, 100  # steps of these in all
 BODY, LONGEST = 16, 1500  # steps of one repeat: short ones are joined, for a loop costs some cycles
 COVERED = 0.6  # share of the steps that must be in series
 DISTINCT = 0.03  # patterns an operation, at most, of a program that may repeat itself (chains 0.02 and less, a biped 0.04)
+PATTERNS = 1000  # of these at all (chains and lifts of any length 200 to 400, derivatives of a biped 1,700)
 _ADJACENT = 16  # operations up to which a distance is part of a pattern
 _GRAM = 8  # steps in a row that are compared to find periods
 _NEAR = 24  # steps up to which the distance of an operand counts in that comparison
@@ -71,7 +72,7 @@ def repetitive(ops: Sequence[Operation]) -> bool:
     near = np.where(read < 0, 0, np.where(back < _ADJACENT, back, -2 - kinds[read]))
     done = kinds > int(Op.INPUT)
     patterns = kinds * 10**6 + (near + 50) @ np.array([10**4, 10**2, 1])  # kinds are below 50, distances below 16
-    return len(np.unique(patterns[done])) < DISTINCT * int(np.count_nonzero(done))
+    return len(np.unique(patterns[done])) < min(DISTINCT * int(np.count_nonzero(done)), PATTERNS)
 
 
 def runs(ops: Sequence[Operation], order: Sequence[Step]) -> list[Run]:

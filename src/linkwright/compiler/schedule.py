@@ -9,7 +9,7 @@ through like parts one after the other; long programs that repeat themselves are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from linkwright.compiler.lanes import packed, spread
@@ -22,6 +22,7 @@ LEGS_ABOVE = 1500  # operations; the code of larger programs for many states is 
 PIECE = 120  # steps; some 190 operations, for products are part of sums
 ANGLES = 16  # sines and cosines of at most so many angles are one step
 REGISTER = 4  # doubles in a register
+STORES = 250  # outputs of a piece that only delivers
 URGENT_BELOW = 2000  # operations; steps of short programs of one state are ordered by urgency
 WORTH = 0.97  # lanes must leave at most this share of the instructions (measured: 0.96 is 1.1 times as fast, 1.13 slower)
 _LEAF, _ANGULAR = int(Op.INPUT), (int(Op.SIN), int(Op.COS))
@@ -100,10 +101,19 @@ def laid_out(ops: Sequence[Operation], results: Sequence[int], parts: Sequence[P
     layout = SlotLayout(ops, parts, results)
     pieces: list[ProgramPiece | Series] = [layout.series(part) if len(part) > 1 else _piece(ops, part[0], layout) for part in parts]
     late = layout.late + [r for r in layout.places if ops[r][0] <= Op.INPUT]
-    if late:
-        slots = {k: layout.slot[k] for k in late if k in layout.slot}
-        pieces.append(ProgramPiece((), slots, {}, {k: tuple(layout.places[k]) for k in late}))
-    return tuple(pieces), layout.slots
+    return (*pieces, *_late(late, layout.places, layout.slot)), layout.slots
+
+
+def _late(late: Sequence[int], places: Mapping[int, Sequence[int]], slot: Mapping[int, int]) -> list[ProgramPiece]:
+    """Pieces that only deliver: constants, inputs and values from slots. LLVM's time grows with the square of the stores of a piece."""
+    every = [(k, j) for k in late for j in places[k]]
+    out = []
+    for first in range(0, len(every), STORES):
+        some: dict[int, list[int]] = {}
+        for k, j in every[first : first + STORES]:
+            some.setdefault(k, []).append(j)
+        out.append(ProgramPiece((), {k: slot[k] for k in some if k in slot}, {}, {k: tuple(x) for k, x in some.items()}))
+    return out
 
 
 def sections(ops: Sequence[Operation], results: Sequence[int], n: int, made: Sequence[range], piece: int) -> list[Part]:
@@ -280,6 +290,8 @@ def cut(
 def _with_slots(
     ops: Sequence[Operation], parts: Sequence[Sequence[Step]], last: dict[int, int], places: dict[int, list[int]], rooms: dict[int, int]
 ) -> tuple[tuple[ProgramPiece, ...], int]:
+    leaves = [r for r in places if ops[r][0] <= Op.INPUT]
+    apart = sum(len(places[r]) for r in leaves) > STORES
     slot: dict[int, int] = {}
     free: dict[int, list[int]] = {room: [] for room in (1, *rooms.values())}
     expiring: list[list[int]] = [[] for _ in parts]
@@ -300,6 +312,6 @@ def _with_slots(
                 expiring[last[k]].append(k)
         for k in expiring[p]:  # only now: a piece may write before it reads
             free[rooms.get(k, 1)].append(slot[k])
-        wanted = [*made, *([r for r in places if ops[r][0] <= Op.INPUT] if p == 0 else [])]
+        wanted = [*made, *(leaves if p == 0 and not apart else [])]
         pieces.append(ProgramPiece(tuple(part), loads, stores, {k: tuple(places[k]) for k in wanted if k in places}))
-    return tuple(pieces), slots
+    return (*pieces, *(_late(leaves, places, {}) if apart else ())), slots

@@ -43,6 +43,7 @@ from linkwright.topology.tree import Tree
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import EliminationPlan, Equations
+    from linkwright.kernels.loop_rows import LoopRows
     from linkwright.mechanics.instant import Instant
 
 TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
@@ -184,6 +185,13 @@ class Kernels:
         parts = None if self.model_key is None else [name, chosen, projected, *([list(by), list(of)] if by else []), self.model_key]
         fallback = None if by else self.fallbacks.get(name)  # a limit in a singular position has no derivative
         return Kernel(asked, program, parts, names, self.defaults, fallback, self.engine)
+
+    @cached_property
+    def rows(self) -> LoopRows:
+        """Residuals and the sparse J of the loops at many states."""
+        from linkwright.kernels.loop_rows import LoopRows
+
+        return LoopRows(self)
 
     def _tasks(self, names: Sequence[str]) -> list[TaskRow]:
         """Components of operational space; raise UsageError where there are more of them than drives."""

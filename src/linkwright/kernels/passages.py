@@ -1,7 +1,7 @@
 """The rule for singular passages on arrays from a native kernel: what the float path does, some thirty times faster.
 
 A time stepper that meets a singular position asks for hundreds of evaluations there. The kernel `along` gives every term and its
-rate along the motion in microseconds, the kernel `closure` the rows at all nodes of the branch at once; what is left are
+rate along the motion in microseconds, the kernel `loop_rows` the rows at all nodes of the branch at once; what is left are
 decompositions of small matrices. Only a moving mechanism whose bodies have mass is answered here; for any other the answer is
 None, and the float path takes over, which is also the reference.
 """
@@ -55,8 +55,7 @@ class TracedPassage:
         self._eq = kernels.equations(kernels.defaults["free"]).moved(self._still + 1.0, self._still, self._still)
         loops = self._eq.loops
         self.columns, self.rows = loops.columns, loops.row_scale
-        self.kernel, self._closure = kernels.get("along"), kernels.get("closure")
-        self._read = {b.name for b in self._closure.inputs}
+        self.kernel, self._loop_rows = kernels.get("along"), kernels.rows
         self._fields = {b.name: (b.span, b.shape) for b in self.kernel.outputs}
 
     @cached_property
@@ -135,12 +134,12 @@ class TracedPassage:
             return None
 
         def closures(q: np.ndarray, dt: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            y = {**x, "t": x["t"] + dt[:, None]}
+            y = {**x, "q": q, "v": np.zeros(len(v)), "t": x["t"] + dt[:, None]}
             if len(self._still):  # drivers move on with constant acceleration
                 y["drive"] = x["drive"] + dt[:, None] * (x["speed"] + 0.5 * dt[:, None] * x["acceleration"])
                 y["speed"] = x["speed"] + dt[:, None] * x["acceleration"]
-            found = self._closure(q, np.zeros(len(v)), **{k: y[k] for k in self._read if k not in ("q", "v")})
-            return found.phi / self.rows, found.J * self._places[-1], found.b / self.rows
+            found = self._loop_rows.at(**y)
+            return found.phi / self.rows, found.J.scaled(1.0 / self.rows, self.columns).dense, found.b / self.rows
 
         return across(closures, self._eq.loops.displaced, x["q"], v, self.rank, near.reach)
 

@@ -26,7 +26,8 @@ from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves.lines import Parabola
-from linkwright.numerics.linalg import factor, ldl, pivot_order, pivoted_columns
+from linkwright.numerics.linalg import factor, ldl, pivoted_columns
+from linkwright.numerics.pivoting import pivot_order
 from linkwright.numerics.scalars import eliminate
 
 LOOP_PIVOT = 1e-5  # share of its nominal size below which a loop's pivot asks for the rank-revealing path: a singular value of 3e-3
@@ -322,7 +323,7 @@ def _ordered(eq: Equations, name: str, states: Sequence[Instant]) -> tuple[Any, 
     """Order of elimination and typical pivots of the solves with drives; None where they are not square or not regular."""
     matrices = [_driven_matrix(eq, name, s) for s in states]
     n, m = matrices[0].shape
-    regular = [A for A in matrices if n == m and n > 0 and np.linalg.cond(_balanced(A)) < 1e6]
+    regular = [A for A in matrices if n == m and n > 0 and _regular(_balanced(A))]
     if not regular:
         return None
     structure = np.any([A != 0.0 for A in matrices], axis=0)
@@ -332,6 +333,12 @@ def _ordered(eq: Equations, name: str, states: Sequence[Instant]) -> tuple[Any, 
         return None
     pivots = [np.abs(np.array(eliminate(A, np.ones(n), (rows, columns))[1], dtype=float)) for A in regular]
     return (tuple(rows), tuple(columns)), tuple(ORDERED_PIVOT * np.max(pivots, axis=0))
+
+
+def _regular(A: np.ndarray) -> bool:
+    """True if a matrix of rows and columns of size one can be solved with to ten digits."""
+    f = factor(A, 1e-6)
+    return f.rank == len(A) if f.by_pivots else bool(np.linalg.cond(A) < 1e6)
 
 
 def _balanced(A: np.ndarray) -> np.ndarray:

@@ -53,6 +53,7 @@ KERNELS: dict[str, Signature] = {
     "along": Signature(STATE, "blocks"),
     "energy": Signature(STATE, "energy"),
     "closure": Signature(STATE, "closure", masses=False),
+    "loop_rows": Signature(STATE, "loop_rows", masses=False),
     "kinematics": Signature((*STATE, *DRIVE), "kinematics", masses=False),
     "walk": Signature((("q", "nq"), *DRIVE), "walk", masses=False),
     "turn_motion": Signature((("q", "nq"), *DRIVE), "turn_motion", masses=False),
@@ -94,6 +95,7 @@ TIMED = {
     "pivots",
     "energy",
     "closure",
+    "loop_rows",
     "blocks",
     "along",
 }  # those that may read t

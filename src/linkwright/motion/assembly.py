@@ -35,6 +35,7 @@ from linkwright.motion import cycle
 from linkwright.motion.obstacles import cannot_move, unreachable
 from linkwright.motion.targets import Targets, VelocityEntry
 from linkwright.numerics.linalg import factor
+from linkwright.numerics.memory import all_in_use
 from linkwright.numerics.spatial import Pose, quaternion_rotation
 from linkwright.results.state import Branches, State
 
@@ -64,6 +65,7 @@ class Assembler:
         return st.q, dict(st.references)
 
     @cached_property
+    @all_in_use()
     def start(self) -> State:
         """Return the drawn position closed exactly, at the positions and speeds of `start:`."""
         closed = self._close_sketch()

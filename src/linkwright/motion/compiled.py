@@ -14,6 +14,7 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.closing.traced import TracedLoops
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.alike import like_parts
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, skeleton
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, static_structure
@@ -36,6 +37,8 @@ ENGINES = ("native", "python")
 ALONE = "kernels of its own"  # in the stores of a mechanism that does not fit the plan of its structure
 REGULAR = 1e-3  # determinant, against that of the plan, below which floats decide velocities: they find the branch
 OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
+
+SMALL = 40  # velocities of a mechanism whose walk on floats takes some tenths of a second
 
 
 class Derivatives(NamedTuple):
@@ -142,7 +145,7 @@ class Compiled:
     @property
     def numbers(self) -> DesignNumbers | None:
         """The numbers of this mechanism apart from its structure; None where code depends on more than that: some numbers are free
-        already, links spin about lines that are not those between two ball joints."""
+        already, links spin about lines that are not those between two ball joints, a large mechanism has like subsystems."""
         return None if self._apart is None else self._apart[1]
 
     @property
@@ -165,8 +168,8 @@ class Compiled:
         """The structure whose kernels answer, and the numbers that they are bound to."""
         from linkwright.kernels.structures import structure, tree_numbers
 
-        if self.free or self.engine != "native":
-            return None
+        if self.free or self.engine != "native" or like_parts(self.skel) is not None:
+            return None  # like subsystems share code among themselves, made sooner than one with the numbers of all as inputs
         numbers = DesignNumbers.of(self.description, tree_numbers(self.loops))
         return structure(numbers, self.tree, lambda: self.kernels), numbers
 
@@ -182,8 +185,8 @@ class Compiled:
         return at if axes is None else at @ axes
 
     def walking(self, drives: Sequence[str], seconds: float = 0.15) -> Walking | None:
-        """Return the walk along the loops in machine code, where kernel `walk` is ready."""
-        kernel = self.ready("walk", drives, seconds)
+        """Return the walk along the loops in machine code, where kernel `walk` is ready; `seconds` are those of a small mechanism."""
+        kernel = self.ready("walk", drives, seconds * max(1.0, self.tree.nv / SMALL))
         if kernel is None:
             return None
         key = ("walking", tuple(drives))

@@ -7,7 +7,6 @@ stays beside `scalars.eliminate`: it keeps factors for several right sides, at h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -35,6 +34,11 @@ class Factored:
     def _sparse(self) -> SparseRows | None:
         found = sparse_rows(self.A) if self.A.ndim == 2 and 0.0 < self.tolerance <= SURE else None
         return found if found is not None and found.rank <= self.most else None
+
+    @property
+    def by_pivots(self) -> bool:
+        """True if the rank comes from the pivots of a large matrix."""
+        return self._sparse is not None
 
     @cached_property
     def _decomposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -244,30 +248,3 @@ def ldl(A: np.ndarray, tolerance: float = 1e-12, diagonal: Any = None, leading: 
             D[i, j] = entry
             L[i, j] = entry * inverse[j]
     return Ldl(L, inverse, tuple(zero), smallest, tuple(watch))
-
-
-def pivot_order(samples: Sequence[np.ndarray], structure: np.ndarray, threshold: float = 0.1) -> tuple[list[int], list[int]]:
-    """An order of rows and columns for elimination without pivoting: at every step, of the entries that are large enough in
-    their column in every sample, the one that creates fewest new nonzeros (Markowitz); the larger of equals."""
-    parts, there = [np.array(A, dtype=float) for A in samples], structure.copy()
-    rows, columns = list(range(len(structure))), list(range(len(structure)))
-    order: tuple[list[int], list[int]] = ([], [])
-    while rows:
-        left = np.ix_(rows, columns)
-        full = there[left]
-        sizes = [np.abs(A[left]) * full for A in parts]
-        share = np.min([size / np.maximum(size.max(axis=0), 1e-300) for size in sizes], axis=0)
-        fill = np.outer(full.sum(axis=1) - 1, full.sum(axis=0) - 1)
-        good = full & (share >= min(threshold, 0.999 * share.max()))
-        if not good.any():
-            raise UsageError("the matrix is singular: no order of elimination exists.")
-        _, _, i, j = min((fill[i, j], -share[i, j], i, j) for i, j in zip(*np.nonzero(good), strict=True))
-        r, c = rows.pop(int(i)), columns.pop(int(j))
-        order[0].append(r)
-        order[1].append(c)
-        for k in rows:
-            if there[k, c]:
-                for A in parts:
-                    A[k] = A[k] - A[k, c] / A[r, c] * A[r]
-                there[k] |= there[r]
-    return order

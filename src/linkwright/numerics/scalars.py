@@ -33,7 +33,8 @@ def eliminate(
     """A x = b by Gaussian elimination in a fixed order of rows and columns, over any scalar: (x, pivots).
 
     Without `order` rows and columns are taken as they come; b may have several columns. `mended(k, pivot)` takes the place of the
-    k-th pivot. `quotients` are what operations are counted with by hand; otherwise a pivot is divided by once.
+    k-th pivot. `quotients` are what operations are counted with by hand, zeros included; otherwise a pivot is divided by once, and
+    entries that are zeros take no part, so that the time follows the entries.
     """
     n = len(A)
     rows, columns = (list(x) for x in order or (range(n), range(n)))
@@ -44,18 +45,33 @@ def eliminate(
     def divided(x: Any, k: int) -> Any:
         return x / divisors[k] if quotients else x * divisors[k]
 
+    there = np.ones((n, n), dtype=bool) if quotients else _entries(A)
+    right = [set(np.flatnonzero(row).tolist()) for row in there]  # columns of each row's entries
+    below = [set(np.flatnonzero(column).tolist()) for column in there.T]
     for k in range(n):
         pivots.append(A[k, k])
         used = A[k, k] if mended is None else mended(k, A[k, k])
         divisors.append(used if quotients else 1.0 / used)
-        for i in range(k + 1, n):
+        after = sorted(j for j in right[k] if j > k)
+        for i in sorted(i for i in below[k] if i > k):
             f = divided(A[i, k], k)
-            A[i, k + 1 :] = A[i, k + 1 :] - f * A[k, k + 1 :]
+            A[i, after] = A[i, after] - f * A[k, after]
             b[i] = b[i] - f * b[k]
+            for j in right[k] - right[i]:
+                right[i].add(j)
+                below[j].add(i)
     x = np.zeros_like(b)
     for k in reversed(range(n)):
-        x[columns[k]] = divided(b[k] - sum((A[k, i] * x[columns[i]] for i in range(k + 1, n)), 0.0), k)
+        x[columns[k]] = divided(b[k] - sum((A[k, i] * x[columns[i]] for i in sorted(right[k]) if i > k), 0.0), k)
     return x, pivots
+
+
+def _entries(A: np.ndarray) -> np.ndarray:
+    """True for what is not the number zero."""
+    if A.dtype.kind != "O":
+        return A != 0.0
+    known = [not (isinstance(x, (int, float)) and x == 0) for x in A.ravel().tolist()]
+    return np.array(known, dtype=bool).reshape(A.shape)
 
 
 def solve(A: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ independent nor implied beyond doubt is left to the singular value decomposition
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -79,6 +80,68 @@ class SparseMatrix(NDArrayOperatorsMixin):
 
     def __getitem__(self, at: Any) -> Any:
         return self.dense[at]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseStack:
+    """Matrices with entries at the same places, one a sample: `data` has a row for each, in the order of `rows` and `columns`."""
+
+    data: np.ndarray  # (samples, entries)
+    rows: np.ndarray
+    columns: np.ndarray
+    shape: tuple[int, int]
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __getitem__(self, at: Any) -> Any:
+        """One matrix, dense if it is small; or the stack of some samples."""
+        if not isinstance(at, (int, np.integer)):
+            return replace(self, data=self.data[at])
+        if min(self.shape) < LARGE:
+            return replace(self, data=self.data[[at]]).dense[0]
+        return SparseMatrix.of(self.data[at], self.rows, self.columns, self.shape)
+
+    @property
+    def dense(self) -> np.ndarray:
+        """(samples, rows, columns)."""
+        out = np.zeros((len(self.data), *self.shape))
+        out[:, self.rows, self.columns] = self.data
+        return out
+
+    def __matmul__(self, x: np.ndarray) -> np.ndarray:
+        """Each matrix times its row of x."""
+        out = np.zeros((self.shape[0], len(self.data)))
+        np.add.at(out, self.rows, (self.data * x[:, self.columns]).T)
+        return out.T
+
+    def scaled(self, rows: np.ndarray, columns: np.ndarray) -> SparseStack:
+        """Rows and columns times these numbers."""
+        return replace(self, data=self.data * columns[self.columns] * rows[self.rows])
+
+    def part(self, rows: Sequence[int], columns: Sequence[int]) -> SparseStack:
+        """Some rows and columns, in this order."""
+        place = [np.full(n, -1) for n in self.shape]
+        for at, some in zip(place, (rows, columns), strict=True):
+            at[list(some)] = np.arange(len(some))
+        r, c = place[0][self.rows], place[1][self.columns]
+        there = (r >= 0) & (c >= 0)
+        return SparseStack(self.data[:, there], r[there], c[there], (len(rows), len(columns)))
+
+    def entries(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """(samples, ...): entries at places, those that are not stored are zeros."""
+        n = self.shape[1]
+        known = self.rows * n + self.columns
+        order = np.argsort(known)
+        wanted = rows * n + columns
+        at = np.minimum(np.searchsorted(known[order], wanted), len(known) - 1)
+        return np.where(known[order][at] == wanted, self.data[:, order[at]], 0.0)
+
+    def determinants(self) -> np.ndarray:
+        """Of every matrix; of large ones one after the other."""
+        if self.shape[0] < LARGE:
+            return np.linalg.det(self.dense)
+        return np.array([np.linalg.det(self[[i]].dense[0]) for i in range(len(self))])
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from linkwright.mechanics.inverse.problem import InverseProblem, unit_pushes
 from linkwright.mechanics.kinematics.motion import motion, node_accelerations
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
-from linkwright.numerics.linalg import pivot_order
+from linkwright.numerics.pivoting import pivot_order
 from linkwright.numerics.scalars import eliminate
 from linkwright.papers.counting import Counts, values
 from linkwright.papers.recording import OperationGraph, Recorded

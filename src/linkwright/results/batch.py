@@ -8,7 +8,7 @@ sample by sample; both agree to round-off.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -204,14 +204,15 @@ def cut_motion(
     batch = Batch(Loops.of(skel) if loops is None else loops, known)
     count = _Count(t, near if isinstance(near, Before) else None, not isinstance(near, Mapping), skel.tree.description.planar, origin)
     out, at = np.array(rows, dtype=float), 0
-    for name in skel.tree.cuts:
-        joint = skel.tree.description.joint(name)
-        kinds = joints.create(joint.type, joint.options).coordinate_kinds
+    cuts = [skel.tree.description.joint(name) for name in skel.tree.cuts]
+    every = [(joint, joints.create(joint.type, joint.options).coordinate_kinds) for joint in cuts]
+    found = _cut_joints(batch, [joint for joint, kinds in every if len(kinds) and "quaternion" not in kinds])
+    for joint, kinds in every:
         span = slice(at, at + len(kinds))
         if "quaternion" in kinds:
             out[:, span] = _ball(batch, joint, rows[:, span], count.given)
         elif len(kinds):
-            out[:, span], rates[:, span] = _cut_joint(batch, joint, kinds, count, span)
+            out[:, span], rates[:, span] = _unwound(batch, joint, kinds, count, span, found[joint.name])
         at += len(kinds)
     return CutReferences(skel, q, out), rates
 
@@ -226,21 +227,29 @@ class _Count(NamedTuple):
     origin: np.ndarray | None
 
 
-def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], count: _Count, span: slice) -> tuple[np.ndarray, np.ndarray]:
+def _cut_joints(batch: Batch, cuts: Sequence[Any]) -> dict[str, np.ndarray]:
+    """(samples, 3, coordinates): q, v and a of cut joints by name; all are one program."""
     moving = "a" in batch.rows
 
-    def all_three(x: Instant) -> Any:
+    def all_three(x: Instant, joint: Any) -> Any:
         r = joint_rate(x.skel, x.motion, joint, x.references[joint.name])
         return np.array([r.q, r.v, x.joint_accelerations(joint) if moving else 0.0 * r.v])
 
-    found = batch.values({joint.name: all_three})
-    if joint.name not in found:  # a joint type of the user's own that runs on numbers only
+    found = batch.values({joint.name: partial(all_three, joint=joint) for joint in cuts})
+    for joint in (j for j in cuts if j.name not in found):  # a joint type of the user's own that runs on numbers only
         known = [batch.rows[k] for k in ("q", "v", "near")]
         accelerations = batch.rows["a"] if moving else np.zeros_like(known[1])
         rows = zip(*known, accelerations, strict=True)
-        one = [all_three(Instant(batch.skel, q, v, 0.0, batch.skel.unpack(q, row), a)) for q, v, row, a in rows]
-        found = {joint.name: np.array(one)}
-    q, v, a = found[joint.name].transpose(1, 0, 2)
+        one = [all_three(Instant(batch.skel, q, v, 0.0, batch.skel.unpack(q, row), a), joint) for q, v, row, a in rows]
+        found[joint.name] = np.array(one)
+    return found
+
+
+def _unwound(
+    batch: Batch, joint: Any, kinds: Sequence[str], count: _Count, span: slice, found: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates of a cut joint with its turns counted, and their rates."""
+    q, v, a = found.transpose(1, 0, 2)
     h = np.diff(count.t)
     for i in (i for i, kind in enumerate(kinds) if kind == "angle"):
         if count.before is not None:
@@ -249,17 +258,48 @@ def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], count: _Count, sp
             q[:, i] += WHOLE * np.rint((expected - q[:, i]) / WHOLE)
         elif not count.given and count.planar:
             begin, angle = (batch.rows["q"][0], q[0, i]) if count.origin is None else (count.origin, batch.rows["near"][0, span][i])
-            expected = angle + (batch.rows["q"] - begin) @ _shares(batch.skel, joint, i, batch.rows["near"][0], begin)
+            columns, shares = _shares(batch.skel, joint, i, batch.rows["near"][0], begin)
+            expected = angle + (batch.rows["q"][:, columns] - begin[columns]) @ shares
             q[:, i] += WHOLE * np.rint((expected - q[:, i]) / WHOLE)
         elif not count.given:  # Hermite: off by h^5/720 of the fifth derivative, by h^3/12 of the third without accelerations
             q[:, i] = turns_counted(q[:, i], 0.5 * h * (v[1:, i] + v[:-1, i]) - h * h / 12.0 * (a[1:, i] - a[:-1, i]))
     return q, v
 
 
-def _shares(skel: Skeleton, joint: Any, i: int, cut: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """How much each coordinate of a planar tree turns a cut joint: 1, -1 or 0, in every position."""
-    near = skel.unpack(q, cut)
-    return np.array([np.rint(joint_rate(skel, motion(skel, q, e), joint, near[joint.name]).v[i]) for e in np.eye(skel.tree.nv)])
+def _shares(skel: Skeleton, joint: Any, i: int, cut: np.ndarray, q: np.ndarray) -> tuple[list[int], np.ndarray]:
+    """How much coordinates of a planar tree turn a cut joint: places of those that do, and 1 or -1 in every position."""
+    turns, moving = _spins(skel, q)
+    ends = [skel.node(body) for body in (joint.first, joint.second)]
+    shares: dict[int, float] = {}
+    for node, sign in zip(ends, (-1.0, 1.0), strict=True):
+        while node >= 0:
+            n = skel.tree.nodes[node]
+            for k in range(n.v.start, n.v.stop):
+                shares[k] = shares.get(k, 0.0) + sign * turns[k]
+            node = n.parent
+    spin = sum(sign * (moving.V[node][2] if node >= 0 else 0.0) for node, sign in zip(ends, (-1.0, 1.0), strict=True))
+    side = 1.0 if joint_rate(skel, moving, joint, skel.unpack(q, cut)[joint.name]).v[i] * spin > 0.0 else -1.0  # where the axis points
+    columns = [k for k, share in shares.items() if share]
+    return columns, np.array([side * shares[k] for k in columns])
+
+
+def _spins(skel: Skeleton, q: np.ndarray) -> tuple[np.ndarray, Any]:
+    """How much each coordinate of a planar tree turns its body against the one before, 1, -1 or 0, and a motion of all joints at once.
+    Neither depends on q as far as it is read here: found once."""
+    known = skel.tables.get("spins")
+    if known is None:
+        nodes, nv = skel.tree.nodes, skel.tree.nv
+        turns = np.zeros(nv)
+        for j in range(max((n.v.stop - n.v.start for n in nodes), default=0)):  # the j-th coordinate of all joints at once
+            own = [(i, n.v.start + j) for i, n in enumerate(nodes) if n.v.start + j < n.v.stop]
+            v = np.zeros(nv)
+            v[[k for _, k in own]] = 1.0
+            m = motion(skel, q, v)
+            for i, k in own:
+                before = nodes[i].parent
+                turns[k] = np.rint(m.V[i][2] - (m.V[before][2] if before >= 0 else 0.0))
+        known = skel.tables["spins"] = turns, motion(skel, q, np.random.default_rng(0).uniform(1.0, 2.0, nv))
+    return known
 
 
 def _ball(batch: Batch, joint: Any, rows: np.ndarray, given: bool) -> np.ndarray:

@@ -32,7 +32,7 @@ COMPARED = 200  # samples at most
 CHANGES = (1e-6, 1e-3)  # of the start, in rad and of the size: smallest, largest
 ABOVE_ERROR = 100.0  # a change is so much larger than the tolerance
 SAME = 1e-12  # s: a sample that close is the one that is asked for
-FIRM = 1e-9  # of the largest singular value of J: rows beyond hold
+FIRM = 1e-9  # singular value of the dimensionless J: rows beyond hold
 
 
 @dataclass(frozen=True)
@@ -212,9 +212,8 @@ def _tangent(sim: Simulation) -> np.ndarray | None:
         equations = setup.kernels.equations(sim.free)
         law = [head[k] for k in ("drive", "speed", "acceleration") if k in head]
         loops = equations.moved(*law).loops if law else equations.loops
-        J = loops.at(st.q, st.v, st.t, st.references).J * columns / loops.row_scale[:, None]
-        _, sizes, rows = np.linalg.svd(J)
-        along = rows[: int((sizes > FIRM * sizes[0]).sum())]
-        direction_wanted = direction_wanted - along.T @ (along @ direction_wanted)
+        f = loops.factored(loops.at(st.q, st.v, st.t, st.references), FIRM)
+        for _ in range(2):  # twice for the sake of round-off
+            direction_wanted = direction_wanted - f.solve(f.A @ direction_wanted)
     size = float(np.abs(direction_wanted).max(initial=0.0))
     return columns * direction_wanted / size if size > FIRM else None

@@ -160,10 +160,9 @@ def _check_closed(system: Compiled, states: Sequence[State], free: bool) -> None
         raise UsageError("some states belong to a system with other cuts; s.mirror(st) gives the same state in this one.")
     if free or not len(system.loops.row_scale):
         return
-    kernel = system.kernels.get("closure")
     given = {"q": np.array([st.q for st in states]), "v": np.array([st.v for st in states]), "t": np.array([[st.t] for st in states])}
     given["near"] = np.array([system.loops.skel.pack(st.references) for st in states])
-    phi = kernel(**{b.name: given[b.name] for b in kernel.inputs}).phi / system.loops.row_scale
+    phi = system.kernels.rows.at(**given).phi / system.loops.row_scale
     worst = int(np.argmax(np.abs(phi).max(axis=1)))
     if not np.abs(phi[worst]).max() < OPEN:
         problem = UsageError(

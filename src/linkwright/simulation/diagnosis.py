@@ -236,16 +236,16 @@ class Diagnosis:
     def _weakness(self) -> tuple[float, float, float, float, np.ndarray]:
         """Smallest singular value that counts, at the end and at its largest over run and drawing: of the loops, and with the prescribed
         motions; and the left vector of the first."""
-        kernel = self.setup.kernels.get("closure")
+        loop_rows = self.setup.kernels.rows
         every = max(1, len(self.solution.y) // FEW)
         rows = [*self.solution.y[::every], *self.steps[:: max(1, len(self.steps) // 20), 1:], self.solution.end_state]
         nq = self.setup.problem.nq
         positions = np.array([self.sim.system.start.q, self.sim.start.q, *(r[:nq] for r in rows)])
-        given: dict[str, Any] = {b.name: np.zeros((len(positions), *b.shape)) for b in kernel.inputs}
+        given: dict[str, Any] = {b.name: np.zeros((len(positions), *b.shape)) for b in loop_rows.kernel.inputs}
         given["q"] = positions
         given |= {"near": np.tile(self._cut, (len(positions), 1))} if "near" in given else {}
         given |= {"free": np.tile(self.sim.free, (len(positions), 1))} if "free" in given else {}
-        J = kernel(**given).J
+        J = loop_rows.at(**given).J.dense
         loops, drivers = self.sim.system.loops, len(self.setup.actuation.drivers)
         own = J.shape[1] - drivers
         J = J * loops.columns

@@ -16,11 +16,13 @@ import numpy as np
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics.closing.partition import Partition, partition
 from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.numerics.sparse import SparseStack
 from linkwright.results.batch import Before, cut_motion
 from linkwright.simulation.evaluating import Evaluator
 from linkwright.simulation.passages import Bracket, Passage, Watch, brackets, label, located
 
 if TYPE_CHECKING:
+    from linkwright.kernels.loop_rows import RowValues
     from linkwright.motion.compiled import Compiled
 
 BUFFERED = 4_000_000  # numbers of steps stored in memory before they are digested: 32 MB
@@ -186,14 +188,14 @@ class Evidence:
         if self._last is not None and self._last[0] == mode:  # the step before belongs to the first interval
             rows, cut = np.concatenate([self._last[1][None], rows]), np.concatenate([self._last[2][None], cut])
         q, v = self._states(rows)
-        found = self._closure(q, v, rows, cut, off)
+        found = self._rows_at(q, v, rows, cut, off)
         scale = self._row_scale(off)
         phi = np.abs(found.phi / scale).max(axis=1, initial=0.0)
-        gap = np.abs((np.einsum("nij,nj->ni", found.J, v) + found.b) / scale).max(axis=1, initial=0.0)
+        gap = np.abs((found.J @ v + found.b) / scale).max(axis=1, initial=0.0)
         f.speed = max(f.speed, float(np.abs(v / self.system.loops.columns).max(initial=0.0)))
         f.position, f.position_end = max(f.position, float(phi.max())), float(phi[-1])
         f.velocity, f.velocity_end = max(f.velocity, float(gap.max())), float(gap[-1])
-        J = found.J * self.system.loops.columns / scale[:, None]
+        J = found.J.scaled(1.0 / scale, self.system.loops.columns)
         part = self.partition_of(mode, J)
         if part.blocks and len(rows):
             signs = part.signs(J[[0, -1]])
@@ -203,15 +205,13 @@ class Evidence:
             f.brackets.append((mode, b, cut[np.searchsorted(rows[:, 0], b.before[0])]))
         self._last = (mode, rows[-1], cut[-1])
 
-    def _closure(self, q: np.ndarray, v: np.ndarray, rows: np.ndarray, cut: np.ndarray, off: tuple[str, ...]) -> Any:
-        kernel = self.system.kernels.variant(Variant(without=off)).get("closure")
-        wanted = {b.name for b in kernel.inputs}
-        return kernel(q, v, **{k: x for k, x in self._more(rows, cut).items() if k in wanted})
+    def _rows_at(self, q: np.ndarray, v: np.ndarray, rows: np.ndarray, cut: np.ndarray, off: tuple[str, ...]) -> RowValues:
+        return self.system.kernels.variant(Variant(without=off)).rows.at(q=q, v=v, **self._more(rows, cut))
 
     def _row_scale(self, off: tuple[str, ...]) -> np.ndarray:
         return self.system.kernels.variant(Variant(without=off)).loops.row_scale
 
-    def partition_of(self, mode: int, J: np.ndarray | None = None) -> Partition:
+    def partition_of(self, mode: int, J: SparseStack | None = None) -> Partition:
         """The partition of a mode, chosen at its first steps."""
         off = self.modes[mode][1]
         if off not in self._partitions:
@@ -240,12 +240,12 @@ class Evidence:
             out += located(self.watch(mode, cut), self.partition_of(mode), bracket)
         return tuple(sorted(out))
 
-    def jacobians(self, mode: int, cut: np.ndarray, q: np.ndarray) -> np.ndarray:
+    def jacobians(self, mode: int, cut: np.ndarray, q: np.ndarray) -> SparseStack:
         """Dimensionless J of the loops that are closed in a mode, at positions."""
         off, tree = self.modes[mode][1], self.system.loops.skel.tree
         zero = np.zeros((len(q), 1 + tree.nq + tree.nv))
-        J = self._closure(np.ascontiguousarray(q), np.zeros((len(q), tree.nv)), zero, np.tile(cut, (len(q), 1)), off).J
-        return J * self.system.loops.columns / self._row_scale(off)[:, None]
+        J = self._rows_at(np.ascontiguousarray(q), np.zeros((len(q), tree.nv)), zero, np.tile(cut, (len(q), 1)), off).J
+        return J.scaled(1.0 / self._row_scale(off), self.system.loops.columns)
 
     def watch(self, mode: int, cut: np.ndarray) -> Watch:
         evaluator, off = self.modes[mode]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SimulationError
+from linkwright.numerics.sparse import LARGE
 from linkwright.results.recorded import RunQuality
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.accuracy import Accuracy, Rerun, estimate, halved, without_calling
@@ -112,7 +113,8 @@ class Proof:
     def _singular_values(self) -> tuple[float, float, float]:
         """Smallest of J and of its parts over the samples, of the loops that were closed there."""
         sim, e = self.sim, self.sim.evidence
-        tree, every = sim.system.loops.skel.tree, max(1, len(self.q) // LOOKED_AT)
+        tree = sim.system.loops.skel.tree
+        every = max(1, len(self.q) * max(1, tree.nc // LARGE) // LOOKED_AT)  # fewer of a large mechanism
         if not tree.nc:
             return 1.0, 1.0, 1.0
         e.digest()
@@ -122,11 +124,10 @@ class Proof:
             J = e.jacobians(mode, sim.system.loops.skel.pack(piece.start.references), q)
             part = e.partition_of(mode, J)
             if len(part.rows) < sim.system.kernels.generic_rank and not len(piece.solution.y):  # a singular start: no part is regular
-                lost = float(np.linalg.svd(J[0], compute_uv=False)[sim.system.kernels.generic_rank - 1])
+                lost = float(np.linalg.svd(np.asarray(J[0]), compute_uv=False)[sim.system.kernels.generic_rank - 1])
                 return lost, lost, lost
-            for retained, x in zip(found, (J[:, part.rows], part.dependent_part(J), part.independent_part(J)), strict=True):
-                if min(x.shape):
-                    retained.append(float(np.linalg.svd(x, compute_uv=False).min()))
+            for retained, x in zip(found, part.smallest(J), strict=True):
+                retained.append(x)
         least = [min(retained, default=1.0) for retained in found]
         return least[0], least[1], least[2]
 

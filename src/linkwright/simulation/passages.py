@@ -20,6 +20,7 @@ import numpy as np
 
 from linkwright.mechanics.closing.partition import Partition
 from linkwright.numerics.linalg import factor
+from linkwright.numerics.sparse import SparseStack
 
 TOUCHED = 0.3  # share of the larger neighbour below which a smallest determinant may have touched zero between the steps
 BESIDE = 0.1  # of a step, before the root: there the quintic is compared with the motion
@@ -65,7 +66,7 @@ class Bracket(NamedTuple):
 class Watch:
     """How to look at a run: J at positions, accelerations at states, the state at a time inside a step."""
 
-    jacobians: Callable[[np.ndarray], np.ndarray]  # (positions, nq) -> dimensionless J
+    jacobians: Callable[[np.ndarray], SparseStack]  # (positions, nq) -> dimensionless J
     accelerations: Callable[[np.ndarray], np.ndarray]  # rows (t, y) -> a
     rates: Callable[[np.ndarray, np.ndarray], np.ndarray]  # q, v -> dq/dt
     reach: Callable[[np.ndarray, float], np.ndarray | None]  # row (t, y), time -> q there, None if it is not reached
@@ -75,7 +76,7 @@ class Watch:
     nv: int
 
 
-def brackets(part: Partition, rows: np.ndarray, J: np.ndarray) -> list[Bracket]:
+def brackets(part: Partition, rows: np.ndarray, J: SparseStack) -> list[Bracket]:
     """Steps between which signs change; a determinant that is exactly zero counts with the step before it."""
     if not part.blocks or len(rows) < 2:
         return []
@@ -83,7 +84,7 @@ def brackets(part: Partition, rows: np.ndarray, J: np.ndarray) -> list[Bracket]:
     signs = _filled(np.sign(sizes))
     changed = signs[1:] != signs[:-1]
     if part.square:
-        other = _filled(np.sign(np.linalg.det(part.independent_part(J)))[:, None])
+        other = _filled(np.sign(J.part(part.rows, part.independent).determinants())[:, None])
         flips = (other[1:] != other[:-1])[:, 0]
     else:
         flips = np.zeros(len(rows) - 1, dtype=bool)
@@ -130,7 +131,7 @@ def located(watch: Watch, part: Partition, found: Bracket) -> list[Passage]:
             times.append(_root(measure, curve, watch, found.before, kind) if known is None else known)
     out: list[Passage] = []
     for t, q, kinds in _clusters(times):
-        J = watch.jacobians(q[None])[0]
+        J = np.asarray(watch.jacobians(q[None])[0])
         rank, rows = len(part.rows), list(part.rows)
         s = factor(J).s[:rank]
         lost = int(np.count_nonzero(s < LOST))
@@ -151,9 +152,9 @@ def label(signs: np.ndarray) -> str:
 def _measure(watch: Watch, part: Partition, kind: str, block: int) -> Callable[[np.ndarray], np.ndarray]:
     """(positions, nq) -> the determinant that changes sign."""
     if kind == "independent":
-        return lambda q: np.linalg.det(part.independent_part(watch.jacobians(q)))
+        return lambda q: watch.jacobians(q).part(part.rows, part.independent).determinants()
     rows, columns = part.blocks[block]
-    return lambda q: np.linalg.det(watch.jacobians(q)[:, rows][:, :, columns])
+    return lambda q: watch.jacobians(q).part(rows, columns).determinants()
 
 
 class Quintic(NamedTuple):
@@ -236,7 +237,7 @@ def _touching(watch: Watch, rank: int, curve: Quintic) -> list[Root]:
     """Time at which the smallest singular value that counts touches zero inside a step; none if it only comes near."""
 
     def smallest(x: float) -> float:
-        return float(np.linalg.svd(watch.jacobians(curve.at(x)[None])[0], compute_uv=False)[rank - 1])
+        return float(np.linalg.svd(watch.jacobians(curve.at(x)[None]).dense[0], compute_uv=False)[rank - 1])
 
     a, b = curve.t, curve.t + curve.h
     x, y = b - GOLDEN * (b - a), a + GOLDEN * (b - a)

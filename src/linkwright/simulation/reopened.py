@@ -108,12 +108,11 @@ def measured(run: Trajectory, system: Compiled, balanced: bool) -> Measured:
 def _open_by(run: Trajectory, system: Compiled, off: tuple[str, ...], rows: np.ndarray) -> tuple[float, float]:
     """Largest residual of the loops in position and velocity at some samples."""
     variant = system.kernels.variant(Variant(without=off))
-    kernel = variant.get("closure")
     given = {"q": run.q, "v": run.v, "t": run.t[:, None], "near": cut_rows(run.skel, run.references)}
-    found = kernel(**{b.name: np.ascontiguousarray(given[b.name][rows]) for b in kernel.inputs})
+    found = variant.rows.at(**{name: x[rows] for name, x in given.items()})
     scale = variant.loops.row_scale
     phi = np.abs(found.phi / scale)
-    gap = np.abs((np.einsum("nij,nj->ni", found.J, run.v[rows]) + found.b) / scale)
+    gap = np.abs((found.J @ run.v[rows] + found.b) / scale)
     return float(phi.max(initial=0.0)), float(gap.max(initial=0.0))
 
 

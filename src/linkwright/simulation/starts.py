@@ -42,7 +42,7 @@ def closed_starts(system: Compiled, states: Sequence[State], free: np.ndarray) -
     """The states on the loops that rows of free parameters make; where there is none, the error that says why."""
     if not free.shape[1] or not len(system.loops.row_scale):
         return list(states)
-    kernel, loops = system.kernels.get("closure"), system.loops
+    loops = system.loops
     out: list[State | LinkwrightError] = list(states)
     packed = {id(st): loops.skel.pack(st.references) for st in {id(st): st for st in states}.values()}
     rows = {
@@ -52,7 +52,7 @@ def closed_starts(system: Compiled, states: Sequence[State], free: np.ndarray) -
         "near": np.array([packed[id(st)] for st in states]),
         "free": free,
     }
-    phi = kernel(**{b.name: rows[b.name] for b in kernel.inputs}).phi / loops.row_scale
+    phi = system.kernels.rows.at(**rows).phi / loops.row_scale
     left = np.flatnonzero(~(np.abs(phi).max(axis=1) < CLOSED))
     for some in (left[k : k + BLOCK] for k in range(0, len(left), BLOCK)):
         for i, st in zip(some, _closed(system, [states[i] for i in some], free[some]), strict=True):

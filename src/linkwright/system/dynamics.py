@@ -150,12 +150,13 @@ class Dynamics:
 
     @cached_property
     def determinate(self) -> Compiled:
-        """The mechanism on the spanning tree that is most determinate for the inverse (the same one if cuts were given)."""
+        """The mechanism on the spanning tree that is most determinate for the inverse (the same one if cuts were given, or if bodies
+        would float there: their coordinates are those of no joint)."""
         core = self.core
         if self.cuts_given or core.description.cuts is not None:
             return core
         tree = inverse_tree(core.description, core.drive_names)
-        return core if tree.cuts == core.tree.cuts else Compiled(core.description, tree.cuts)
+        return core if tree.cuts == core.tree.cuts or tree.floating else Compiled(core.description, tree.cuts)
 
 
 def _is_of(core: Compiled, st: Any) -> bool:

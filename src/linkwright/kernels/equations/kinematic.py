@@ -19,7 +19,7 @@ from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driv
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.forces import line
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import accelerations, body_jacobian, joint_coordinates, locate_at, motion, qdot
+from linkwright.mechanics.kinematics.motion import accelerations, joint_coordinates, locate_at, motion, qdot
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.scalars import common_type, eliminate, minimum, real
 from linkwright.numerics.spatial import array, cross, point_acceleration
@@ -95,6 +95,12 @@ class KinematicEquations:
         """phi, J, k, b of the loops."""
         c = self.loops.at(q, v, t[0], self.loops.skel.unpack(q, near))
         return {"phi": c.phi, "J": c.J, "k": c.k, "b": c.b}
+
+    def loop_rows(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """The same with J as the entries of its blocks, in the order of `LoopRows.places`."""
+        c = self.loops.at(q, v, t[0], self.loops.skel.unpack(q, near))
+        parts = [np.ravel(c.blocks[key]) for key in sorted(c.blocks)]
+        return {"phi": c.phi, "J": np.concatenate(parts) if parts else np.zeros(0), "k": c.k, "b": c.b}
 
     def tied(self, laws: Sequence[Parabola]) -> Loops:
         """The loops with the rows of the drives."""
@@ -192,7 +198,8 @@ class KinematicEquations:
         S, pivots = self._speeds(d)
         m, twists = motion(skel, q, np.zeros(skel.tree.nv)), []
         for i in range(len(skel.tree.nodes)):
-            T = body_jacobian(skel, m, i) @ S
+            path = sorted(skel.tree.support(i))
+            T = np.concatenate([m.S[n] for n in path], axis=1) @ np.concatenate([S[skel.tree.nodes[n].v] for n in path])
             twists.append(np.concatenate([T[:3], T[3:] + np.array([cross(w, m.X[i].p) for w in T[:3].T]).T.reshape(3, -1)]))
         twist = np.array(twists).reshape(-1, 6, len(self.drives))
         loops_gap = np.array([largest(d.c.phi[: skel.tree.nc] / self.loops.row_scale)])

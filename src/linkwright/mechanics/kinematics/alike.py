@@ -115,6 +115,7 @@ class LikeParts:
         self.of = {s: number for number, some in enumerate(self.classes) for s in some}
         self.codes: dict[Any, LikeCode | None] = {}
         self.groups: dict[Any, Any] = {}  # of cut joints
+        self.parts: dict[tuple[int, ...], Skeleton] = {}  # of the first member of each class
         self.tables: dict[str, Any] = {}  # that other rooms make once
 
     def __reduce__(self) -> Any:
@@ -136,7 +137,10 @@ class LikeParts:
 
     def part(self, subsystems: Sequence[int]) -> Skeleton:
         """The skeleton of some subsystems alone."""
-        return part(self.skel, subsystems)
+        key = tuple(subsystems)
+        if key not in self.parts:
+            self.parts[key] = part(self.skel, subsystems)
+        return self.parts[key]
 
     def placed(self, subsystems: Sequence[int], q: Any, v: Any) -> list[Any]:
         """Coordinates, then velocities of some subsystems, then their origins."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -154,21 +154,22 @@ def structure(d: Description) -> Structure:
     level = {b.name: int(b.name != ground) for b in d.bodies if rigid[b.name] == rigid[ground]}
     if any(_other(j) and j.name not in inputs(d) for j in d.joints):
         return Structure((), (), tuple(b.name for b in d.bodies if b.name not in level), elements, rigid)
+    search = _GroupSearch(d, elements, rigid, level)
     found: list[_ClosedGroup] = []
-    while (group := next(_closing(d, elements, rigid, level), None)) is not None:
-        new = 1 + max((level[b] for b in group.carriers), default=0)
-        level |= {b.name: new for b in d.bodies if rigid[b.name] in group.clusters}
+    while (group := search.next()) is not None:
+        search.close(group)
         found.append(group)
     never = [b.name for b in d.bodies if b.name not in level]
     grouped = {c for g in found if len(g.clusters) > 2 for c in g.clusters}
-    left = tuple(b.name for b in d.bodies if b.name in never or rigid[b.name] in grouped)
+    left = tuple(b.name for b in d.bodies if b.name not in level or rigid[b.name] in grouped)
     if _forces(elements, rigid) > 3 * (len(set(rigid.values())) - 1) and not never:  # parallel paths: none decides alone
         return Structure((), (), tuple(b.name for b in d.bodies if rigid[b.name] != rigid[ground]), elements, rigid)
     passings = [g.passing for g in found if g.passing is not None]
     clear = not never and not d.gears and not d.couplings
     last = [p for p, g in zip(_last(found, rigid), found, strict=True) if g.passing is not None]
     last = [p if clear and p is not None and (p.carrier == ground or p is own) else None for p, own in zip(last, passings, strict=True)]
-    return Structure(tuple(passings), tuple(None if p is None else passings.index(p) for p in last), left, elements, rigid)
+    number = {id(p): k for k, p in enumerate(passings)}
+    return Structure(tuple(passings), tuple(None if p is None else number[id(p)] for p in last), left, elements, rigid)
 
 
 def _forces(elements: Sequence[Element], rigid: Mapping[str, str]) -> int:
@@ -242,33 +243,91 @@ class _ClosedGroup(NamedTuple):
     passing: LinkContact | None
 
 
-def _closing(d: Description, elements: Sequence[Element], rigid: Mapping[str, str], level: Mapping[str, int]) -> Iterator[_ClosedGroup]:
-    """Groups of unknown clusters that close on known bodies: single links first, then dyads."""
-    unknown = list(dict.fromkeys(rigid[b.name] for b in d.bodies if b.name not in level))
-    outer = {u: [x for x in (_to_known(e, u, rigid, level) for e in elements) if x] for u in unknown}
-    for u in unknown:
-        if sum(e.rows for e, _, _ in outer[u]) >= 3:
-            yield _single(u, outer[u])
-    for i, u in enumerate(unknown):
-        for w in unknown[i + 1 :]:
-            inner = [e for e in elements if {u, w} <= {rigid[s.body] for s in e.spots} and not any(s.body in level for s in e.spots)]
-            rows = sum(e.rows for e in inner) + sum(e.rows for x in (u, w) for e, _, _ in outer[x])
-            if inner and rows >= 6 and outer[u] and outer[w]:
-                yield _dyad(u, w, inner, outer, rigid, level)
-    for size in range(3, min(MOST_LINKS, len(unknown)) + 1):
-        for several in combinations(unknown, size):
-            if _rows(elements, rigid, level, several) >= 3 * size:
-                yield _ClosedGroup(several, tuple(k.body for u in several for _, _, k in outer[u]), (), None)
+class _GroupSearch:
+    """Groups of unknown clusters that close on known bodies: single links first, then dyads, then larger groups; of these the first in
+    the order of the bodies. After a group only its neighbours are looked at again, so the search takes time in proportion to the links."""
 
+    def __init__(self, d: Description, elements: Sequence[Element], rigid: Mapping[str, str], level: dict[str, int]):
+        self.rigid, self.level = rigid, level
+        self.members: dict[str, list[str]] = {}
+        for b in d.bodies:
+            self.members.setdefault(rigid[b.name], []).append(b.name)
+        self.touching: dict[str, list[Element]] = {u: [] for u in self.members}
+        for e in elements:
+            for u in dict.fromkeys(rigid[s.body] for s in e.spots):
+                self.touching[u].append(e)
+        self.place = {u: i for i, u in enumerate(dict.fromkeys(rigid[b.name] for b in d.bodies if b.name not in level))}
+        self.unknown = list(self.place)
+        self.outer = {u: self._outer(u) for u in self.unknown}
+        self.singles = [i for i, u in enumerate(self.unknown) if self._firm(u)]  # heaps of places that may close
+        self.pairs = [(i, k) for i, u in enumerate(self.unknown) for k in self._beside(u) if i < k]
+        heapify(self.pairs)
 
-def _rows(elements: Sequence[Element], rigid: Mapping[str, str], level: Mapping[str, int], clusters: Sequence[str]) -> int:
-    """Constraints among clusters and known bodies."""
-    count = 0
-    for e in elements:
-        own = {rigid[s.body] for s in e.spots} & set(clusters)
-        n = len(own) + any(s.body in level for s in e.spots)
-        count += 0 if not own or n < 2 else e.rows * (n - 1 if e.kind == "pin" else 1)
-    return count
+    def next(self) -> _ClosedGroup | None:
+        while self.singles:
+            u = self.unknown[heappop(self.singles)]
+            if u in self.outer:
+                return _single(u, self.outer[u])
+        while self.pairs:
+            u, w = (self.unknown[i] for i in heappop(self.pairs))
+            inner = self._inner(u, w) if u in self.outer and w in self.outer else []
+            rows = sum(e.rows for e in inner) + sum(e.rows for x in (u, w) for e, _, _ in self.outer.get(x, ()))
+            if inner and rows >= 6 and self.outer[u] and self.outer[w]:
+                return _dyad(u, w, inner, self.outer, self.rigid, self.level)
+        for size in range(3, min(MOST_LINKS, len(self.outer)) + 1):
+            for several in sorted(self._connected(size)):
+                names = tuple(self.unknown[i] for i in several)
+                if self._rows(names) >= 3 * size:
+                    return _ClosedGroup(names, tuple(k.body for u in names for _, _, k in self.outer[u]), (), None)
+        return None
+
+    def close(self, group: _ClosedGroup) -> None:
+        """The group is known from here on."""
+        new = 1 + max((self.level[b] for b in group.carriers), default=0)
+        around = {k for u in group.clusters for k in self._beside(u)} - {self.place[u] for u in group.clusters}
+        for u in group.clusters:
+            self.level.update(dict.fromkeys(self.members[u], new))
+            del self.outer[u]
+        for i in around:
+            u = self.unknown[i]
+            self.outer[u] = self._outer(u)
+            if self._firm(u):
+                heappush(self.singles, i)
+        for i in around:
+            for k in self._beside(self.unknown[i]):
+                heappush(self.pairs, (min(i, k), max(i, k)))
+
+    def _outer(self, u: str) -> list[tuple[Element, BodyPoint, BodyPoint]]:
+        return [x for x in (_to_known(e, u, self.rigid, self.level) for e in self.touching[u]) if x]
+
+    def _firm(self, u: str) -> bool:
+        return sum(e.rows for e, _, _ in self.outer[u]) >= 3
+
+    def _beside(self, u: str) -> set[int]:
+        """Places of the unknown clusters that share an element with one."""
+        found = {self.rigid[s.body] for e in self.touching[u] for s in e.spots} & self.outer.keys()
+        return {self.place[x] for x in found if x != u}
+
+    def _inner(self, u: str, w: str) -> list[Element]:
+        """Elements between two clusters that no known body shares."""
+        own = [e for e in self.touching[u] if w in {self.rigid[s.body] for s in e.spots}]
+        return [e for e in own if not any(s.body in self.level for s in e.spots)]
+
+    def _connected(self, size: int) -> set[tuple[int, ...]]:
+        """Groups of unknown clusters that hang together and on a known body: of others a part closes by itself, or nothing does."""
+        found: set[tuple[int, ...]] = {(self.place[u],) for u, known in self.outer.items() if known}
+        for _ in range(size - 1):
+            found = {tuple(sorted((*g, k))) for g in found for i in g for k in self._beside(self.unknown[i]) if k not in g}
+        return found
+
+    def _rows(self, clusters: Sequence[str]) -> int:
+        """Constraints among clusters and known bodies."""
+        count = 0
+        for e in {id(e): e for u in clusters for e in self.touching[u]}.values():
+            own = {self.rigid[s.body] for s in e.spots} & set(clusters)
+            n = len(own) + any(s.body in self.level for s in e.spots)
+            count += 0 if n < 2 else e.rows * (n - 1 if e.kind == "pin" else 1)
+        return count
 
 
 def _to_known(e: Element, u: str, rigid: Mapping[str, str], level: Mapping[str, int]) -> tuple[Element, BodyPoint, BodyPoint] | None:
@@ -321,10 +380,11 @@ def _dyad(
 def _last(found: Sequence[_ClosedGroup], rigid: Mapping[str, str]) -> list[LinkContact | None]:
     """For each group the angle of the only last one behind it; None where there are several, or where the power does not continue through
     the driven link (a coupler that passes it on itself, a pin that the next link shares)."""
-    after = [[k for k, g in enumerate(found) if any(rigid[c] in own.clusters for c in g.carriers)] for own in found]
-
-    def ends(i: int) -> set[int]:
-        return {i} if not after[i] else set().union(*(ends(k) for k in after[i]))
+    owner = {c: i for i, g in enumerate(found) for c in g.clusters}
+    after: list[list[int]] = [[] for _ in found]
+    for k, g in enumerate(found):
+        for i in {owner[rigid[c]] for c in g.carriers if rigid[c] in owner}:
+            after[i].append(k)
 
     def goes_on(i: int) -> bool:
         p = found[i].passing
@@ -332,4 +392,8 @@ def _last(found: Sequence[_ClosedGroup], rigid: Mapping[str, str]) -> list[LinkC
             any(rigid[c] == rigid[p.driven] for c in found[k].carriers) and p.joint not in found[k].held_by for k in after[i]
         )
 
-    return [found[min(ends(i))].passing if goes_on(i) and len(ends(i)) == 1 else None for i in range(len(found))]
+    end: list[int | None] = [None] * len(found)  # the only last group behind each
+    for i in reversed(range(len(found))):  # a group closes after those that carry it
+        behind = {end[k] for k in after[i]} or {i}
+        end[i] = behind.pop() if len(behind) == 1 else None
+    return [None if e is None or not goes_on(i) else found[e].passing for i, e in enumerate(end)]
