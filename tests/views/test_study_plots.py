@@ -138,7 +138,7 @@ def test_a_map_shows_the_slice_that_was_asked_for(grid: Study, drawn: Study) -> 
     y, cut = grid.column(TORQUE), grid.column("L2") == 1.0
     assert "L2 = 1 m" in texts(figure) and f"max {float(f'{np.nanmax(y[cut]):.4g}'):g} N m" in texts(figure)
     three = made({"L1": "290..310 mm", "L2": "880..920 mm", "L3": "740..760 mm"}, HEIGHT, "latin", n=16)
-    assert "L3 vary as well" in texts(three.plot("map"))
+    assert "L3 varies as well" in texts(three.plot("map"))
     assert len(three.plot("map").axes[0].collections[0].get_offsets()) == 16
     flat = made({"line_mass": "0.9..1.1 kg/m / 3", "g": [9.8, 9.9]}, HEIGHT)  # one value everywhere
     assert "max 0.3 m" in texts(flat.plot())

@@ -162,3 +162,14 @@ def signed(r: float) -> str:
     if not np.isfinite(r):
         return "\u2013"
     return f"{r:+.2f}".replace("-", "\u2212") if abs(r) >= 0.005 else "0.00"
+
+
+def x_axis_of(axes: Any, c: StudyColumn, **options: Any) -> None:
+    """Name and unit below an axes; ticks with all their digits, however narrow a tolerance is."""
+    axes.set_xlabel(c.label, parse_math=False, **options)
+    plain_ticks(axes, "x")
+
+
+def plain_ticks(axes: Any, axis: str) -> None:
+    """Ticks without an offset; a common power of ten for very large or small numbers."""
+    axes.ticklabel_format(axis=axis, style="sci", scilimits=(-3, 5), useOffset=False, useMathText=True)
