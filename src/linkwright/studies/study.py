@@ -232,7 +232,10 @@ class Study:
     # ---------------------------------------------------------------- pictures
 
     def plot(self, what: str | Sequence[str] | None = None, path: Any = None, **options: Any) -> Any:
-        """Plot the study: "histogram", "tornado", "scatter", "map", or None for what suits the plan. A Figure, or with `path` a file."""
+        """Plot the study: "histogram", "tornado", "scatter", "map", "curves", or None for what suits the plan.
+
+        Return the Figure, or with `path` the file written.
+        """
         from importlib import import_module
 
         return import_module("linkwright.views.study_plots").plot(self, what, path, **options)

@@ -94,18 +94,18 @@ class StudyTable:
 
 def table(study: Study) -> StudyTable:
     """All rows that are done; raise UsageError where there is none."""
-    parts = list(study.parts())
+    # one part at a time: samples stored with it are not needed and may be large
+    parts = [(p.numbers, p.values, np.array([bool(w) for w in p.why], dtype=bool), np.arange(p.first, p.last)) for p in study.parts()]
     if not parts:
         raise UsageError("no row of the study is done, so there is nothing to show.")
-    numbers, values = np.concatenate([p.numbers for p in parts]), np.concatenate([p.values for p in parts])
-    failed = np.array([bool(w) for p in parts for w in p.why], dtype=bool)
+    numbers, values, failed, rows = (np.concatenate(x) for x in zip(*parts, strict=True))
     units = units_of(study)
     columns = {}
     for names, block, varied in ((study.names, numbers, True), (study.measures, values, False)):
         for i, name in enumerate(names):
             symbol, size = units[name]
             columns[name] = StudyColumn(name, symbol, size, varied, block[:, i] / size)
-    return StudyTable(study, np.concatenate([np.arange(p.first, p.last) for p in parts]), failed, columns)
+    return StudyTable(study, rows, failed, columns)
 
 
 def units_of(study: Study) -> dict[str, tuple[str, float]]:
@@ -162,3 +162,14 @@ def signed(r: float) -> str:
     if not np.isfinite(r):
         return "\u2013"
     return f"{r:+.2f}".replace("-", "\u2212") if abs(r) >= 0.005 else "0.00"
+
+
+def x_axis_of(axes: Any, c: StudyColumn, **options: Any) -> None:
+    """Name and unit below an axes; ticks with all their digits, however narrow a tolerance is."""
+    axes.set_xlabel(c.label, parse_math=False, **options)
+    plain_ticks(axes, "x")
+
+
+def plain_ticks(axes: Any, axis: str) -> None:
+    """Ticks without an offset; a common power of ten for very large or small numbers."""
+    axes.ticklabel_format(axis=axis, style="sci", scilimits=(-3, 5), useOffset=False, useMathText=True)

@@ -12,7 +12,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.model.file.units import quantity
 from linkwright.studies.statistics import statistics
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn, in_lines, y_axis
-from linkwright.views.study_columns import StudyColumn, StudyTable, dimension_of, outcome, signed
+from linkwright.views.study_columns import StudyColumn, StudyTable, dimension_of, outcome, plain_ticks, signed, x_axis_of
 from linkwright.views.style import RAMP
 
 MOST_POINTS = 20_000  # drawn; more take long and cover each other
@@ -119,7 +119,7 @@ def _map(frame: Frame, axes: Any, data: StudyTable, c: StudyColumn, shown: Seque
     x, y, z = (v.values[part.mask] for v in (*shown, c))
     known = np.isfinite(z)
     said = [*part.fixed]
-    axes.set_xlabel(shown[0].label, parse_math=False)
+    x_axis_of(axes, shown[0])
     y_axis(axes, shown[1].name, shown[1].symbol)
     axes.locator_params(axis="x", nbins=6)
     axes.grid(visible=False)
@@ -132,12 +132,14 @@ def _map(frame: Frame, axes: Any, data: StudyTable, c: StudyColumn, shown: Seque
     if not known.all():
         _crosses(axes, x[~known], y[~known], frame)
     if part.free:
-        said.append(
-            f"{', '.join(part.free[:3])}{' and others' if len(part.free) > 3 else ''} vary as well: no surface, every design a point"
-        )
+        said.append(f"{_free(part)}: no surface, only points")
     count = outcome(len(z), int((~known).sum()))
     said.append(f"{count} (crosses)" if not known.all() else count)
     axes.set_title(in_lines(said, axes, 8.0), fontsize=8, loc="left", parse_math=False)
+
+
+def _free(part: Slice) -> str:
+    return f"{part.free[0]} varies as well" if len(part.free) == 1 else f"{len(part.free)} other variables vary"
 
 
 def _surface(frame: Frame, axes: Any, data: StudyTable, points: tuple[np.ndarray, np.ndarray, np.ndarray], scattered: bool) -> Any:
@@ -246,10 +248,10 @@ def curves(data: StudyTable, path: Place = None, *, of: Any = None, over: Any = 
             y_axis(axes, c.name, c.symbol)
         lost = int((~np.isfinite(chosen[0].values[part.mask])).sum())
         count = outcome(int(part.mask.sum()), lost)
-        free = [f"{', '.join(part.free[:3])} vary as well"] if part.free else []
+        free = [_free(part)] if part.free else []
         said = [*part.fixed, *free, f"{count} (crosses)" if lost else count]
         panels[0].set_title(in_lines(said, panels[0], 8.0), fontsize=8, loc="left", parse_math=False)
-        panels[-1].set_xlabel(x.label, parse_math=False)
+        x_axis_of(panels[-1], x)
         figure.align_ylabels(list(panels))
         return figure
 
@@ -286,7 +288,7 @@ def scatter(data: StudyTable, path: Place = None, *, of: Any = None, **paper: Un
             said.append(f"{len(few):,} of them drawn")
         if len(chosen) < len(_varying(data)) + len(data.measures) and of is None:
             said.append(f"{len(chosen)} of {len(_varying(data)) + len(data.measures)} columns")
-        grid[0, 0].set_title("     ".join(said), fontsize=8, loc="left", parse_math=False)
+        grid[0, 0].set_title("  ·  ".join(said), fontsize=8, loc="left", parse_math=False)
         return figure
 
     return drawn(make, path, **paper)
@@ -321,13 +323,22 @@ def _cell(
     axes.grid(visible=False)
     from matplotlib.ticker import MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator(4, prune="both"))
+    axes.xaxis.set_major_locator(MaxNLocator(4 if n < 5 else 3, prune="both"))
     if i != j:
-        axes.yaxis.set_major_locator(MaxNLocator(4, prune="both"))
+        axes.yaxis.set_major_locator(MaxNLocator(4 if n < 5 else 3, prune="both"))
     if i == n - 1:
-        axes.set_xlabel(column.label, fontsize=7.5, parse_math=False)
+        x_axis_of(axes, column, fontsize=7.5)
+        axes.xaxis.label.set_text(_wrapped(column))
     if j == 0:
-        axes.set_ylabel(row.label, fontsize=7.5, parse_math=False)
+        axes.set_ylabel(_wrapped(row), fontsize=7.5, parse_math=False)
+        plain_ticks(axes, "y")
+
+
+def _wrapped(c: StudyColumn) -> str:
+    """The label in lines that fit a cell."""
+    import textwrap
+
+    return "\n".join(textwrap.wrap(c.label, 18, break_long_words=False))
 
 
 def _correlation(frame: Frame, axes: Any, row: StudyColumn, column: StudyColumn) -> None:

@@ -23,7 +23,7 @@ from linkwright.studies.plans import DRAWN, Saltelli
 from linkwright.studies.study import Study
 from linkwright.views.plots import Entry, checked_options
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn, in_lines, width_of, y_axis
-from linkwright.views.study_columns import StudyColumn, StudyTable, dimension_of, outcome, table
+from linkwright.views.study_columns import StudyColumn, StudyTable, dimension_of, outcome, table, x_axis_of
 from linkwright.views.study_maps import contours, curves, scatter
 from linkwright.views.study_tornado import tornado
 
@@ -121,7 +121,7 @@ def _bars(frame: Frame, axes: Any, c: StudyColumn, ends: tuple[float | None, flo
     """Bars, those outside of the limits in another colour; counts and shares above."""
     low, high = ends
     y = c.values[c.known]
-    axes.set_xlabel(c.label, parse_math=False)
+    x_axis_of(axes, c)
     if not len(y):
         axes.text(0.5, 0.5, "no design has a value", transform=axes.transAxes, ha="center", color=frame.look.accent)
         axes.set_yticks([])

@@ -16,7 +16,7 @@ from linkwright.errors import UsageError
 from linkwright.studies.plans import OneAtATime, Saltelli
 from linkwright.studies.statistics import statistics
 from linkwright.views.plots.frame import SMALL, Frame, Paper, Place, colour_of, drawn, in_lines
-from linkwright.views.study_columns import StudyColumn, StudyTable, outcome, signed
+from linkwright.views.study_columns import StudyColumn, StudyTable, outcome, plain_ticks, signed
 from linkwright.views.style import DRIVEN, mixed
 
 MOST_MEASURES = 4
@@ -97,6 +97,7 @@ def _ends(frame: Frame, axes: Any, data: StudyTable, c: StudyColumn, most: int) 
     base, found = swings(data, c)
     found = found[:most]
     places = _axes(frame, axes, [s.variable.name for s in found], c.label)
+    plain_ticks(axes, "x")
     axes.axvline(base, color=frame.look.ink, lw=1.0)
     reach = max(max(s.size(base) for s in found), 1e-12 * max(abs(base), 1e-300))
     for place, s in zip(places, found, strict=True):

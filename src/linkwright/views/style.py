@@ -12,7 +12,7 @@ from linkwright.files import OWNER
 
 PALETTE = ("#3f72a8", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4", "#7d9a3b", "#9c7350", "#62708f", "#a8578f")
 DRIVEN = "#e06a32"
-RAMP = ("#1d2f5e", "#2f5b96", "#3d8aa8", "#59b39c", "#a3d08a", "#f3e59b")  # values of a map, low to high: lighter is more
+RAMP = ("#34498f", "#35679f", "#3d8aa8", "#59b39c", "#a3d08a", "#f3e59b")  # values of a map, low to high: lighter is more
 
 
 @dataclass(frozen=True)

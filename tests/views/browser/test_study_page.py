@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.studies.store import Memory, Part
+from linkwright.studies.store import MemoryStore, Part
 from linkwright.studies.study import Study
 from linkwright.views import study_page
 from tests.views.browser.desk import Desk
@@ -165,7 +165,7 @@ def test_a_large_study_is_thinned_and_the_page_says_so(
 
 
 def test_an_unfinished_grid_shows_what_is_computed(grid: Study, desk: Callable[..., Desk], tmp_path: Path) -> None:
-    part, some = next(grid.parts()), Memory()
+    part, some = next(grid.parts()), MemoryStore()
     some.add(Part(0, 15, part.numbers[:15], part.values[:15], part.why[:15], {}))
     here = desk(replace(grid, store=some).page(tmp_path / "half.html"), "#at=2,2,1")
     assert "15 of 24 designs are computed." in here.text("#notes")

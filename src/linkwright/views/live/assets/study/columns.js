@@ -16,14 +16,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const digitsOf = (c) => {
     const [low, high] = LW.scale.extent([c.values]) || [0, 0];
     const most = Math.max(Math.abs(low), Math.abs(high));
-    if (!(high > low)) return { digits: 6, most };
+    if (!(high > low)) return { digits: 0, most };
     return { digits: Math.min(12, Math.max(4, Math.ceil(Math.log10(most / (high - low))) + 3)), most };
   };
   const cached = new Map();
   study.number = (c, value) => {
     if (!cached.has(c)) cached.set(c, digitsOf(c));
     const { digits, most } = cached.get(c);
-    return LW.fixed(value, most, digits);
+    return digits || !Number.isFinite(value) ? LW.fixed(value, most, digits || 4) : LW.number(value, 6).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
   };
   study.text = (c, value) => (Number.isFinite(value) ? LW.withUnit(study.number(c, value), c.symbol) : "\u2013");
   study.label = (c) => {
