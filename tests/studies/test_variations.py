@@ -65,3 +65,11 @@ def test_what_is_no_range_is_refused_by_name(given, words) -> None:
     with pytest.raises(UsageError, match=words) as told:
         variation("rod", given, KINDS["length"])
     assert str(told.value).startswith("rod")
+
+
+@pytest.mark.parametrize("text", ["180..260 mm / 7", "200 +- 0.1 mm", "normal(200 mm, 3 mm)", "triangular(1, 1.3, 2)", "lognormal(2, 1.7)"])
+def test_numbers_without_units_are_read_as_the_same_again(text: str) -> None:
+    v = variation("x", text, None)
+    again = variation("x", v.as_text(), None)
+    assert type(again) is type(v) and (again.at(U) == v.at(U)).all() and (again.low, again.high) == (v.low, v.high)
+    assert v.values is None or (again.values == v.values).all()

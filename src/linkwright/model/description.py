@@ -288,6 +288,7 @@ class Description:
     units: tuple[str, ...] = ()  # of bare numbers in the file; results are shown in them
     gravity: Vec3 = ZERO3
     parameters: tuple[tuple[str, Scalar], ...] = ()
+    bounds: tuple[tuple[str, float | None, float | None], ...] = ()  # of parameters: name, min, max
     rods: tuple[Rod, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     gears: tuple[Gear, ...] = ()

@@ -67,7 +67,22 @@ class Work:
     def rows(self, values: np.ndarray, threads: int | None = None) -> RowResults:
         """Compute rows; the first of them begins an aligned block."""
         with self._alone():
-            return self._way(values, threads)
+            found = self._way(values, threads)
+        for i, text in self._outside(values).items():
+            found.values[i], found.why[i] = np.nan, text
+        return found
+
+    def _outside(self, values: np.ndarray) -> dict[int, str]:
+        """Rows outside the bounds of the file, with what is outside: draws of a distribution without ends may be."""
+        out: dict[int, str] = {}
+        for name, low, high in self.numbers.described.bounds:
+            for k, t in enumerate(self.numbers.targets):
+                if t.inner == name and not t.where:
+                    x = values[:, k]
+                    bad = (x < (-np.inf if low is None else low)) | (x > (np.inf if high is None else high))
+                    ends = " .. ".join("" if end is None else f"{end:.6g}" for end in (low, high))
+                    out |= {int(i): f"{name} = {x[i]:.6g} is outside the bounds of the file, {ends}" for i in np.flatnonzero(bad)}
+        return out
 
     def _alone(self) -> AbstractContextManager[None]:
         """Structures of this study only, the first of which is that of the file's own numbers: plans follow the first mechanism."""

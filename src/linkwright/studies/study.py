@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from linkwright.kernels import sources
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.file.units import parse_unit
+from linkwright.model.file.written import bare_size
 from linkwright.numerics.pickling import essentials
 from linkwright.results.files import versions
 from linkwright.results.measures import REDUCTIONS, Measure, check, measure, unit_of_measure
@@ -338,17 +340,17 @@ def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n:
         t = target(str(key), described, done)
         if not known:
             _need_unit(described, t, given)
-        found.append(variation(str(key), given, t.dimension))
+        found.append(variation(str(key), given, t.dimension, partial(bare_size, described) if t.bare else None))
     return plan(name, found, n, seed)
 
 
 def _need_unit(described: Description, t: Target, given: Any) -> None:
     """Raise UsageError where a parameter of the file is given in a unit that does not suit what is written with it."""
     unit = unit_in(given) if isinstance(given, str) else ""
-    if unit and described.document is not None and t.name in dict(described.parameters):
-        size = parse_unit(unit)[0]
+    if unit and t.bare and described.document is not None:
+        size, dimension = parse_unit(unit)
         try:
-            modelfile.reread(described, **{t.name: f"{t.nominal / size!r} {unit}"})
+            modelfile.reread(described, **{t.name: f"{t.nominal * bare_size(described, dimension) / size!r} {unit}"})
         except LinkwrightError as problem:
             raise UsageError(f"vary: {t.name} = {given} does not suit the model: {problem}") from problem
 
@@ -420,10 +422,11 @@ def _manifest(described: Description, work: Work, rows: Plan, units: Mapping[str
 
 def _within_bounds(described: Description, variations: Sequence[Variation]) -> None:
     """Raise UsageError where a range leaves the `min:` and `max:` of its parameter."""
-    bounds = {name: (low, high) for name, low, high in getattr(described, "bounds", ())}
+    bounds = {name: (low, high) for name, low, high in described.bounds}
     for v in variations:
         low, high = bounds.get(v.name, (None, None))
-        if (low is not None and v.low < low) or (high is not None and v.high > high):
+        below, above = np.isfinite(v.low) and low is not None and v.low < low, np.isfinite(v.high) and high is not None and v.high > high
+        if below or above:
             raise UsageError(f"{v.name} = {v.text} leaves the bounds of the file, {_end(low)} .. {_end(high)} (SI).")
 
 

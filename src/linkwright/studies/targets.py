@@ -17,7 +17,8 @@ from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
-from linkwright.model.file.units import KINDS, Dimension
+from linkwright.model.file.units import KINDS, NONE, Dimension
+from linkwright.model.file.written import parameter_dimension
 from linkwright.model.parameters import Parameter, every_parameter
 from linkwright.studies.cases import Case
 
@@ -33,6 +34,7 @@ class Target:
     inner: str  # the name inside `where`
     nominal: float
     dimension: Dimension | None
+    bare: bool = False  # a parameter that the file writes without a unit: a number in the file's units
 
 
 def target(name: str, described: Description, case: Case) -> Target:
@@ -40,7 +42,10 @@ def target(name: str, described: Description, case: Case) -> Target:
     known = every_parameter(described)
     if name in known:
         p = known[name]
-        return Target(name, "", name, p.value, KINDS.get(p.kind))
+        if name not in dict(described.parameters):
+            return Target(name, "", name, p.value, KINDS.get(p.kind))
+        dimension = parameter_dimension(described, name)
+        return Target(name, "", name, p.value, None if dimension == NONE else dimension, bare=dimension == NONE)
     if name.startswith(START):
         return _of_start(name, described)
     if name.startswith(DRIVE):

@@ -13,7 +13,7 @@ Numbers without a unit are SI. A distribution is asked by its quantiles (`at`), 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,8 +57,8 @@ class Variation:
         raise NotImplementedError
 
     def as_text(self) -> Any:
-        """Return text or numbers that `variation` reads as the same again; None where that is not possible."""
-        return self.text
+        """Return text or numbers without units that `variation` reads as the same again; None where that is not possible."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,9 @@ class ValueRange(Variation):
     def at(self, u: np.ndarray) -> np.ndarray:
         return self.low + (self.high - self.low) * np.asarray(u)
 
+    def as_text(self) -> str:
+        return f"{self.low!r}..{self.high!r} / {self.count}"
+
 
 @dataclass(frozen=True)
 class Tolerance(Variation):
@@ -102,6 +105,9 @@ class Tolerance(Variation):
     @property
     def middle(self) -> float:
         return self.nominal
+
+    def as_text(self) -> str:
+        return f"{self.nominal!r} +- {self.band!r}"
 
     @property
     def deviation(self) -> float:
@@ -121,6 +127,9 @@ class Law(Variation):
 
     law: str
     numbers: tuple[float, ...]
+
+    def as_text(self) -> str:
+        return f"{self.law}({', '.join(map(repr, self.numbers))})"
 
     def at(self, u: np.ndarray) -> np.ndarray:
         from scipy.special import ndtri
@@ -157,19 +166,23 @@ LAWS = {
 }
 
 
-def variation(name: str, given: Any, dimension: Dimension | None) -> Variation:
-    """Read one entry of `vary`; `dimension` is that of the number, None where it is not known."""
+Sizes = Callable[[Dimension], float]  # of bare numbers in a place of a dimension
+
+
+def variation(name: str, given: Any, dimension: Dimension | None, bare: Sizes | None = None) -> Variation:
+    """Read one entry of `vary`; `dimension` is that of the number, None where it is not known. With `bare` it is a bare number of the file:
+    what has a unit is divided by the size of a bare number of its dimension."""
     if hasattr(given, "ppf"):
         low, high = (float(x) for x in given.support()) if hasattr(given, "support") else (-np.inf, np.inf)
         return Quantiles(name, f"{getattr(getattr(given, 'dist', given), 'name', type(given).__name__)}", low, high, given)
     if isinstance(given, str):
-        return _from_text(name, given, dimension)
+        return _from_text(name, given, dimension, bare)
     if isinstance(given, Mapping):
         raise UsageError(f"{name}: a dict is no range. {SHAPES}")
     items = list(given) if isinstance(given, Sequence | np.ndarray) else [given]
     if not items:
         raise UsageError(f"{name}: an empty list has no values. {SHAPES}")
-    numbers = tuple(_number(name, x, dimension) for x in items)
+    numbers = tuple(_number(name, x, dimension, bare) for x in items)
     return ListedValues(name, ", ".join(map(str, items[:8])) + (", ..." if len(items) > 8 else ""), min(numbers), max(numbers), numbers)
 
 
@@ -189,10 +202,10 @@ def unit_in(text: str) -> str:
     return ""
 
 
-def _from_text(name: str, text: str, dimension: Dimension | None) -> Variation:
+def _from_text(name: str, text: str, dimension: Dimension | None, bare: Sizes | None) -> Variation:
     found = _RANGE.match(text)
     if found is not None:
-        low, high = (_with_unit(name, x, found[3], dimension) for x in found.group(1, 2))
+        low, high = (_with_unit(name, x, found[3], dimension, bare) for x in found.group(1, 2))
         if not low < high:
             raise UsageError(f"{name}: the range {text.strip()} is empty: its first number must be the smaller one.")
         count = int(found[4] or DEFAULT_COUNT)
@@ -201,23 +214,26 @@ def _from_text(name: str, text: str, dimension: Dimension | None) -> Variation:
         return ValueRange(name, text.strip(), low, high, count)
     found = _TOLERANCE.match(text)
     if found is not None:
-        nominal, band = (_with_unit(name, x, found[3], dimension) for x in found.group(1, 2))
+        nominal, band = (_with_unit(name, x, found[3], dimension, bare) for x in found.group(1, 2))
         if not band > 0.0:
             raise UsageError(f"{name}: the tolerance of {text.strip()} must be positive.")
         return Tolerance(name, text.strip(), nominal - band, nominal + band, nominal, band)
     found = _CALL.match(text)
     if found is not None:
-        return _law(name, text.strip(), found[1], [x.strip() for x in found[2].split(",")], dimension)
-    value = _number(name, text, dimension)
+        return _law(name, text.strip(), found[1], [x.strip() for x in found[2].split(",")], dimension, bare)
+    value = _number(name, text, dimension, bare)
     return ListedValues(name, text.strip(), value, value, (value,))
 
 
-def _law(name: str, text: str, law: str, arguments: Sequence[str], dimension: Dimension | None) -> Variation:
+def _law(name: str, text: str, law: str, arguments: Sequence[str], dimension: Dimension | None, bare: Sizes | None) -> Variation:
     if law not in LAWS:
         raise UsageError(f"{name}: there is no distribution '{law}'. Known: {', '.join(LAWS)}; those of scipy.stats are taken as objects.")
     if len(arguments) != len(LAWS[law]):
         raise UsageError(f"{name}: {law} takes {', '.join(LAWS[law])}, not {text}.")
-    numbers = [_number(name, x, None if what == "factor" else dimension) for what, x in zip(LAWS[law], arguments, strict=True)]
+    numbers = [
+        _number(name, x, None if what == "factor" else dimension, None if what == "factor" else bare)
+        for what, x in zip(LAWS[law], arguments, strict=True)
+    ]
     if law == "uniform":
         if not numbers[0] < numbers[1]:
             raise UsageError(f"{name}: the range of {text} is empty.")
@@ -235,13 +251,13 @@ def _law(name: str, text: str, law: str, arguments: Sequence[str], dimension: Di
     return Law(name, text, 0.0, np.inf, law, tuple(numbers))
 
 
-def _number(name: str, given: Any, dimension: Dimension | None) -> float:
+def _number(name: str, given: Any, dimension: Dimension | None, bare: Sizes | None) -> float:
     """A number in SI, of a text with or without unit."""
     if isinstance(given, str):
         found = _QUANTITY.match(given)
         if found is None:
             raise UsageError(f"{name}: {given.strip()!r} is no range, tolerance or distribution. {SHAPES}")
-        return _with_unit(name, found[1], found[2], dimension)
+        return _with_unit(name, found[1], found[2], dimension, bare)
     try:
         value = float(given)
     except (TypeError, ValueError):
@@ -249,7 +265,7 @@ def _number(name: str, given: Any, dimension: Dimension | None) -> float:
     return _finite(name, value)
 
 
-def _with_unit(name: str, number: str, unit: str, dimension: Dimension | None) -> float:
+def _with_unit(name: str, number: str, unit: str, dimension: Dimension | None, bare: Sizes | None) -> float:
     value = float(number)
     if not unit:
         return _finite(name, value)
@@ -259,7 +275,7 @@ def _with_unit(name: str, number: str, unit: str, dimension: Dimension | None) -
         raise UsageError(f"{name}: {problem} {SHAPES}") from None
     if dimension is not None and not matches(found, dimension):
         raise UsageError(f"{name} must be {describe(dimension)}, but {number} {unit} is {describe(found)}.")
-    return _finite(name, value * factor)
+    return _finite(name, value * factor if bare is None else value * factor / bare(found))
 
 
 def _finite(name: str, value: float) -> float:

@@ -50,6 +50,7 @@ class Context:
         self.planar_drawing = planar_drawing  # two components and one rotation in the file
         self.planar = planar  # the mechanism lives in the plane
         self.parameters: dict[str, Any] = {}
+        self.bounds: tuple[tuple[str, float | None, float | None], ...] = ()
         self.env: dict[str, float] = {}
         self._values: dict[Expr, float] = {}
         self.evaluation = Evaluation(self.env)  # used when all parameters are in it
@@ -217,7 +218,10 @@ class Context:
 
 def read_parameters(context: Context, node: FileNode | None, overrides: dict[str, FileNode]) -> None:
     """Fill in the parameters (they may refer to each other); `overrides` win."""
-    entries = node.mapping("parameters") if node else {}
+    written = node.mapping("parameters") if node else {}
+    several = [(name, entry) for name, entry in written.items() if entry.entries]
+    ends = {name: entry.keys(f"parameter '{name}'", ("value", "min", "max"), ("value",)) for name, entry in several}
+    entries = {name: ends[name]["value"] if name in ends else entry for name, entry in written.items()}
     for name in overrides:
         if name not in entries:
             raise UsageError(
@@ -248,6 +252,31 @@ def read_parameters(context: Context, node: FileNode | None, overrides: dict[str
         context.env[name] = numeric(quantity.value, context.env, given[name])
     context.parameters = {name: values[name] for name in entries}
     context.algebra = QuantityAlgebra(context.units, known)
+    context.bounds = tuple((name, *_bounds(context, name, keys, known[name].dimension, name in overrides)) for name, keys in ends.items())
+
+
+def _bounds(
+    context: Context, name: str, keys: Mapping[str, FileNode], dimension: Dimension, changed: bool
+) -> tuple[float | None, float | None]:
+    """`min:` and `max:` of a parameter, which hold for its value in the file and for every other one."""
+    found: dict[str, float] = {}
+    for end in ("min", "max"):
+        if end in keys:
+            given = read_quantity(keys[end], context.algebra)
+            if not matches(given.dimension, dimension):
+                raise keys[end].error(
+                    f"{end} of parameter '{name}' must be {describe(dimension)} as its value, but is {describe(given.dimension)}."
+                )
+            found[end] = numeric(given.value, context.env, keys[end])
+    low, high, value = found.get("min"), found.get("max"), context.env[name]
+    if low is not None and high is not None and not low < high:
+        raise keys["min"].error(f"parameter '{name}': min must be below max.")
+    if (low is not None and value < low) or (high is not None and value > high):
+        ends = " .. ".join("" if x is None else context.shown(x, dimension) for x in (low, high))
+        said = f"parameter '{name}' = {context.shown(value, dimension)} is outside its bounds, {ends} (min, max)"
+        where = keys["min" if "min" in keys else "max"].where
+        raise UsageError(f"{said} in {where}.") if changed else keys["value"].error(f"{said}.")
+    return low, high
 
 
 def read_abbreviations(context: Context, node: FileNode | None) -> None:

@@ -121,6 +121,7 @@ def _read_sections(document: Document) -> Description:
         units=shown,
         gravity=_gravity(context, keys.get("gravity")),
         parameters=tuple(context.parameters.items()),
+        bounds=context.bounds,
         rods=elements.rods(keys.get("rods")),
         couplings=elements.couplings(keys.get("couplings")),
         gears=elements.gears(keys.get("gears")),

@@ -57,7 +57,7 @@ def write(description: Description) -> str:
         sections["show"] = list(d.units)
     if d.gravity != ZERO3:
         sections["gravity"] = list(d.gravity[:flat])
-    sections["parameters"] = dict(d.parameters)
+    sections["parameters"] = {name: _bounded(d, name, x) for name, x in d.parameters}
     sections["drawing"] = {name: list(at[:flat]) for name, at in d.drawing}
     sections["bodies"] = {b.name: _body(b, flat) for b in d.bodies}
     sections["joints"] = {j.name: _joint(j, flat) for j in d.joints}
@@ -202,6 +202,13 @@ def _quoted(text: str) -> str:
 def _escape(c: str) -> str:
     code = ord(c)
     return f"\\{c}" if c in '"\\' else f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _bounded(d: Description, name: str, value: Any) -> Any:
+    """A parameter, with its bounds where it has some."""
+    ends = next(((low, high) for n, low, high in d.bounds if n == name), (None, None))
+    found = {key: x for key, x in zip(("min", "max"), ends, strict=True) if x is not None}
+    return {"value": value, **found} if found else value
 
 
 def _ends(between: Any) -> list[str]:

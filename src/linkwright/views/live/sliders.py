@@ -21,9 +21,8 @@ from linkwright.kernels import export
 from linkwright.model import file as modelfile
 from linkwright.model.description import Body, Description
 from linkwright.model.expressions import Expr, free_variables
-from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
-from linkwright.model.file.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, UnitSystem, display_unit
+from linkwright.model.file.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, display_unit
+from linkwright.model.file.written import inside, parameter_dimension, parameter_path, root
 from linkwright.model.parameters import PAIRS, Parameter, every_parameter
 from linkwright.system.system import System
 
@@ -32,7 +31,8 @@ LOW, HIGH = 0.5, 1.6  # shares of the value between which a slider moves it
 SWING = np.pi / 6.0  # and an angle, to both sides
 SAME = 1e-9
 POSITIVE = ("mass", "inertia", "density", "stiffness", "torsional stiffness", "damping", "torsional damping")  # kinds without a sign
-OTHERWISE = ("start", "start_places", "drawing", "parameters", "document", "where", "warnings", "outline")  # of no concern to the kernels
+# of no concern to the kernels
+OTHERWISE = ("start", "start_places", "drawing", "parameters", "bounds", "document", "where", "warnings", "outline")
 PROGRAMME = ("drives",)  # what Python decides before the page exists
 
 
@@ -74,8 +74,10 @@ def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any
             kind = "length"  # its number stays as written: a unit in its place might not fit where it is used
         symbol, per_si = display_unit(described.units, dimension)
         low, high = _range(known[name].value, dimension, system.loops.kappa)
+        ends = next((x[1:] for x in described.bounds if x[0] == name), (None, None))
+        low, high = (end if own is None else own for end, own in zip((low, high), ends, strict=True))
         if low < high:
-            path = ["parameters", name]
+            path = parameter_path(described, name)
             entry = {"name": name, "label": name, "kind": kind, "value": known[name].value, "low": low, "high": high}
             positive = kind in POSITIVE or (kind == "length" and _is_distance(system, name, known[name].value))
             entry["positive"] = positive and known[name].value > 0.0
@@ -198,29 +200,6 @@ def _walked(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
 
 
-def _root(described: Description) -> FileNode | None:
-    return getattr(described.document, "root", None)
-
-
-def _entry(node: FileNode | None, *path: str) -> FileNode | None:
-    """The value in the file at a path of keys; None where nothing does."""
-    for key in path:
-        node = None if node is None or node.entries is None else node.entries.get(key)
-    return node
-
-
-def parameter_dimension(described: Description, name: str) -> Any:
-    """Dimension of a parameter of the file, by the unit it is written with."""
-    root = _root(described)
-    node = _entry(root, "parameters", name)
-    listed = _entry(root, "units")
-    units = UnitSystem([n.text or "" for n in listed.items or ()] if listed is not None else [])
-    try:
-        return NONE if node is None else read_quantity(node, QuantityAlgebra(units, {})).dimension
-    except LinkwrightError:
-        return NONE
-
-
 # -------------------------------------------------------------------- masses and points
 
 
@@ -239,10 +218,10 @@ def _shown(described: Description, kind: str) -> tuple[str, float]:
 
 def _mass(described: Description, p: Parameter, body: Body) -> dict[str, Any]:
     symbol, size = _shown(described, "mass")
-    entry = _entry(_root(described), "bodies", body.name)
-    written = entry is not None and _entry(entry, "mass") is not None and _entry(_root(described), "masses") is None
+    entry = inside(root(described), "bodies", body.name)
+    written = entry is not None and inside(entry, "mass") is not None and inside(root(described), "masses") is None
     written = written and not any(True for _ in _expressions(described.body(body.name).inertia))  # it follows another slider
-    keeps = [] if _entry(entry, "inertia") is not None else [[["bodies", body.name, "inertia"], _inertia(described, body)]]
+    keeps = [] if inside(entry, "inertia") is not None else [[["bodies", body.name, "inertia"], _inertia(described, body)]]
     return {
         "name": p.name,
         "label": f"mass of {body.name}",
@@ -261,7 +240,7 @@ def _mass(described: Description, p: Parameter, body: Body) -> dict[str, Any]:
 
 def _station(described: Description, body: str, point: str) -> float:
     """Position of a point on a bar as written; nan if that is no plain number."""
-    node = _entry(_root(described), "bodies", body, "along", point)
+    node = inside(root(described), "bodies", body, "along", point)
     try:
         return float(node.text or "nan") if node is not None else float("nan")
     except ValueError:
@@ -321,11 +300,11 @@ def _label(body: Body, eye: str, axis: str, d: Description) -> str:
 
 def _point_yaml(described: Description, body: Body, eye: str, i: int) -> tuple[list[Any] | None, list[Any]]:
     """Place of the coordinate in the file once the body's shape is written in its own coordinates."""
-    entry = _entry(_root(described), "bodies", body.name)
-    listed = _entry(entry, "points")
-    ways = [k for k in ("sides", "bars", "bar", "plate", "mesh") if _entry(entry, k) is not None]
+    entry = inside(root(described), "bodies", body.name)
+    listed = inside(entry, "points")
+    ways = [k for k in ("sides", "bars", "bar", "plate", "mesh") if inside(entry, k) is not None]
     follows = any(True for _ in _expressions(described.body(body.name)))  # something of it follows another slider
-    if entry is None or ways or follows or _entry(_root(described), "masses") is not None:
+    if entry is None or ways or follows or inside(root(described), "masses") is not None:
         return None, []
     count = 2 if described.planar else 3
     symbol, size = _shown(described, "length")
@@ -337,13 +316,13 @@ def _point_yaml(described: Description, body: Body, eye: str, i: int) -> tuple[l
     place: list[Any]
     keeps: list[Any]
     own = listed is not None and listed.entries is not None
-    if _entry(entry, "along", eye) is not None:
+    if inside(entry, "along", eye) is not None:
         if any(body.points[0].at) or float(_station(described, body.name, body.points[0].name)) != 0.0:
             return None, []
         place, keeps = ["bodies", body.name, "along", eye], []
         own = True
     elif own:
-        written = _entry(listed, eye)
+        written = inside(listed, eye)
         if written is None:
             return None, []
         place = [*path, eye, "at", i] if written.entries is not None else [*path, eye, i]
@@ -351,8 +330,8 @@ def _point_yaml(described: Description, body: Body, eye: str, i: int) -> tuple[l
     else:
         place, keeps = [*path, eye, i], [[path, {p.name: said(p.at) for p in body.points}]]
     if body.mass is not None:
-        if not own or _entry(entry, "com") is None:
+        if not own or inside(entry, "com") is None:
             keeps.append([["bodies", body.name, "com"], said(body.com)])
-        if _entry(entry, "inertia") is None:
+        if inside(entry, "inertia") is None:
             keeps.append([["bodies", body.name, "inertia"], _inertia(described, body)])
     return place, keeps
