@@ -85,7 +85,7 @@ def test_files_of_others_stay_as_they_are(tmp_path) -> None:
     with pytest.raises(UsageError, match="is a file"):
         lw.study("four-bar", folder=tmp_path / "thesis.txt", **given)
     assert (tmp_path / "thesis.txt").read_text() == "years of work" and len(list(tmp_path.iterdir())) == 1
-    with pytest.raises(UsageError, match="is no folder of a study"):
+    with pytest.raises(UsageError, match="folder without a study"):
         lw.open(tmp_path)
 
 

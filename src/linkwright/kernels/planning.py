@@ -303,14 +303,22 @@ def _nominal(
 
 def _watched_sizes(eq: Equations, T: Terms, tau: Any, name: str, loop_pivot: float) -> np.ndarray:
     watch = ldl(saddle(T, tau), leading=T.nv).watch if name == "kkt" else eq._solve(T, tau, name).watch
-    sizes = np.array([scale for _, scale in watch], dtype=float)
-    count = T.nc if eq.plan.single else len(T.k_parts)
-    late = sum(T.spans[j - count].stop - T.spans[j - count].start for j in eq.plan.order if j >= count) if name == "sslm" else 0
-    tolerance = np.full(len(sizes), loop_pivot)
-    tolerance[: T.nv - late] = INERTIA_PIVOT
-    if late:
-        tolerance[-late:] = INERTIA_PIVOT
-    return sizes * tolerance
+    # a row that touches late subsystems only has nothing on its diagonal before these are eliminated: there the pivot itself is its size
+    sizes = np.array([scale if abs(scale) >= abs(pivot) else pivot for pivot, scale in watch], dtype=float)
+    return sizes * _shares(eq, T, name, len(sizes), loop_pivot)
+
+
+def _shares(eq: Equations, T: Terms, name: str, n: int, loop_pivot: float) -> np.ndarray:
+    """Shares of their sizes that pivots may have: inertias first, then loops (or single rows) and late inertias in the plan's order."""
+    if name != "sslm":
+        return np.where(np.arange(n) < T.nv, INERTIA_PIVOT, loop_pivot)
+    rows = [1] * T.nc if eq.plan.single else [r.stop - r.start for r in T.rows]
+    spans, count = [s.stop - s.start for s in T.spans], len(rows)
+    ordered = [(spans[j - count], INERTIA_PIVOT) if j >= count else (rows[j], loop_pivot) for j in eq.plan.order]
+    early = T.nv - sum(size for (size, _), j in zip(ordered, eq.plan.order, strict=True) if j >= count)
+    out = np.concatenate([np.full(size, share) for size, share in ((early, INERTIA_PIVOT), *ordered)])
+    assert len(out) == n, "every pivot has its share"
+    return out
 
 
 def _largest(rows: Sequence[np.ndarray]) -> list[float]:

@@ -148,7 +148,7 @@ def manifest_of(place: Path) -> dict[str, Any]:
     """The manifest of the current study of a folder."""
     pointer = _read(place / POINTER)
     if not isinstance(pointer, dict) or not isinstance(pointer.get("current"), str):
-        raise UsageError(f"{place} is no folder of a study: it has no {POINTER}. lw.study(..., folder=...) makes one.")
+        raise UsageError(f"cannot read {place}: it is a folder without a study (no {POINTER}); runs are files, .npz or .parquet.")
     found = _read(place / pointer["current"][:16] / MANIFEST)
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise UsageError(f"{place}: the manifest of its study is missing, damaged, or of another version of Linkwright.")
