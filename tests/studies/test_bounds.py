@@ -66,6 +66,8 @@ def test_a_number_without_a_unit_is_one_in_the_units_of_the_file(tmp_path) -> No
         s = lw.study(m, {"r": given}, "range slide")
         np.testing.assert_allclose(s["r"], [45, 50, 55], rtol=1e-12)
         np.testing.assert_allclose(s["range slide"], [0.09, 0.1, 0.11], rtol=1e-9)
+    with pytest.raises(LinkwrightError, match="does not suit the model"):
+        lw.study(m, {"r": "45..55 kg / 3"}, "range slide")
     lw.study(m, {"r": "45..55 mm / 3"}, "range slide", folder=tmp_path / "s")
     again = lw.open(tmp_path / "s")
     assert np.isclose(np.ptp(again.result(2)["slide"]), 0.11) and again.values(2) == {"r": 55.0}

@@ -168,7 +168,7 @@ def test_thinned_samples_are_stored_on_demand(tmp_path) -> None:
     ("vary", "more", "words"),
     [
         ({"L9": [1.0]}, {}, "there is no number 'L9'"),
-        ({"L1": "1..2 kg"}, {}, "does not suit the model"),
+        ({"L1": "1..2 kg"}, {}, "L1 must be length"),
         ({"L1": "0.3..0.2"}, {}, "is empty"),
         ({}, {}, "vary is a dict"),
         ({"L1": [0.3]}, {"measure": "max A.torqe"}, "Did you mean 'A.torque'"),
