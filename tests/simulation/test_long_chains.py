@@ -16,7 +16,7 @@ from linkwright.papers.chain_cost import chain, moving_state
 from linkwright.results.batch import _shares
 
 
-@pytest.mark.parametrize("n", [48, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [80, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_run_with_its_certificate_decomposes_no_large_matrix(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     s = chain(n)
     svd = np.linalg.svd
@@ -60,7 +60,7 @@ def test_rows_of_the_loops_are_those_of_the_closure() -> None:
 
 @pytest.mark.parametrize("drives", [(0,), ()])
 def test_the_partition_of_a_large_mechanism_is_regular_and_has_small_blocks(drives: tuple[int, ...]) -> None:
-    s = chain(48)
+    s = chain(80)
     q, v = moving_state(s)
     near = s.kernels.defaults["near"][None]
     J = s.kernels.rows.at(q=q[None], v=v[None], t=np.zeros((1, 1)), near=near).J.scaled(1.0 / s.loops.row_scale, s.loops.columns)
