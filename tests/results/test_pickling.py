@@ -143,3 +143,17 @@ def test_errors_keep_what_they_hold() -> None:
         lw.load({"bodies": {}, "joints": 3})
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.where, again.message) == (str(caught.value), caught.value.where, caught.value.message)
+
+
+def test_cloudpickle_takes_objects_with_functions_of_a_script(used: dict[str, Any]) -> None:
+    import cloudpickle
+
+    def scatter(m: lw.Mechanism) -> lw.Trajectory:
+        return m.turn(steps=12)
+
+    study = lw.study("wiper", {"crank.mass": [0.3, 0.4]}, {"peak": lambda c: float(np.abs(c["A.torque"]).max())}, of=scatter)
+    packed = cloudpickle.dumps((used["system"], used["run"], study))
+    s, run, again = pickle.loads(packed)
+    assert len(packed) < 2 * SMALL and identical(run, used["run"])
+    assert s.M(s.start).tobytes() == used["system"].M(used["system"].start).tobytes()
+    assert (again["peak"] == study["peak"]).all() and again.result(1)["A.torque"].tobytes() == study.result(1)["A.torque"].tobytes()
