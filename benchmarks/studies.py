@@ -87,7 +87,7 @@ def main() -> None:
         (f"{n:,} turns of the wiper, torque and all loads", f"{timed(turns(n)):.2f} s", f"{os.cpu_count()} cores")
     ]
     rows.append((f"{n // 10:,} runs of 1 s of a five-bar, lengths varied", f"{timed(runs(n // 10)):.2f} s", f"{os.cpu_count()} cores"))
-    rows += clusters(max(n // 4, 1024))
+    rows += clusters(n)
     for count in (n // 10, n, 10 * n):
         rows.append((f"{count:,} turns into a folder", f"{memory(count):.0f} MB", "largest memory of the process"))
     print(table(("study", "", ""), rows, left=1))

@@ -89,7 +89,8 @@ class Chunks:
         while self.left:
             first, last = self.left[0]
             size = self.block if self.cost is None else max(1, int(SECONDS / max(self.cost, 1e-9) / self.block)) * self.block
-            share = -(-(last - first) // (self.workers * self.block)) * self.block  # the last rows go to all workers
+            parts = 1 if self.workers == 1 else 3 * self.workers  # chunks become smaller towards the end, so that all workers end together
+            share = -(-(last - first) // (parts * self.block)) * self.block
             size = min(size, MOST_ROWS // self.block * self.block or self.block, max(share, self.block))
             end = min(first + size, last)
             self.left[0] = (end, last)
