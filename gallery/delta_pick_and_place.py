@@ -64,7 +64,8 @@ def torque(q, v, a, h=1e-6):
 
 Q, V, A = (np.stack([c[f"A{k}{rate}"] for k in (1, 2, 3)], axis=1) for rate in ("", ".v", ".a"))
 T = np.array([torque(*x) for x in zip(Q, V, A, strict=True)])
-shaft = np.where(T * V[:, 0] >= 0, T / EFFICIENCY, T * EFFICIENCY) / RATIO + 2e-5 * RATIO * A[:, 0]
+V1 = np.where(np.abs(V[:, 0]) > 1e-9, V[:, 0], 0.0)  # round-off in a dwell is no speed
+shaft = np.where(T * V1 >= 0, T / EFFICIENCY, T * EFFICIENCY) / RATIO + 2e-5 * RATIO * A[:, 0]
 check = float(np.sqrt(np.trapezoid(shaft**2, c.t) / np.ptp(c.t)))
 found = float(np.sqrt(np.trapezoid(sizing.motor_torque**2, c.t) / np.ptp(c.t)))
 print(f"arm 1 needs up to {np.abs(c['A1.torque']).max():.3f} N m, on paper {np.abs(T).max():.3f} N m")

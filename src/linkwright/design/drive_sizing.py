@@ -31,6 +31,7 @@ MOTOR_KINDS = {
     "rated_torque": "torque", "rated_current": "current", "rated_speed": "angular speed", "max_torque": "torque",
     "max_current": "current", "max_speed": "angular speed", "ratio": "pure number", "efficiency": "pure number",
 }  # fmt: skip
+AT_REST = 1e-9  # of the largest speed of a cycle
 
 
 @dataclass(frozen=True)
@@ -339,13 +340,18 @@ def _ratio(h: DriveHistory, ratio: Any, lead: Any, own: float | None) -> float:
 
 def shaft_load(h: DriveHistory, efficiency: float) -> np.ndarray:
     """The drive's effort with the gearbox's losses, which act against the flow of power; at rest it is taken as driving."""
-    return np.where(h.effort * h.v >= 0.0, h.effort / efficiency, h.effort * efficiency)
+    return np.where(h.effort * direction(h) >= 0.0, h.effort / efficiency, h.effort * efficiency)
+
+
+def direction(h: DriveHistory) -> np.ndarray:
+    """Sign of the speed over the cycle; 0 in a dwell, where it is round-off."""
+    return np.where(np.abs(h.v) > AT_REST * np.abs(h.v).max(initial=0.0), np.sign(h.v), 0.0)
 
 
 def motor_torque(h: DriveHistory, motor: Motor, ratio: float, efficiency: float) -> np.ndarray:
     """T_m over the cycle; see the module's text."""
     own = motor.J * h.a + motor.viscous * h.v
-    return shaft_load(h, efficiency) / ratio + ratio * own + motor.friction * np.sign(h.v)
+    return shaft_load(h, efficiency) / ratio + ratio * own + motor.friction * direction(h)
 
 
 def best_ratio(h: DriveHistory, motor: Motor, efficiency: float) -> BestRatio:
@@ -355,7 +361,7 @@ def best_ratio(h: DriveHistory, motor: Motor, efficiency: float) -> BestRatio:
     <AA>/N^2 + N^2 <BB> + 2 <AC>/N + 2 N <BC> + const; its derivative times N^3 is a quartic. Without dry friction
     N^4 = <AA>/<BB>: for a pure inertia N = sqrt(J_load / J).
     """
-    A, B, C = shaft_load(h, efficiency), motor.J * h.a + motor.viscous * h.v, motor.friction * np.sign(h.v)
+    A, B, C = shaft_load(h, efficiency), motor.J * h.a + motor.viscous * h.v, motor.friction * direction(h)
     mean = {x + y: time_mean(h.t, u * w) for x, u in zip("ABC", (A, B, C), strict=True) for y, w in zip("ABC", (A, B, C), strict=True)}
 
     def rms_current(N: float) -> float:
