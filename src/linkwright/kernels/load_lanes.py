@@ -125,6 +125,8 @@ class LaneLoads:
         rows: (designs, samples, q v a references ...); t (samples,), or (designs, samples).
         """
         plan, (n, samples, width) = self.plan, rows.shape
+        if n > self.most or samples != self.samples:
+            raise ValueError(f"{n} designs of {samples} samples where there is memory for {self.most} of {self.samples}")
         flat = rows.reshape(n * samples, width)
         self._bad[:] = 0
 

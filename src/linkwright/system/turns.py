@@ -297,9 +297,9 @@ class DesignReader:
         return (LaneLoads(kernel, samples, most, list(columns)), {c: k for k, c in enumerate(columns)}) if columns else None
 
     def _loaded(self, out: TurnTable, which: np.ndarray, rows: np.ndarray, t: np.ndarray, names: Sequence[str]) -> set[str]:
-        if tuple(names) not in self._made:
-            self._made[tuple(names)] = self._lane_loads(names, rows.shape[1], len(rows))
-        made = self._made[tuple(names)]
+        made = self._made.get(tuple(names), ())
+        if made == () or (made is not None and made[0].most < len(rows)):  # blocks differ by the designs in them that failed
+            made = self._made[tuple(names)] = self._lane_loads(names, rows.shape[1], len(rows))
         if made is None:
             return set()
         lanes, places = made
