@@ -52,7 +52,7 @@ def test_bounds_hold_for_changes_and_studies() -> None:
     m = lw.load(BOUNDED)
     with pytest.raises(LinkwrightError, match="outside its bounds"):
         m.with_(r="70 mm")
-    with pytest.raises(LinkwrightError, match="leaves the bounds of the file"):
+    with pytest.raises(LinkwrightError, match="leaves its bounds in the file"):
         lw.study(m, {"r": "45..65 mm / 3"}, "range slide")
     s = lw.study(m, {"r": "normal(50 mm, 10 mm)"}, "range slide", plan="sobol", n=32)
     inside = (s["r"] >= 0.04) & (s["r"] <= 0.06)

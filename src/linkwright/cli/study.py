@@ -104,7 +104,7 @@ def _seed(text: str) -> int:
 COMMAND = CliCommand(
     name="study",
     help="many designs of a model: vary numbers, measure results, a table at the end",
-    about="Compute many designs of a model and measure each. VariedNumbers vary over ranges ('rod=180..260 mm / 20'), tolerances "
+    about="Compute many designs of a model and measure each. Numbers vary over ranges ('rod=180..260 mm / 20'), tolerances "
     "('rod=200 +- 0.1 mm'), distributions ('rod=normal(200 mm, 0.1 mm)') or values ('rod=180 mm, 200 mm'). With -o the rows are stored in "
     "a folder as they are done, and the same command continues a study that was interrupted.",
     examples=(

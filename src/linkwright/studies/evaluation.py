@@ -214,16 +214,19 @@ class Work:
 
 def _read(m: Measure | MeasureFunction, result: Trajectory | State) -> float:
     if isinstance(m, MeasureFunction):
-        found = np.asarray(m.call(result), dtype=float)
+        try:
+            found = np.asarray(m.call(result), dtype=float)
+        except LinkwrightError:
+            raise
+        except Exception as problem:  # whatever a user's function raises
+            raise UsageError(f"measure '{m.name}': {type(problem).__name__}: {problem}") from problem
         if found.shape:
             raise UsageError(f"measure '{m.name}' gave an array of shape {found.shape}; one number is needed.")
         return float(found)
     if isinstance(result, State):
-        return (
-            float(np.linalg.norm(np.atleast_1d(np.asarray(result[m.channel], dtype=float))))
-            if np.ndim(result[m.channel])
-            else float(result[m.channel])
-        )
+        x = np.atleast_1d(np.asarray(result[m.channel], dtype=float))
+        still = {m.channel: x.reshape(1, 1, -1) if len(x) > 1 else x[None]}
+        return float(m.over(still, np.zeros(1), "", lambda name: "none")[0])
     return m.read_from(result)
 
 

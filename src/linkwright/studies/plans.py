@@ -24,7 +24,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.studies.variations import Variation
 
 BLOCK = 1024  # rows whose draws come from one stream
-MOST_ROWS = 2**40
+MOST_ROWS = 10**9
 DRAWN = ("sobol", "latin", "random", "saltelli")
 PLANS = ("grid", "one at a time", *DRAWN, "rows")
 

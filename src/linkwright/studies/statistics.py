@@ -9,6 +9,7 @@ with f_ABi at the rows of A whose variable i is that of B; V is the variance ove
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.files.columns import table
 
+ROUND_OFF = 1e-11  # of the largest: what differs by less does not vary
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 
 
@@ -71,8 +74,14 @@ class StudySummary:
     def __str__(self) -> str:
         failed = sum(self.failures.values())
         lines = [f"{self.rows:,} rows, {failed:,} failed" if failed else f"{self.rows:,} rows, none failed"]
-        for why, n in sorted(self.failures.items(), key=lambda x: -x[1])[:5]:
-            lines.append(f"  {n:,}: {why}")
+        alike: dict[str, list[tuple[str, int]]] = {}
+        for why, n in self.failures.items():
+            alike.setdefault(_NUMBER.sub("#", why), []).append((why, n))
+        for same in sorted(alike.values(), key=lambda x: -sum(n for _, n in x))[:5]:
+            lines.append(f"  {sum(n for _, n in same):,}: {same[0][0]}{' (and the like)' if len(same) > 1 else ''}")
+        for m in self.measures:
+            if m.count < self.rows - failed:
+                lines.append(f"  {self.rows - failed - m.count:,} rows have no value of {m.name}")
         header = ("measure", "unit", "mean", "deviation", "5 %", "median", "95 %", "least (row)", "greatest (row)")
         rows = []
         for m in self.measures:
@@ -111,15 +120,21 @@ def statistics(
         (float(y[low]), low),
         (float(y[high]), high),
         {k: correlation(v, x) for k, v in several.items()},
-        {k: correlation(_ranks(v), _ranks(x)) for k, v in several.items()},
+        {k: float("nan") if _constant(v) or _constant(x) else correlation(_ranks(v), _ranks(x)) for k, v in several.items()},
     )
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
     """Pearson's coefficient; nan where one of them does not vary."""
+    if _constant(a) or _constant(b):
+        return float("nan")
     a, b = a - a.mean(), b - b.mean()
-    size = float(np.sqrt((a @ a) * (b @ b)))
-    return float(a @ b) / size if size > 0.0 else float("nan")
+    return float(a @ b) / float(np.sqrt((a @ a) * (b @ b)))
+
+
+def _constant(x: np.ndarray) -> bool:
+    """True if numbers differ by round-off only."""
+    return bool(np.ptp(x) <= ROUND_OFF * np.abs(x).max(initial=0.0))
 
 
 def _ranks(x: np.ndarray) -> np.ndarray:
@@ -142,6 +157,7 @@ class SobolIndices:
     deviation_first: np.ndarray  # standard errors, by resampling
     deviation_total: np.ndarray
     samples: int
+    lost: int = 0  # samples of which a row failed
 
     def as_dict(self) -> dict[str, Any]:
         rows = zip(self.names, self.first, self.total, self.deviation_first, self.deviation_total, strict=True)
@@ -153,23 +169,23 @@ class SobolIndices:
             (n, f"{a:.3f} +- {da:.3f}", f"{b:.3f} +- {db:.3f}")
             for n, a, b, da, db in zip(self.names, self.first, self.total, self.deviation_first, self.deviation_total, strict=True)
         ]
-        return f"shares of the variance of {self.measure}, {self.samples:,} samples\n" + table(
-            ("variable", "alone", "in all"), rows, left=1
-        )
+        lost = f"; {self.lost:,} with failed designs are left out: shares are those of the rest" if self.lost else ""
+        head = f"shares of the variance of {self.measure}, {self.samples:,} samples{lost}"
+        return f"{head}\n{table(('variable', 'alone', 'in all'), rows, left=1)}"
 
 
 def sobol_indices(measure: str, names: Sequence[str], y: np.ndarray, *, resamples: int = 200) -> SobolIndices:
     """Indices from the rows of a plan "saltelli", in its order; samples of which a row failed are left out."""
     d = len(names)
-    f = y.reshape(-1, d + 2)
-    f = f[np.isfinite(f).all(axis=1)]
+    every = y.reshape(-1, d + 2)
+    f = every[np.isfinite(every).all(axis=1)]
     if len(f) < 8:
         raise UsageError(f"Sobol indices of '{measure}' need more rows that did not fail: {len(f)} whole samples are left.")
     first, total = _indices(f)
     rng = np.random.default_rng(0)
     again = [_indices(f[rng.integers(0, len(f), len(f))]) for _ in range(resamples)]
     errors = [np.std([x[k] for x in again], axis=0) for k in (0, 1)]
-    return SobolIndices(measure, tuple(names), first, total, errors[0], errors[1], len(f))
+    return SobolIndices(measure, tuple(names), first, total, errors[0], errors[1], len(f), len(every) - len(f))
 
 
 def _indices(f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -177,6 +193,6 @@ def _indices(f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     f = f - middle  # the estimators are exact for any offset; without it they lose digits
     A, B, AB = f[:, :1], f[:, 1:2], f[:, 2:]
     variance = f[:, :2].var()
-    if not variance > 0.0:
+    if not np.sqrt(variance) > ROUND_OFF * (abs(middle) + np.abs(f).max()):
         return np.full(AB.shape[1], np.nan), np.full(AB.shape[1], np.nan)
     return (B * (AB - A)).mean(axis=0) / variance, 0.5 * ((A - AB) ** 2).mean(axis=0) / variance

@@ -193,6 +193,8 @@ class Study:
 
     def values(self, row: int) -> dict[str, float]:
         """Return the numbers of a row by name, in SI."""
+        if isinstance(row, bool) or not isinstance(row, int | np.integer):
+            raise UsageError(f"a row is a whole number from 0 to {self.total - 1}, not {row!r}.")
         if self.plan is not None and 0 <= row < len(self.plan):
             return dict(zip(self.names, map(float, self.plan.rows(row, row + 1)[0]), strict=True))
         for p in self.parts():
@@ -218,7 +220,8 @@ class Study:
         y = self.column(rest) if rest in self.measures else self.column(self.measures[self._place(rest)])
         known = np.flatnonzero(np.isfinite(y))
         if not len(known):
-            raise UsageError(f"no row has '{rest}': all {len(self):,} failed. study.why has the reasons.")
+            failed = int((~self.ok).sum())
+            raise UsageError(f"no row has a value of '{rest}': {failed:,} of {len(self):,} failed, in the others it is not there.")
         at = known[np.argmin(y[known]) if word == "min" else np.argmax(y[known])]
         return int(self.rows[at])
 
@@ -271,6 +274,7 @@ def study(
     done = case(of, lambda system: make(system.described))
     rows = _rows_of(vary, described, done, plan_name, n, seed)
     wanted = _measures(measures)
+    _need_other_names(rows.names, [m.name for m in wanted])
     stored = [traces] if isinstance(traces, str) else list(traces)
     targets = tuple(target(name, described, done) for name in rows.names)
     _within_bounds(described, rows.variations)
@@ -328,7 +332,10 @@ def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n:
         need_different(names)
         if name not in (None, "rows") or n is not None:
             raise UsageError("the rows of a frame are taken as they are; plan= and n= belong to ranges.")
-        table = np.asarray(vary.to_numpy(), dtype=float)
+        try:
+            table = np.asarray(vary.to_numpy(), dtype=float)
+        except (TypeError, ValueError):
+            raise UsageError("vary: the frame has entries that are no numbers; columns are numbers in SI.") from None
         if not len(table) or not np.isfinite(table).all():
             raise UsageError("vary: the frame needs rows, and finite numbers (in SI) in all of them.")
         columns = [variation(c, table[:, i].tolist(), None) for i, c in enumerate(names)]
@@ -378,6 +385,13 @@ def _measures(given: Any) -> list[Measure | MeasureFunction]:
     return out
 
 
+def _need_other_names(names: Sequence[str], measures: Sequence[str]) -> None:
+    """Raise UsageError where two columns of the table would have one name."""
+    twice = sorted(set(measures) & {*names, "ok", "why", "row"})
+    if twice:
+        raise UsageError(f"measure: {', '.join(map(repr, twice))} is the name of another column of the table; give it another one.")
+
+
 def _checked(work: Work, wanted: Sequence[Measure | MeasureFunction], stored: Sequence[str]) -> dict[str, tuple[str, str, float]]:
     """Units of the measures (SI, the file's, its size), by the result with the numbers of the file; raise an error where a measure is not
     there."""
@@ -385,7 +399,7 @@ def _checked(work: Work, wanted: Sequence[Measure | MeasureFunction], stored: Se
     try:
         result = work.result(nominal)
     except LinkwrightError as problem:
-        raise UsageError(f"the model itself cannot be computed, so no design can be checked before: {problem}") from problem
+        raise UsageError(f"the model with the numbers of its file cannot be computed: {problem}") from problem
     units: dict[str, tuple[str, str, float]] = {}
     plain = [m for m in wanted if isinstance(m, Measure)]
     if isinstance(result, State):
@@ -427,7 +441,7 @@ def _within_bounds(described: Description, variations: Sequence[Variation]) -> N
         low, high = bounds.get(v.name, (None, None))
         below, above = np.isfinite(v.low) and low is not None and v.low < low, np.isfinite(v.high) and high is not None and v.high > high
         if below or above:
-            raise UsageError(f"{v.name} = {v.text} leaves the bounds of the file, {_end(low)} .. {_end(high)} (SI).")
+            raise UsageError(f"{v.name} = {v.text} leaves its bounds in the file, min and max: {_end(low)} .. {_end(high)}.")
 
 
 def _end(x: float | None) -> str:

@@ -263,6 +263,9 @@ def _bounds(
     for end in ("min", "max"):
         if end in keys:
             given = read_quantity(keys[end], context.algebra)
+            if given.dimension == NONE and changed and _dimension_in_file(context, keys["value"], {}) == NONE:
+                # bounds without a unit, as the value in the file: bare numbers of the place where it is used
+                given = Quantity(given.value * (context.units.bare_factor(dimension) or 1.0), dimension)
             if not matches(given.dimension, dimension):
                 raise keys[end].error(
                     f"{end} of parameter '{name}' must be {describe(dimension)} as its value, but is {describe(given.dimension)}."

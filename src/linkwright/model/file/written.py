@@ -8,7 +8,7 @@ from __future__ import annotations
 from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
+from linkwright.model.file.quantities import Quantity, QuantityAlgebra, parameter, read_quantity
 from linkwright.model.file.units import NONE, Dimension, UnitSystem
 
 
@@ -32,11 +32,23 @@ def parameter_path(described: Description, name: str) -> list[str]:
 
 def parameter_dimension(described: Description, name: str) -> Dimension:
     """Dimension of a parameter of the file, by the unit it is written with."""
-    node = inside(root(described), *parameter_path(described, name))
+    units, known = _units(described), dict[str, Quantity]()
+    left = {n: inside(root(described), *parameter_path(described, n)) for n, _ in described.parameters}
+    while left and name not in known:  # parameters may refer to each other
+        found = {n: x for n, node in left.items() if (x := _read(node, QuantityAlgebra(units, known))) is not None}
+        if not found:
+            return NONE
+        known |= {n: parameter(n, x.dimension) for n, x in found.items()}
+        left = {n: node for n, node in left.items() if n not in found}
+    return known[name].dimension if name in known else NONE
+
+
+def _read(node: FileNode | None, algebra: QuantityAlgebra) -> Quantity | None:
+    """A quantity; None where it needs names that are not known yet."""
     try:
-        return NONE if node is None else read_quantity(node, QuantityAlgebra(_units(described), {})).dimension
+        return None if node is None else read_quantity(node, algebra)
     except LinkwrightError:
-        return NONE
+        return None
 
 
 def bare_size(described: Description, dimension: Dimension) -> float:
