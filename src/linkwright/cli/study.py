@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import Any
 
@@ -11,6 +12,8 @@ from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, option
 from linkwright.errors import UsageError
 
+_COMMA = re.compile(r"\d,\d")
+
 
 def run(given: argparse.Namespace) -> int:
     outputs.check([(given.plot, files.PICTURES), (given.page, outputs.PAGES), (given.table, (".csv",))], given.force)
@@ -18,6 +21,7 @@ def run(given: argparse.Namespace) -> int:
 
     m = loading.load(given)
     vary = _pairs(given.vary)
+    _check_goals(given)
     found = study(
         m,
         vary,
@@ -30,10 +34,10 @@ def run(given: argparse.Namespace) -> int:
         executor=None,
         threads=given.threads,
     )
+    written = []
     if given.table is not None:
-        with files.replacing(given.table, (".csv",)) as temporary:
-            found.frame.to_csv(temporary)
-    written = [given.table] if given.table is not None else []
+        found.to_csv(given.table)
+        written.append(given.table)
     if given.plot is not None:
         found.plot(None, given.plot)
         written.append(given.plot)
@@ -54,13 +58,26 @@ def _print(found: Any, given: argparse.Namespace, written: list[str]) -> int:
             console.show(console.wrapped(f"note: {found.said}", 6))
         console.show(str(summary))
         for name, row in _bests(given, found):
-            numbers = ", ".join(f"{k} = {x:.6g}" for k, x in found.values(row).items())
-            console.show(f"{name}: row {row}, {numbers} (SI)")
+            numbers = ", ".join(f"{k} = {found.shown_number(k, x)}" for k, x in found.values(row).items())
+            console.show(f"{name}: row {row}, {numbers}")
+        if found.plan is not None and found.plan.kind == "saltelli" and found.complete:
+            for name in found.measures:
+                console.show(str(found.indices(name)))
     outputs.report_files([*written, *([given.output] if given.output is not None else [])], given.json)
     if not found.complete:
-        print(f"interrupted: {len(found):,} of {found.total:,} rows are done; the same command continues.", file=sys.stderr)
+        more = "the same command continues" if given.output is not None else "with -o FOLDER they would be stored"
+        print(f"interrupted: {len(found):,} of {found.total:,} rows are done; {more}.", file=sys.stderr)
         return 130
     return 0
+
+
+def _check_goals(given: argparse.Namespace) -> None:
+    """Raise UsageError for a goal that is none, before anything is computed."""
+    measures = [" ".join(m.split()) for m in given.measure]
+    for goal in given.best or ():
+        word, _, rest = " ".join(goal.split()).partition(" ")
+        if word not in ("min", "max") or rest not in measures:
+            raise UsageError(f"--best: '{goal}' is no goal: write min or max and a measure, 'min {measures[0]}'.")
 
 
 def _bests(given: argparse.Namespace, found: Any) -> list[tuple[str, int]]:
@@ -73,6 +90,8 @@ def _pairs(given: list[tuple[str, str]]) -> dict[str, Any]:
     for name, text in given:
         if name in out:
             raise UsageError(f"--vary: '{name}' is there twice.")
+        if _COMMA.search(text):
+            raise UsageError(f"--vary {name}={text}: decimals are written with a point; values of a list have a space after each comma.")
         out[name] = [x.strip() for x in text.split(",")] if "," in text and "(" not in text else text
     return out
 
@@ -89,9 +108,9 @@ def _case(given: argparse.Namespace) -> Any:
     return "settle" if given.settle else turning(steps=given.steps or options.STEPS_DEFAULT)
 
 
-def _rows(text: str) -> int:
+def _count(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number of rows: a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
     return int(text)
 
 
@@ -122,14 +141,14 @@ COMMAND = CliCommand(
         option("--settle", action="store_true", help="measure the static equilibrium instead of a turn"),
         option("--plan", metavar="NAME", help="grid, 'one at a time', sobol, latin, random or saltelli (default: a grid of ranges, sobol "
                "with --rows)"),
-        option("--rows", metavar="N", type=_rows, help="rows of a plan that draws"),
+        option("--rows", metavar="N", type=_count, help="rows of a plan that draws"),
         option("--seed", metavar="N", type=_seed, default=0, help="of a plan that draws (default 0)"),
         option("--best", metavar="GOAL", action="append", help="show the row with the least or greatest measure: 'min max A.torque'"),
         options.PARAM,
         options.SET,
         options.CUTS,
         options.STEPS,
-        option("--threads", metavar="N", type=_rows, help="cores to use (default: all)"),
+        option("--threads", metavar="N", type=_count, help="cores to use (default: all)"),
         option("-o", "--output", metavar="FOLDER", help="the folder in which rows are stored"),
         option("--table", metavar="FILE", help="write all rows as .csv"),
         option("--plot", metavar="FILE", help="write the plot that suits the plan (.png, .svg, .pdf)"),

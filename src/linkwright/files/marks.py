@@ -3,7 +3,7 @@
 .html           <meta name="generator" content="Linkwright">
 .png            text chunk Software;  .svg, .pdf  metadata Creator;  .gif  comment;  .mp4  comment
 .npz            first entry linkwright.npy;  .parquet  schema metadata `linkwright`
-.csv            a quoted header row that begins with "t [unit]", or a line `# linkwright: ...` among the first
+.csv            a quoted header row that begins with "t [unit]" (with "row" and ends with "why": a study), or a line `# linkwright: ...`
 .yaml           a first line with the checksum of the rest: a model that was edited since does not count
 """
 
@@ -26,6 +26,7 @@ GENERATOR = f'<meta name="generator" content="{OWNER}">'
 HEAD = TAIL = 1 << 16  # bytes at either end in which marks are looked for
 FOOTER = 1 << 26  # bytes, most of a Parquet footer that is read
 SIGNED = re.compile(rb"# Written by Linkwright, sha256 ([0-9a-f]{64})\r?\n")
+_STUDY = re.compile(rb'"row",("[^"\r\n]*",)+"ok","why"\r?\n\d+,')
 _BENCH = re.compile(rb"(?:# [^\n]*\n)*?# linkwright: ")
 _TABLE = re.compile(rb'"t \[[^"\r\n]*\]"(,"(?:[^"]|"")*")*\r?\n')
 
@@ -110,7 +111,7 @@ def _parquet(stream: BinaryIO) -> bool:
 def _csv(stream: BinaryIO) -> bool:
     """A quoted header with the time first, then rows of numbers as `repr` writes them; measured tables look otherwise."""
     head = _head(stream)
-    if _BENCH.match(head):
+    if _BENCH.match(head) or _STUDY.match(head):
         return True
     header = _TABLE.match(head)
     if header is None:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import ModelError, UsageError, nearest
 from linkwright.model.description import Body, Description, Joint, Placement
 
 PAIRS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
@@ -71,6 +71,15 @@ def with_values(described: Description, chosen: Sequence[Parameter], values: Seq
         if p.placed is not None:
             numbers = p.placed(numbers, x - p.value)
     return numbers
+
+
+def need_possible_masses(d: Description) -> Description:
+    """Raise ModelError where a mass or a moment of inertia is negative; a file is checked when it is read, single numbers here."""
+    for b in d.bodies[1:]:
+        if b.mass is not None and (b.mass < 0.0 or any(b.inertia[i][i] < 0.0 for i in range(3))):
+            what = f"the mass of '{b.name}' is {float(b.mass):.6g} kg" if b.mass < 0.0 else f"a moment of inertia of '{b.name}' is negative"
+            raise ModelError(f"{what}: it cannot be below zero.")
+    return d
 
 
 def every_parameter(described: Description) -> dict[str, Parameter]:

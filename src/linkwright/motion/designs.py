@@ -21,7 +21,7 @@ from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.numbers import DesignNumbers
-from linkwright.model.parameters import Parameter, every_parameter, with_values
+from linkwright.model.parameters import Parameter, every_parameter, need_possible_masses, with_values
 from linkwright.motion.compiled import Compiled
 from linkwright.numerics.pickling import essentials
 
@@ -88,7 +88,7 @@ class Designs:
         moved = [(p.placed, x - p.value) for p, x in zip(self.chosen, self.values[i], strict=True) if p.placed is not None]
         for placed, step in moved:
             base = placed(base.numbers(), float(step))
-        return base
+        return need_possible_masses(base) if moved else base
 
     # ---------------------------------------------------------------- code
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
-from linkwright.model.file.units import KINDS, TIME, matches, parse_unit
+from linkwright.model.file.units import KINDS, NONE, TIME, describe, matches, parse_unit
 
 REDUCTIONS = ("max", "min", "mean", "rms", "peak", "range", "std", "start", "end")
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -50,6 +50,7 @@ class Measure:
     window: MeasureWindow | None = None
     above: bool = True  # of "time when": whether the channel is to be above or below
     limit: float = 0.0
+    unit: Any = None  # dimension of the limit's unit; None without one
     label: str = ""  # a name of its own
 
     @property
@@ -211,7 +212,7 @@ def measure(text: str) -> Measure:
         w = _CONDITION.match(found[1])
         if w is None:
             raise UsageError(f"'{name}' is no condition: write time when CHANNEL > VALUE UNIT.")
-        return Measure(name, "when", w[1], above=w[2].startswith(">"), limit=_si(w[3], w[4], name))
+        return Measure(name, "when", w[1], above=w[2].startswith(">"), limit=_si(w[3], w[4], name), unit=_dimension(w[4]))
     found = _MEASURE.match(name)
     if found is None or found[1] not in REDUCTIONS:
         word = name.split(" ")[0] if name else ""
@@ -226,12 +227,17 @@ def _window(text: str, name: str) -> MeasureWindow:
         low, high = _si(found[2], found[4], name), _si(found[3], found[4], name)
         if not low < high:
             raise UsageError(f"'{name}': the range {text} is empty: its first number must be the smaller one.")
-        return MeasureWindow(found[1] or "", low, high, parse_unit(found[4])[1] if found[4] else None)
+        return MeasureWindow(found[1] or "", low, high, _dimension(found[4]))
     found = _CONDITION.match(text)
     if found is None:
         raise UsageError(f"'{name}': after while comes a range, 100..180 deg, or a condition, A.v > 2 rad/s, not '{text}'.")
     limit = _si(found[3], found[4], name)
-    return MeasureWindow(found[1], limit, np.inf) if found[2].startswith(">") else MeasureWindow(found[1], -np.inf, limit)
+    ends = (limit, np.inf) if found[2].startswith(">") else (-np.inf, limit)
+    return MeasureWindow(found[1], *ends, _dimension(found[4]))
+
+
+def _dimension(unit: str) -> Any:
+    return parse_unit(unit)[1] if unit.strip() else None
 
 
 def _si(number: str, unit: str, name: str) -> float:
@@ -246,12 +252,22 @@ def check(measures: Sequence[Measure], c: Any) -> None:
     for m in measures:
         for name in m.channels(c.drive):
             c.channel(name)
-        w = m.window
-        if w is not None and w.dimension is not None:
-            name = m._window_channel(c.drive)
-            kind = c.dimension(name)
-            if kind in KINDS and not matches(KINDS[kind], w.dimension):
-                raise UsageError(f"'{m.text}': {name} is a {kind}; the range after while has another unit.")
+        if m.window is not None:
+            _need_unit(m, m._window_channel(c.drive), m.window.dimension, c, "while")
+        if m.reduction == "when":
+            _need_unit(m, m.channel, m.unit, c, "when")
+
+
+def _need_unit(m: Measure, name: str, unit: Any, c: Any, word: str) -> None:
+    """Raise UsageError unless numbers after `while` and `when` have a unit of their channel."""
+    kind = c.dimension(name)
+    if kind not in KINDS or KINDS[kind] == NONE:
+        return
+    if unit is None:
+        symbol = c.unit(name)[0]
+        raise UsageError(f"'{m.text}': {name} is in {symbol} here; write the unit of the number after {word}.")
+    if not matches(KINDS[kind], unit):
+        raise UsageError(f"'{m.text}': {name} is {describe(KINDS[kind])}; the number after {word} has another unit.")
 
 
 def unit_of_measure(m: Measure, c: Any, units: tuple[str, ...] = ()) -> tuple[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError, calls_explained, nearest
 from linkwright.kernels import sources
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
-from linkwright.model.file.units import parse_unit
+from linkwright.model.file.units import parse_unit, shown
 from linkwright.model.file.written import bare_size
 from linkwright.numerics.pickling import essentials
 from linkwright.results.files import versions
@@ -148,6 +150,18 @@ class Study:
         coords = {"row": self.rows.astype(int), **{name: ("row", self.column(name)) for name in self.names}}
         return xr.Dataset({n: ("row", self.column(n), {"units": self.units.get(n, "")}) for n in self.measures}, coords, attrs)
 
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write all rows as a table, in SI with units in the header; failed rows have empty measures and their reason."""
+        with files.replacing(path, (".csv",)) as temporary, open(temporary, "w", newline="", encoding="utf-8") as stream:
+            header = ["row", *self.names, *(f"{m} [{self.units[m]}]" if self.units.get(m) else m for m in self.measures), "ok", "why"]
+            csv.writer(stream, quoting=csv.QUOTE_ALL).writerow(map(files.safe_cell, header))
+            writer = csv.writer(stream)
+            for p in self.parts():
+                for i, why in enumerate(p.why):
+                    numbers = [repr(float(x)) if np.isfinite(x) else "" for x in (*p.numbers[i], *p.values[i])]
+                    writer.writerow([p.first + i, *numbers, not why, files.safe_cell(why)])
+        return Path(path)
+
     def traces(self, row: int) -> dict[str, np.ndarray]:
         """Return the thinned samples that were stored of a row."""
         for p in self.parts():
@@ -170,6 +184,13 @@ class Study:
         """Return (symbol, size in SI) of the unit that the model's file would use for a measure."""
         symbol, size = self.manifest["shown"].get(name, (self.units.get(name, ""), 1.0))
         return str(symbol), float(size)
+
+    def shown_number(self, name: str, x: float) -> str:
+        """A number that varies as text, in the unit that the file would use; a parameter without a unit as the file counts it."""
+        t = next((t for t in self.work.numbers.targets if t.name == name), None) if self.work is not None else None
+        if t is None or t.dimension is None or self.work is None:
+            return f"{x:.6g}"
+        return shown(x, t.dimension, self.work.numbers.described.units, 6)
 
     def indices(self, of: str | None = None) -> SobolIndices:
         """Return first- and total-order Sobol indices of a measure; the plan must be "saltelli"."""
@@ -347,7 +368,8 @@ def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n:
         t = target(str(key), described, done)
         if not known:
             _need_unit(described, t, given)
-        found.append(variation(str(key), given, t.dimension, partial(bare_size, described) if t.bare else None))
+        sizes = partial(bare_size, described) if t.bare or t.dimension is not None else None
+        found.append(variation(str(key), given, t.dimension, sizes))
     return plan(name, found, n, seed)
 
 

@@ -19,9 +19,12 @@ from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.file.units import KINDS, NONE, Dimension
 from linkwright.model.file.written import parameter_dimension
-from linkwright.model.parameters import Parameter, every_parameter
+from linkwright.model.parameters import Parameter, every_parameter, need_possible_masses
 from linkwright.studies.cases import Case
 
+DRIVE_KINDS = {  # of drives along and about an axis
+    "speed": ("speed", "angular speed"), "position": ("length", "angle"), "torque": ("force", "torque"), "motor_dc": ("voltage", "voltage"),
+}  # fmt: skip
 START, DRIVE, CONTROL = "start.", "drive.", "control."
 
 
@@ -76,7 +79,9 @@ def _of_drive(name: str, described: Description) -> Target:
     value = drives[inner].value
     if not isinstance(value, int | float):
         raise UsageError(f"vary: the drive of '{inner}' is no single number ({drives[inner].kind}); vary a parameter it is written with.")
-    return Target(name, "drive", inner, float(value), None)
+    turns = inner in {j.name for j in described.joints} and is_rotary(described, inner)
+    kind = DRIVE_KINDS.get(drives[inner].kind)
+    return Target(name, "drive", inner, float(value), None if kind is None else KINDS[kind[turns]])
 
 
 def _of_control(name: str, case: Case) -> Target:
@@ -86,7 +91,7 @@ def _of_control(name: str, case: Case) -> Target:
     known = [f.name for f in fields(control) if isinstance(getattr(control, f.name), int | float)] if is_dataclass(control) else []
     if inner not in known:
         raise UsageError(f"vary: the controller has no number '{inner}'. {nearest(inner, known, 'Its numbers')}")
-    return Target(name, "control", inner, float(getattr(control, inner)), None)
+    return Target(name, "control", inner, float(getattr(control, inner)), NONE)
 
 
 @dataclass(frozen=True)
@@ -129,7 +134,7 @@ class VariedNumbers:
         for p, x in placed:
             assert p.placed is not None
             base = p.placed(base.numbers(), x - p.value)
-        return base
+        return need_possible_masses(base) if placed else base
 
 
 def _parameters(described: Description) -> dict[str, Parameter]:

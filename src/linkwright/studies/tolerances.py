@@ -23,7 +23,7 @@ from linkwright.model.file.units import KINDS
 from linkwright.results.measures import Measure
 from linkwright.results.trajectory import Trajectory
 from linkwright.studies.study import Study
-from linkwright.studies.variations import SIGMAS, Tolerance, Variation
+from linkwright.studies.variations import SIGMAS, Law, ListedValues, Tolerance, ValueRange, Variation
 
 STEP = 1e-3  # of a tolerance: central differences, where a result has no derivatives
 SHARES = (0.00135, 0.5, 0.99865)  # quantiles that a normal law has at -3, 0 and 3 standard deviations
@@ -31,9 +31,10 @@ SHARES = (0.00135, 0.5, 0.99865)  # quantiles that a normal law has at -3, 0 and
 
 @dataclass(frozen=True)
 class Contribution:
-    """Effect of one tolerance on a measure. `share` is its part of the variance."""
+    """Effect of one tolerance on a measure. `share` is its part of the variance, `shown` the tolerance as text."""
 
     name: str
+    shown: str
     tolerance: float  # half the band, or three standard deviations of a distribution
     derivative: float
     makes: float  # derivative times tolerance
@@ -59,12 +60,9 @@ class ToleranceResult:
     outside_linear: float | None  # the same by the normal law of the linear estimate
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Contributions as text: the tolerance and the derivative in SI, what it makes in the unit shown."""
+        """Contributions as text: the tolerance in the file's unit, the derivative in SI, what it makes in the unit shown."""
         size = self.shown[1]
-        return [
-            (c.name, f"{c.tolerance:.6g}", f"{c.derivative:.6g}", f"{c.makes / size:.5g}", f"{100 * c.share:.1f} %")
-            for c in self.contributions
-        ]
+        return [(c.name, c.shown, f"{c.derivative:.6g}", f"{c.makes / size:.5g}", f"{100 * c.share:.1f} %") for c in self.contributions]
 
     def estimates(self) -> list[tuple[str, ...]]:
         """Deviation, from and to of both estimates and of the worst case, in the unit shown."""
@@ -109,7 +107,7 @@ class ToleranceAnalysis:
             unit, size = r.shown
             out.append(f"{r.measure} = {r.nominal / size:.6g} {unit}")
             out.append(table(("", "deviation", "from", "to"), r.estimates(), left=1))
-            out.append(table(("tolerance of", "+- (SI)", "derivative (SI)", f"makes +- {unit}", "share"), r.rows(), left=1))
+            out.append(table(("tolerance of", "+-", "derivative (SI)", f"makes +- {unit}", "share"), r.rows(), left=1))
             out += [r.verdict(len(self.study))] if r.verdict(len(self.study)) else []
         return "\n".join([*out, *self.notes])
 
@@ -137,6 +135,9 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
     if study.work is None or study.plan is None:
         raise UsageError("tolerances need a study of this process.")
     variations = study.plan.variations
+    for v in variations:
+        if isinstance(v, ListedValues):
+            raise UsageError(f"{v.name} = {v.text} is no tolerance: write '{v.middle:g} +- ...', a range, or a distribution.")
     middle = np.array([v.middle for v in variations])
     nominal = study.work.result(middle)
     slopes, values, exact = _linear(study, nominal, middle, variations)
@@ -153,7 +154,8 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
         if high is not None:
             beyond |= y > high
         units = study.units.get(name, ""), study.shown(name)
-        out.append(_result(name, *units, values[k], slopes[k], variations, y[np.isfinite(y)], (low, high), beyond))
+        texts = [study.shown_number(v.name, _band(v)) for v in variations]
+        out.append(_result(name, *units, values[k], slopes[k], variations, texts, y[np.isfinite(y)], (low, high), beyond))
     if failed.any():
         notes.append(f"{int(failed.sum()):,} of {len(study):,} drawn designs failed and count as outside; study.why has the reasons.")
     return ToleranceAnalysis(tuple(out), study, exact, tuple(notes))
@@ -166,18 +168,19 @@ def _result(
     nominal: float,
     slopes: np.ndarray,
     variations: Sequence[Variation],
+    texts: Sequence[str],
     y: np.ndarray,
     limits: Any,
     beyond: np.ndarray,
 ) -> ToleranceResult:
     bands = np.array([_band(v) for v in variations])
     made = slopes * bands
-    variance = (made / SIGMAS) ** 2
+    variance = (slopes * np.array([_deviation(v) for v in variations])) ** 2
     total = float(variance.sum())
     shares = variance / total if total > 0.0 else np.zeros(len(bands))
     order = np.argsort(-shares, kind="stable")
     contributions = tuple(
-        Contribution(variations[i].name, float(bands[i]), float(slopes[i]), float(abs(made[i])), float(shares[i])) for i in order
+        Contribution(variations[i].name, texts[i], float(bands[i]), float(slopes[i]), float(abs(made[i])), float(shares[i])) for i in order
     )
     deviation = float(np.sqrt(total))
     quantiles = np.quantile(y, SHARES) if len(y) else np.full(3, np.nan)
@@ -213,11 +216,21 @@ def _outside(nominal: float, deviation: float, limits: tuple[float | None, float
 
 
 def _band(v: Variation) -> float:
-    """Half the band of a tolerance; of other laws three standard deviations."""
+    """Half the band of a tolerance or a range; of laws without ends three standard deviations."""
     if isinstance(v, Tolerance):
         return v.band
-    u = (np.arange(2000) + 0.5) / 2000.0
-    return SIGMAS * float(np.std(v.at(u)))
+    return 0.5 * (v.high - v.low) if isinstance(v, ValueRange) else SIGMAS * _deviation(v)
+
+
+def _deviation(v: Variation) -> float:
+    """Standard deviation: of a tolerance a third of it, of a range that of equal likelihood."""
+    if isinstance(v, Tolerance):
+        return v.deviation
+    if isinstance(v, ValueRange):
+        return (v.high - v.low) / np.sqrt(12.0)
+    if isinstance(v, Law) and v.law == "normal":
+        return v.numbers[1]
+    return float(np.std(v.at((np.arange(20_000) + 0.5) / 20_000.0)))
 
 
 def _linear(study: Study, nominal: Any, middle: np.ndarray, variations: Sequence[Variation]) -> tuple[list[np.ndarray], list[float], bool]:

@@ -170,8 +170,8 @@ Sizes = Callable[[Dimension], float]  # of bare numbers in a place of a dimensio
 
 
 def variation(name: str, given: Any, dimension: Dimension | None, bare: Sizes | None = None) -> Variation:
-    """Read one entry of `vary`; `dimension` is that of the number, None where it is not known. With `bare` it is a bare number of the file:
-    what has a unit is divided by the size of a bare number of its dimension."""
+    """Read one entry of `vary`; `dimension` is that of the number, None of a parameter that the file writes without a unit. `bare` are the
+    sizes of bare numbers in the file: text without a unit is one of them, and a parameter without a unit is counted in them."""
     if hasattr(given, "ppf"):
         low, high = (float(x) for x in given.support()) if hasattr(given, "support") else (-np.inf, np.inf)
         return Quantiles(name, f"{getattr(getattr(given, 'dist', given), 'name', type(given).__name__)}", low, high, given)
@@ -267,15 +267,15 @@ def _number(name: str, given: Any, dimension: Dimension | None, bare: Sizes | No
 
 def _with_unit(name: str, number: str, unit: str, dimension: Dimension | None, bare: Sizes | None) -> float:
     value = float(number)
-    if not unit:
-        return _finite(name, value)
+    if not unit:  # as in the file: millimetres or degrees where it writes these
+        return _finite(name, value if bare is None or dimension is None else value * bare(dimension))
     try:
         factor, found = parse_unit(unit)
     except UsageError as problem:
         raise UsageError(f"{name}: {problem} {SHAPES}") from None
     if dimension is not None and not matches(found, dimension):
         raise UsageError(f"{name} must be {describe(dimension)}, but {number} {unit} is {describe(found)}.")
-    return _finite(name, value * factor if bare is None else value * factor / bare(found))
+    return _finite(name, value * factor if bare is None or dimension is not None else value * factor / bare(found))
 
 
 def _finite(name: str, value: float) -> float:

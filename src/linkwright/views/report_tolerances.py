@@ -25,7 +25,7 @@ def section(t: ToleranceAnalysis) -> str:
         drawn = plot(t.study, "histogram", of=[r.measure], limits=limits, size=(3.6, 2.6))
         out.append(paragraph(f"{r.measure}: {r.nominal / size:.6g} {unit} with the numbers of the file."))
         both = table((("estimate", ""), ("deviation", unit), ("from", unit), ("to", unit)), r.estimates())
-        both += table((("tolerance of", ""), ("+-", "SI"), ("derivative", "SI"), ("makes +-", unit), ("share", "")), r.rows())
+        both += table((("tolerance of", ""), ("+-", ""), ("derivative", "SI"), ("makes +-", unit), ("share", "")), r.rows())
         verdict = r.verdict(len(t.study))
         caption = f"{len(t.study):,} drawn designs" + (f"; {verdict}" if verdict else "")
         out.append(pair(both, figure(drawn, f"rp-tolerance-{k}", f"distribution of {r.measure}", caption)))

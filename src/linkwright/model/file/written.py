@@ -53,7 +53,7 @@ def _read(node: FileNode | None, algebra: QuantityAlgebra) -> Quantity | None:
 
 def bare_size(described: Description, dimension: Dimension) -> float:
     """Size in SI of a bare number in the file, in a place of this dimension."""
-    return _units(described).by_dimension.get(dimension, ("", 1.0))[1]
+    return _units(described).bare_factor(dimension) or 1.0
 
 
 def _units(described: Description) -> UnitSystem:
