@@ -285,7 +285,7 @@ def open(path: str | os.PathLike[str]) -> Any:
     """Return a turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it; of a
     folder the study in it."""
     if os.path.isdir(path):
-        from linkwright.studies.study import opened
+        from linkwright.studies.making import opened
 
         return opened(path, Mechanism, Designer())
     return loading.run(path, Designer())
@@ -319,7 +319,7 @@ def study(
     executor: a concurrent.futures.Executor, or that of a Dask client; without one this process computes, on all cores.
     traces: channels of which `thinned` samples a row are stored, too.
     """
-    from linkwright.studies.study import study as studied
+    from linkwright.studies.making import study as studied
 
     m = mechanism if isinstance(mechanism, Mechanism) else load(mechanism)
     options = {"folder": folder, "executor": executor, "threads": threads, "progress": progress, "traces": traces, "thinned": thinned}
