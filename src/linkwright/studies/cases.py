@@ -10,6 +10,7 @@ lw.simulating("2 s", control=lw.pd(...), events=[...])   `m.simulate`, with all 
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,13 +23,14 @@ from linkwright.system.system import System
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(ABC):
     """One result of a System."""
 
     kind = ""
 
+    @abstractmethod
     def run(self, system: System) -> Trajectory | State:
-        raise NotImplementedError
+        """Return the result of a System."""
 
     def with_control(self, gains: Mapping[str, float]) -> Case:
         raise UsageError(f"gains of a controller belong to a simulation, not to a {self.kind}.")

@@ -13,6 +13,7 @@ stretch of it to the same bits.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,7 @@ PLANS = ("grid", "one at a time", *DRAWN, "rows")
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(ABC):
     """Rows of numbers: `plan.rows(first, last)` is (last - first, variables), in SI."""
 
     variations: tuple[Variation, ...]
@@ -41,11 +42,13 @@ class Plan:
     def names(self) -> tuple[str, ...]:
         return tuple(v.name for v in self.variations)
 
+    @abstractmethod
     def __len__(self) -> int:
-        raise NotImplementedError
+        """Return the number of rows."""
 
+    @abstractmethod
     def rows(self, first: int, last: int) -> np.ndarray:
-        raise NotImplementedError
+        """Return rows first to last - 1 in SI, (rows, variables)."""
 
     def described(self) -> dict[str, Any]:
         """Return everything the rows follow from."""
@@ -129,9 +132,9 @@ class Drawn(Plan):
     def __len__(self) -> int:
         return self.n
 
+    @abstractmethod
     def draws(self, first: int, last: int) -> np.ndarray:
         """VariedNumbers between 0 and 1, (rows, variables)."""
-        raise NotImplementedError
 
     def rows(self, first: int, last: int) -> np.ndarray:
         u = self.draws(first, last)

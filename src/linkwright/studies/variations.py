@@ -13,6 +13,7 @@ Numbers without a unit are SI. A distribution is asked by its quantiles (`at`), 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,7 @@ SHAPES = 'Write "180..260 mm / 20", "200 +- 0.1 mm", "normal(200 mm, 0.1 mm)", a
 
 
 @dataclass(frozen=True)
-class Variation:
+class Variation(ABC):
     """One number that varies, in SI; `text` is how it was written, `low` and `high` where it can be (maybe infinite)."""
 
     name: str
@@ -52,13 +53,13 @@ class Variation:
         """The value it has while others vary one at a time."""
         return float(self.at(np.array([0.5]))[0])
 
+    @abstractmethod
     def at(self, u: np.ndarray) -> np.ndarray:
         """Quantiles: values for numbers between 0 and 1."""
-        raise NotImplementedError
 
+    @abstractmethod
     def as_text(self) -> Any:
         """Return text or numbers without units that `variation` reads as the same again; None where that is not possible."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
