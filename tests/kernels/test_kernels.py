@@ -179,6 +179,11 @@ def test_a_body_that_floats_on_a_moving_one() -> None:
     check_random(7)
 
 
+def test_a_loop_between_late_bodies_only() -> None:
+    """Seed 213: an order of single rows takes rows that have nothing on the diagonal before bodies are eliminated."""
+    check_random(213)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [n for n in range(220) if n not in COMPILED])
 def test_more_random_mechanisms(seed: int) -> None:

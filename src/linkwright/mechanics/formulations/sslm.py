@@ -136,7 +136,7 @@ def factorise(terms: Terms) -> Factors:
     for p in order:
         if (p, p) not in blocks:
             continue
-        f = pivots[p] = ldl(blocks[p, p], tolerance=ZERO_PIVOT, diagonal=diagonal[p])
+        f = pivots[p] = ldl(blocks[p, p], tolerance=ZERO_PIVOT, diagonal=diagonal.get(p))  # none: filled in by what was eliminated
         below[p].sort(key=position.__getitem__)
         halves = {i: f.forward(blocks[i, p].T) for i in below[p]}
         for n, i in enumerate(below[p]):
