@@ -1,0 +1,1 @@
+"""Optimisation: the numbers of a mechanism that serve a goal best."""
