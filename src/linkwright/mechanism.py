@@ -192,6 +192,37 @@ class Mechanism:
 
         return call_explained(balance)(self, **options)
 
+    def optimise(
+        self,
+        goal: Any,
+        vary: Any,
+        subject_to: Any = (),
+        of: Any = "turn",
+        *,
+        search: str | None = None,
+        n: int | None = None,
+        starts: int = 8,
+        seed: int = 0,
+        points: int = 15,
+        enough: Any = None,
+        threads: int | None = None,
+        progress: Any = None,
+    ) -> Any:
+        """Return the design that serves a goal best: `m.optimise("min rms A.torque", {"rod": "180..260 mm"}, ["C.transmission > 40 deg"])`.
+
+        goal: "min rms A.torque", "min max C.load + 0.1 * range A.torque", "max min C.transmission", a function of the result; a list of
+        goals gives a Pareto front of `points` designs.
+        vary: numbers by name with their bounds: "180..260 mm", "+- 20 mm", "+- 10 %", or a list of names with bounds in the file.
+        subject_to: "C.transmission > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm", "full turn".
+        of: as in `lw.study`. search: "sobol", "de", "cma" or "none", with n candidates, then local searches with exact gradients from
+        `starts` of them, of which the first is the file's own design; they end early at a value that is `enough`.
+        """
+        from linkwright.optimisation.optimising import optimise
+
+        options = {"search": search, "n": n, "starts": starts, "seed": seed, "points": points, "enough": enough}
+        more = {"threads": threads, "progress": progress}
+        return optimise(self.description, goal, vary, subject_to, of, Mechanism, Designer(), **options, **more)
+
     def sensitivity(self, quantity: str, **options: Any) -> Any:
         """Return the exact derivatives of a peak torque or load by dimensions and masses, and the scatter from tolerances."""
         from linkwright.design.sensitivity import sensitivity

@@ -108,13 +108,13 @@ def _case(given: argparse.Namespace) -> Any:
     return "settle" if given.settle else turning(steps=given.steps or options.STEPS_DEFAULT)
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
     return int(text)
 
 
-def _seed(text: str) -> int:
+def seed(text: str) -> int:
     if not text.isdigit():
         raise argparse.ArgumentTypeError(f"'{text}' is not a seed: a whole number from 0 on")
     return int(text)
@@ -141,14 +141,14 @@ COMMAND = CliCommand(
         option("--settle", action="store_true", help="measure the static equilibrium instead of a turn"),
         option("--plan", metavar="NAME", help="grid, 'one at a time', sobol, latin, random or saltelli (default: a grid of ranges, sobol "
                "with --rows)"),
-        option("--rows", metavar="N", type=_count, help="rows of a plan that draws"),
-        option("--seed", metavar="N", type=_seed, default=0, help="of a plan that draws (default 0)"),
+        option("--rows", metavar="N", type=count, help="rows of a plan that draws"),
+        option("--seed", metavar="N", type=seed, default=0, help="of a plan that draws (default 0)"),
         option("--best", metavar="GOAL", action="append", help="show the row with the least or greatest measure: 'min max A.torque'"),
         options.PARAM,
         options.SET,
         options.CUTS,
         options.STEPS,
-        option("--threads", metavar="N", type=_count, help="cores to use (default: all)"),
+        option("--threads", metavar="N", type=count, help="cores to use (default: all)"),
         option("-o", "--output", metavar="FOLDER", help="the folder in which rows are stored"),
         option("--table", metavar="FILE", help="write all rows as .csv"),
         option("--plot", metavar="FILE", help="write the plot that suits the plan (.png, .svg, .pdf)"),

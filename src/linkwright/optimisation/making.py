@@ -1,0 +1,232 @@
+"""`m.optimise`: everything it is given read and checked before the search begins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.model.description import Description
+from linkwright.model.file.units import NONE, describe, matches, parse_unit
+from linkwright.model.parameters import every_parameter
+from linkwright.optimisation import grammar
+from linkwright.optimisation.problem import Goal, Limit, Problem
+from linkwright.optimisation.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers, moving_mass
+from linkwright.optimisation.variables import Variable, variables
+from linkwright.results.measures import check, measure, unit_of_measure
+from linkwright.results.state import State
+from linkwright.studies.cases import case
+
+_CHANNEL = re.compile(r"^(\S+)(\s+while\s+.+)?$")
+MASS = ("mass", "moving mass", "total mass")
+
+
+def problem(
+    described: Description,
+    goal: Any,
+    vary: Any,
+    subject_to: Any,
+    of: Any,
+    make: Callable[[Description], Any],
+    presenter: Any,
+) -> Problem:
+    """Read goals, constraints and variables; raise UsageError where they do not suit the mechanism or each other."""
+    done = case(of, lambda system: make(system.described))
+    numbers = variables(vary, described, done)
+    bare = Problem(described, numbers, done, (), (), presenter=presenter, make=make)
+    try:
+        c = bare.work.result(np.array([v.nominal for v in numbers]))
+    except LinkwrightError as found:
+        raise UsageError(f"the model with the numbers of its file cannot be computed: {found}") from found
+    if isinstance(c, State):
+        raise UsageError("an equilibrium has no exact gradients here; optimise a turn or a run: of='turn', of=lw.simulating('2 s').")
+    reading = QuantityReader(described, numbers, c)
+    goals = reading.goals(goal)
+    limits, full = reading.limits(subject_to)
+    _need_unknowns(limits, numbers)
+    _need_agreement(limits)
+    whole = full or bool(getattr(c, "full_turn", False))
+    return replace(bare, goals=goals, limits=limits, full_turn=whole)
+
+
+class QuantityReader:
+    """Texts and functions as quantities of a motion like c."""
+
+    def __init__(self, described: Description, numbers: Sequence[Variable], c: Any):
+        self.described, self.numbers, self.c = described, {v.name: (k, v) for k, v in enumerate(numbers)}, c
+        self.units = described.units
+
+    def goals(self, given: Any) -> tuple[Goal, ...]:
+        """One goal or several; a dict has weights by measure."""
+        if isinstance(given, Mapping):
+            items: list[Any] = [given]
+        else:
+            items = [given] if isinstance(given, str) or callable(given) else list(given or ())
+        if not items:
+            raise UsageError(f"goal is what to make best: {grammar.GOALS}.")
+        return tuple(self._goal(x) for x in items)
+
+    def _goal(self, given: Any) -> Goal:
+        if callable(given):
+            q = OfFunction(getattr(given, "__name__", "function"), call=given)
+            return Goal(f"min {q.name}", 1.0, ((1.0, q),))
+        if isinstance(given, Mapping):
+            parts = [(float(w), self._term(x, str(x))) for x, w in given.items()]
+            return Goal("min " + " + ".join(f"{w:g} * {q.name}" for w, q in parts), 1.0, tuple(parts))
+        if not isinstance(given, str):
+            raise UsageError(f"a goal is a text such as {grammar.GOALS}, or a function of the result, not {given!r:.40}.")
+        text = grammar.goal(given)
+        terms = tuple((t.weight, self._term(t.what, text.text)) for t in text.terms)
+        self._same_divisors(text.terms, terms, text.text)
+        plain = len(terms) == 1 and text.terms[0].divisor is None and terms[0][0] == 1.0
+        return Goal(text.text, text.sign, tuple((w, q) for w, q in terms), terms[0][1].shown if plain else ("", 1.0))
+
+    def _term(self, what: Any, name: str) -> MeasuredValue:
+        """A measure, a number that varies, or the mass."""
+        if callable(what):
+            return OfFunction(getattr(what, "__name__", "function"), call=what)
+        if what in self.numbers:
+            k, v = self.numbers[what]
+            return OfNumbers(what, "", v.shown, k)
+        if what in MASS:
+            return OfModel("mass", "kg", ("kg", 1.0), moving_mass)
+        if what in every_parameter(self.described):
+            raise UsageError(f"'{name}': '{what}' does not vary; name it in vary=, or leave it out.")
+        found = _CHANNEL.match(what)
+        if found is not None and found[1] in self.c.channels:
+            tries = ", ".join(f"{w} {found[1]}" for w in ("max", "rms", "range", "mean"))
+            raise UsageError(f"'{name}': '{found[1]}' is a curve; say which number of it is meant: {tries}.")
+        return self._measured(what, name)
+
+    def _measured(self, text: str, name: str) -> OfMotion:
+        if text.startswith("straight "):
+            text = f"straightness {text.removeprefix('straight ')}"
+        try:
+            m = measure(text)
+            check([m], self.c)
+        except LinkwrightError as problem:
+            raise UsageError(f"'{name}': {problem}") from None
+        return OfMotion(m.text, unit_of_measure(m, self.c)[0], unit_of_measure(m, self.c, self.units), m)
+
+    def _same_divisors(self, texts: Sequence[grammar.TermText], terms: Sequence[tuple[float, MeasuredValue]], name: str) -> None:
+        """Raise UsageError where a term is divided by a quantity of another dimension."""
+        for t, (_, q) in zip(texts, terms, strict=True):
+            if t.divisor is not None and not matches(_dimension(q), t.divisor):
+                raise UsageError(f"'{name}': {t.what} is {describe(_dimension(q))}, it is divided by {describe(t.divisor)}.")
+
+    # ---------------------------------------------------------------- limits
+
+    def limits(self, given: Any) -> tuple[tuple[Limit, ...], bool]:
+        """Constraints, and whether a full turn is among them."""
+        items = [given] if isinstance(given, str) or callable(given) else list(given or ())
+        out: list[Limit] = []
+        full = False
+        for x in items:
+            if callable(x):
+                q = OfFunction(getattr(x, "__name__", "function"), call=x)
+                out.append(Limit(f"{q.name} >= 0", ((1.0, q),), 0.0, np.inf))
+                continue
+            if not isinstance(x, str):
+                raise UsageError(f"a constraint is a text such as {grammar.CONSTRAINTS}, or a function that must not be negative.")
+            text = grammar.limit(x)
+            if text.full_turn:
+                full = True
+            else:
+                out += self._limit(text)
+        return tuple(out), full
+
+    def _limit(self, text: grammar.LimitText) -> list[Limit]:
+        if text.components:
+            return self._box(text)
+        if len(text.terms) == 1 and text.terms[0].weight == 1.0:
+            found = _CHANNEL.match(text.terms[0].what)
+            curve = found is not None and found[1] in self.c.channels and found[1] not in self.numbers
+            if found is not None and curve:
+                return self._everywhere(text.text, found[1], found[2] or "", text.low, text.high, text.unit)
+        terms = tuple((t.weight, self._term(t.what, text.text)) for t in text.terms)
+        self._same_divisors(text.terms, terms, text.text)
+        size = self._size(text.text, text.unit, terms[0][1], divided=text.terms[0].divisor is not None)
+        shown = terms[0][1].shown if text.terms[0].divisor is None else ("", 1.0)
+        return [Limit(text.text, terms, text.low * size, text.high * size, shown)]
+
+    def _everywhere(self, text: str, channel: str, window: str, low: float, high: float, unit: str) -> list[Limit]:
+        """A channel at all samples: its least value and its largest one."""
+        out = []
+        for word, ends in (("min", (low, np.inf)), ("max", (-np.inf, high))):
+            if np.isfinite(ends).any():
+                q = self._measured(f"{word} {channel}{window}", text)
+                size = self._size(text, unit, q)
+                out.append(Limit(text, ((1.0, q),), ends[0] * size, ends[1] * size, q.shown))
+        return out
+
+    def _box(self, text: grammar.LimitText) -> list[Limit]:
+        found = _CHANNEL.match(text.terms[0].what)
+        if found is None:
+            raise UsageError(f"'{text.text}': a box limits a point, such as coupler.P.")
+        axes = self.described.plane or "xyz"
+        names = [f"{found[1]}.{axis}" for axis in axes]
+        if len(text.components) != len(axes):
+            raise UsageError(f"'{text.text}': give a range for each of {', '.join(axes)}.")
+        for name in names:
+            if name not in self.c.channels:
+                raise UsageError(f"'{text.text}': there is no point '{found[1]}'. {nearest(found[1], self.c.channels, 'Channels')}")
+        pairs = zip(names, text.components, strict=True)
+        return [x for name, (low, high) in pairs for x in self._everywhere(text.text, name, found[2] or "", low, high, text.unit)]
+
+    def _size(self, text: str, unit: str, q: MeasuredValue, *, divided: bool = False) -> float:
+        """Size in SI of the unit of a limit; raise UsageError where it does not suit."""
+        wanted = NONE if divided else _dimension(q)
+        if not unit:
+            if wanted == NONE or (isinstance(q, OfFunction) and not q.si):
+                return 1.0
+            if isinstance(q, OfNumbers) and self.numbers[q.name][1].target.bare:
+                return 1.0
+            raise UsageError(f"'{text}': write the unit of the number; {q.name} is in {q.shown[0] or q.si} here.")
+        try:
+            size, dimension = parse_unit(unit)
+        except UsageError as problem:
+            raise UsageError(f"'{text}': {problem}") from None
+        if not matches(wanted, dimension):
+            raise UsageError(f"'{text}': {q.name} is {describe(wanted)}, not {describe(dimension)}.")
+        return size
+
+
+def _dimension(q: MeasuredValue) -> Any:
+    unit = q.si or (q.shown[0] if isinstance(q, OfNumbers) else "")
+    return parse_unit(unit)[1] if unit else NONE
+
+
+def _need_unknowns(limits: Sequence[Limit], numbers: Sequence[Variable]) -> None:
+    """Raise UsageError where more equalities are demanded than numbers vary."""
+    demands = [lim.text for lim in limits if lim.equality]
+    if len(demands) > len(numbers):
+        raise UsageError(
+            f"{len(demands)} equalities ({'; '.join(demands)}) cannot be met by {len(numbers)} numbers that vary: vary more of them, or "
+            "give tolerances, = 100 mm +- 0.5 mm."
+        )
+
+
+def _need_agreement(limits: Sequence[Limit]) -> None:
+    """Raise UsageError where two limits of the same quantity exclude each other."""
+    for i, a in enumerate(limits):
+        for b in limits[i + 1 :]:
+            below, above = (a, b) if a.low > b.high else (b, a)
+            if len(a.terms) == len(b.terms) == 1 and _contradict(below, above):
+                raise UsageError(f"'{below.text}' and '{above.text}' exclude each other; relax one of them.")
+
+
+def _contradict(needs: Limit, forbids: Limit) -> bool:
+    """True if one limit needs more than another allows, of the same number or of the least and largest value of one curve."""
+    x, y = needs.terms[0][1], forbids.terms[0][1]
+    if not needs.low > forbids.high:
+        return False
+    if x.name == y.name:
+        return True
+    if not (isinstance(x, OfMotion) and isinstance(y, OfMotion)) or x.measure is None or y.measure is None:
+        return False
+    same = x.measure.channel == y.measure.channel and x.measure.window == y.measure.window
+    return same and (x.measure.reduction, y.measure.reduction) in (("min", "max"), ("min", "mean"), ("mean", "max"))

@@ -1,0 +1,201 @@
+"""The result of an optimisation: the best design, how it compares with the file, what binds, and how sure it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import UsageError, calls_explained
+from linkwright.files.columns import table
+from linkwright.optimisation.certificate import Binding, OptimumCertificate
+from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Goal, Limit, Problem
+from linkwright.optimisation.quantities import OfMotion
+
+
+@dataclass(frozen=True)
+class QuantityChange:
+    """A goal or limit in the file's design and in the best one, in SI; nan where the file's design has no motion."""
+
+    text: str
+    before: float
+    after: float
+    shown: tuple[str, float]
+    met: bool = True
+
+    def row(self) -> tuple[str, str, str, str]:
+        unit, size = self.shown
+        return self.text, f"{self.before / size:.6g}", f"{self.after / size:.6g}", unit
+
+
+@calls_explained
+@dataclass(frozen=True, eq=False, repr=False)
+class Optimum:
+    """The best design that was found. `mechanism` is it; `text` the user's own file with the new numbers; `page` shows both designs."""
+
+    problem: Problem
+    point: DesignPoint
+    goals: tuple[QuantityChange, ...]
+    limits: tuple[QuantityChange, ...]
+    certificate: OptimumCertificate | None
+    feasible: bool
+    designs: int
+    seconds: float
+    interrupted: bool = False
+    rejected: Mapping[str, int] = field(default_factory=dict)  # reasons of designs without a motion, and how many
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Optimum of {self.problem.described.name!r}: {'; '.join(self._summary())}>"
+
+    def _summary(self) -> list[str]:
+        return [f"{x.text}: {x.before / x.shown[1]:.6g} -> {x.after / x.shown[1]:.6g} {x.shown[0]}".rstrip() for x in self.goals]
+
+    # ---------------------------------------------------------------- numbers
+
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        """Return the numbers that vary at the optimum, in SI."""
+        return {v.name: float(x) for v, x in zip(self.problem.variables, self.point.numbers, strict=True)}
+
+    @property
+    def value(self) -> float:
+        """Return the value of the (first) goal at the optimum, in SI."""
+        return self.goals[0].after
+
+    @property
+    def kkt(self) -> float:
+        """Return the KKT residual, relative; nan where no feasible design was found."""
+        return float("nan") if self.certificate is None else self.certificate.kkt
+
+    @property
+    def binding(self) -> tuple[Binding, ...]:
+        """Return the bounds and limits that hold the optimum."""
+        return () if self.certificate is None else self.certificate.binding
+
+    # ---------------------------------------------------------------- the design
+
+    @cached_property
+    def text(self) -> str:
+        """Return the user's own model file with the new numbers in place."""
+        from linkwright.model.file.editing import with_numbers
+
+        return with_numbers(self.problem.described, self.numbers)
+
+    @cached_property
+    def mechanism(self) -> Any:
+        """Return the best design as a Mechanism."""
+        from linkwright.model.file import read_text
+
+        assert self.problem.make is not None
+        return self.problem.make(read_text(self.text, f"{self.problem.described.name} (optimised)"))
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the model file with the new numbers; an existing one only with force."""
+        from linkwright import files
+
+        target = Path(path)
+        if target.exists() and not force:
+            raise UsageError(f"{target} already exists; use force=True to overwrite it.")
+        return files.write_text(target, files.MODELS, self.text)
+
+    def page(self, path: str | os.PathLike[str]) -> Path:
+        """Write a page with both designs, before and after, and a slider for every number that varies."""
+        assert self.problem.make is not None
+        write = import_module("linkwright.views.compare_page").write
+        return write(self.problem.make(self.problem.described), self.mechanism, path, names=list(self.numbers), table=self.rows())
+
+    def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """Plot the channels of goals and constraints, before and after (matplotlib Figure, or a file)."""
+        return import_module("linkwright.views.front_plot").before_and_after(self, path, **options)
+
+    @property
+    def channels(self) -> list[str]:
+        """Return the channels that goals and constraints read."""
+        measured = [q.measure for q in self.problem.quantities if isinstance(q, OfMotion) and q.measure is not None]
+        return list(dict.fromkeys(m.channel for m in measured))
+
+    def rows(self) -> list[tuple[str, str, str, str, str]]:
+        """Return the table of what changed: name, before, after, unit, remark."""
+        held = {b.what: b.end for b in self.binding}
+        out = [(*x.row(), "goal") for x in self.goals]
+        for x in self.limits:
+            remark = "violated" if not x.met else "binds" if x.text in held else "holds"
+            out.append((*x.row(), remark))
+        for v in self.problem.variables:
+            unit, size = v.shown
+            remark = f"at its {'lower' if held[v.name] == 'min' else 'upper'} bound" if v.name in held else ""
+            out.append((v.name, f"{v.nominal / size:.6g}", f"{self.numbers[v.name] / size:.6g}", unit, remark))
+        return out
+
+    # ---------------------------------------------------------------- text
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain numbers and lists, SI."""
+        return {
+            "model": self.problem.described.name,
+            "goals": [{"goal": x.text, "before": x.before, "after": x.after} for x in self.goals],
+            "limits": [{"limit": x.text, "before": x.before, "after": x.after, "met": x.met} for x in self.limits],
+            "numbers": self.numbers,
+            "bounds": {v.name: [v.low, v.high] for v in self.problem.variables},
+            "feasible": self.feasible,
+            "kkt": self.kkt,
+            "binding": [{"what": b.what, "end": b.end, "gain": b.gain} for b in self.binding],
+            "agreeing": 0 if self.certificate is None else self.certificate.agreeing,
+            "starts": 0 if self.certificate is None else self.certificate.starts,
+            "designs": self.designs,
+            "seconds": self.seconds,
+            "interrupted": self.interrupted,
+            "rejected": dict(self.rejected),
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.problem.described.name}: {self._verdict()}"]
+        lines.append(table(("", "before", "after", "", ""), self.rows(), left=(0, 3, 4)))
+        lines += [f"  {text}" for text in self._certified()]
+        lines += [f"  {b}" for b in self._bindings()]
+        if self.rejected:
+            counted = "; ".join(f"{n:,} {why}" for why, n in sorted(self.rejected.items(), key=lambda x: -x[1])[:4])
+            lines.append(f"  designs without a motion: {counted}")
+        return "\n".join([*lines, *(f"  {n}" for n in self.notes)])
+
+    def _verdict(self) -> str:
+        how = "interrupted, best so far" if self.interrupted else "optimised"
+        speed = f"{self.designs:,} designs in {self.seconds:.1f} s"
+        return f"{how}, {speed}" if self.feasible else f"no design meets all constraints, {speed}"
+
+    def _certified(self) -> list[str]:
+        c = self.certificate
+        if c is None:
+            return []
+        starts = f"{c.agreeing} of {c.starts} starts ended here" if c.starts > 1 else "one start: a local optimum"
+        return [f"KKT residual {c.kkt:.1e}; {starts}"]
+
+    def _bindings(self) -> list[str]:
+        goal = self.problem.goals[0]
+        out = []
+        for b in sorted(self.binding, key=lambda b: -abs(b.gain)):
+            unit, size = self._unit_of(b)
+            gain = b.gain * size / goal.shown[1]
+            per = f"{gain:.3g}{' ' if goal.shown[0] else ''}{goal.shown[0]} better per {unit or 'unit'}".strip()
+            out.append(f"binds: {b.what}{f' at its {b.end}' if b.end in ('min', 'max') else ''}, {per}")
+        return out
+
+    def _unit_of(self, b: Binding) -> tuple[str, float]:
+        named = {v.name: v.shown for v in self.problem.variables} | {lim.text: lim.shown for lim in self.problem.limits}
+        return named[b.what]
+
+
+def change(item: Goal | Limit, before: DesignPoint, after: DesignPoint) -> QuantityChange:
+    """A goal or limit before and after."""
+    old = item.value(before) if before.ok else np.nan
+    new = item.value(after)
+    met = not isinstance(item, Limit) or float(item.violation(new)) <= FEASIBLE
+    return QuantityChange(item.text, float(old), float(new), item.shown, met)

@@ -1,0 +1,247 @@
+"""The problem: what varies, what is wanted, and designs evaluated, one with exact gradients or thousands in lanes.
+
+Inside, a design is a point u of the unit cube: number = low + u (high - low).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError
+from linkwright.model.description import Description
+from linkwright.model.parameters import Parameter, every_parameter
+from linkwright.optimisation.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers
+from linkwright.optimisation.variables import Variable
+from linkwright.results.measures import Measure
+from linkwright.studies.cases import Case, Turning
+from linkwright.studies.evaluation import MeasureFunction, Work
+from linkwright.studies.targets import VariedNumbers
+
+REMEMBERED = 8  # points whose results are stored
+FEASIBLE = 1e-6  # relative to the scale of a limit: what is violated by less counts as met
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A weighted sum of quantities, to be minimised (sign 1) or maximised (sign -1)."""
+
+    text: str
+    sign: float
+    terms: tuple[tuple[float, MeasuredValue], ...]
+    shown: tuple[str, float] = ("", 1.0)
+
+    def value(self, p: DesignPoint) -> float:
+        """The sum as the user reads it."""
+        return sum(w * q.value(p) for w, q in self.terms)
+
+    def text_of(self, value: float) -> str:
+        unit, size = self.shown
+        return f"{value / size:.6g}{' ' if unit else ''}{unit}"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A weighted sum of quantities between two numbers in SI."""
+
+    text: str
+    terms: tuple[tuple[float, MeasuredValue], ...]
+    low: float
+    high: float
+    shown: tuple[str, float] = ("", 1.0)
+
+    @property
+    def scale(self) -> float:
+        """Size by which violations are measured."""
+        ends = [abs(x) for x in (self.low, self.high) if np.isfinite(x)]
+        return max(ends) or 1.0
+
+    @property
+    def equality(self) -> bool:
+        return self.low == self.high
+
+    def value(self, p: DesignPoint) -> float:
+        return sum(w * q.value(p) for w, q in self.terms)
+
+    def violation(self, value: Any) -> Any:
+        """By how much a value is outside, relative to the scale; 0 inside."""
+        below, above = (self.low - value) / self.scale, (value - self.high) / self.scale
+        return np.maximum(np.maximum(below, above), 0.0)
+
+    def text_of(self, value: float) -> str:
+        unit, size = self.shown
+        return f"{value / size:.6g}{' ' if unit else ''}{unit}"
+
+
+@dataclass
+class DesignPoint:
+    """One design: its motion and the derivatives of that by the numbers that vary, each computed when asked for."""
+
+    problem: Problem
+    u: np.ndarray
+    numbers: np.ndarray
+    why: str = ""  # why it has no motion
+
+    @property
+    def ok(self) -> bool:
+        return not self.why
+
+    @cached_property
+    def trajectory(self) -> Any:
+        """The result of the case, as a user gets it for this design."""
+        return self.problem.work.result(self.numbers)
+
+    @property
+    def motion(self) -> Any:
+        return self.trajectory
+
+    @cached_property
+    def slopes(self) -> Any:
+        return self.trajectory.derivatives(list(self.problem.names))
+
+
+@dataclass
+class Tally:
+    """Designs evaluated so far, and since when."""
+
+    designs: int = 0
+    gradients: int = 0
+    begun: float = field(default_factory=time.perf_counter)
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.begun
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateValues:
+    """Goals and limits of many designs: as `value` gives them; nan where a design has no motion."""
+
+    u: np.ndarray  # (n, variables)
+    goals: np.ndarray  # (n, goals), to be minimised
+    violation: np.ndarray  # (n,): sum over the limits
+    why: list[str]
+
+    @property
+    def ok(self) -> np.ndarray:
+        return np.array([not w for w in self.why], dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A mechanism, the numbers that vary, the case that is computed, goals and limits."""
+
+    described: Description
+    variables: tuple[Variable, ...]
+    case: Case
+    goals: tuple[Goal, ...]
+    limits: tuple[Limit, ...]
+    full_turn: bool = False
+    presenter: Any = None
+    make: Callable[[Description], Any] | None = None
+    tally: Tally = field(default_factory=Tally)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(v.name for v in self.variables)
+
+    @cached_property
+    def low(self) -> np.ndarray:
+        return np.array([v.low for v in self.variables])
+
+    @cached_property
+    def span(self) -> np.ndarray:
+        return np.array([v.span for v in self.variables])
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        known = every_parameter(self.described)
+        return tuple(known[n] for n in self.names)
+
+    @cached_property
+    def nominal(self) -> np.ndarray:
+        """The file's own numbers, moved into the bounds."""
+        return np.clip((np.array([v.nominal for v in self.variables]) - self.low) / self.span, 0.0, 1.0)
+
+    def numbers(self, u: np.ndarray) -> np.ndarray:
+        return self.low + np.asarray(u) * self.span
+
+    # ---------------------------------------------------------------- one design
+
+    @cached_property
+    def _points(self) -> dict[bytes, DesignPoint]:
+        return {}
+
+    def point(self, u: np.ndarray) -> DesignPoint:
+        """Return a design with its motion, or with the reason why it has none."""
+        key = np.asarray(u, dtype=float).tobytes()
+        if key in self._points:
+            return self._points[key]
+        while len(self._points) >= REMEMBERED:
+            self._points.pop(next(iter(self._points)))
+        p = DesignPoint(self, np.array(u, dtype=float), self.numbers(u))
+        self.tally.designs += 1
+        try:
+            c = p.trajectory
+            if self.full_turn and not getattr(c, "full_turn", True):
+                p.why = next((n for n in c.notes if "cannot turn fully" in n), "the drive does not turn fully")
+        except LinkwrightError as problem:
+            p.why = str(problem)
+        self._points[key] = p
+        return p
+
+    # ---------------------------------------------------------------- many designs
+
+    @cached_property
+    def quantities(self) -> tuple[MeasuredValue, ...]:
+        """All quantities, each once."""
+        found = [q for item in (*self.goals, *self.limits) for _, q in item.terms]
+        return tuple({q.name: q for q in found}.values())
+
+    @cached_property
+    def work(self) -> Work:
+        """Rows of designs, as a study computes them: in lanes where that is possible."""
+        measures: list[Measure | MeasureFunction] = []
+        for q in self._measured:
+            if isinstance(q, OfMotion) and q.measure is not None:
+                measures.append(q.measure)
+            elif isinstance(q, OfFunction) and q.call is not None:
+                measures.append(MeasureFunction(q.name, q.call))
+        numbers = VariedNumbers(self.described, tuple(v.target for v in self.variables))
+        return Work(numbers, self.case, tuple(measures), presenter=self.presenter)
+
+    @cached_property
+    def _measured(self) -> list[MeasuredValue]:
+        return [q for q in self.quantities if isinstance(q, OfMotion | OfFunction)]
+
+    @property
+    def turning(self) -> bool:
+        return isinstance(self.case, Turning)
+
+    def candidates(self, u: np.ndarray, threads: int | None = None) -> CandidateValues:
+        """Evaluate many designs."""
+        x = self.numbers(u)
+        found = self.work.rows(x, threads)
+        self.tally.designs += len(x)
+        table = {q.name: found.values[:, k] for k, q in enumerate(self._measured)}
+        for q in self.quantities:
+            if q.name not in table:
+                table[q.name] = self._of_numbers(q, u, x)
+        with np.errstate(invalid="ignore"):
+            goals = [g.sign * sum(w * table[q.name] for w, q in g.terms) for g in self.goals]
+            outside = sum((lim.violation(sum(w * table[q.name] for w, q in lim.terms)) for lim in self.limits), np.zeros(len(x)))
+        why = list(found.why)
+        for i in np.flatnonzero(~np.isfinite(np.stack([*goals, outside])).all(axis=0)):
+            why[int(i)] = why[int(i)] or "a goal or a limit has no value here"
+        return CandidateValues(np.asarray(u), np.stack(goals, axis=1), outside, why)
+
+    def _of_numbers(self, q: MeasuredValue, u: np.ndarray, x: np.ndarray) -> np.ndarray:
+        if isinstance(q, OfNumbers):
+            return x[:, q.place]
+        assert isinstance(q, OfModel)
+        return np.array([q.value(DesignPoint(self, a, b)) for a, b in zip(u, x, strict=True)])

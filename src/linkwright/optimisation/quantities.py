@@ -1,0 +1,204 @@
+"""Quantities: one number of a design, with its exact gradient by the numbers that vary.
+
+A measure of the motion (`results.measures`), a function of the motion, or a number of the model itself. Extremes over samples also give the
+samples themselves, so that a program can hold every one of them instead of an extreme that jumps from sample to sample.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError, UsageError
+from linkwright.model.parameters import with_values
+from linkwright.results.measures import Measure
+
+if TYPE_CHECKING:
+    from linkwright.optimisation.problem import DesignPoint
+
+STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
+EXTREMES = ("max", "min", "peak", "range")
+
+
+@dataclass(frozen=True)
+class SampleCurve:
+    """Values at the samples that count (in the window), and their derivatives: read when asked for."""
+
+    at: np.ndarray  # numbers of the samples
+    x: np.ndarray  # (samples that count,)
+    slopes: Callable[[], np.ndarray]  # (samples that count, numbers)
+
+    @cached_property
+    def dx(self) -> np.ndarray:
+        return self.slopes()
+
+
+@dataclass(frozen=True)
+class MeasuredValue(ABC):
+    """A number of a design; `si` is its unit in SI, `shown` the one for people with its size."""
+
+    name: str
+    si: str = ""
+    shown: tuple[str, float] = ("", 1.0)
+
+    @property
+    def extreme(self) -> str:
+        """One of EXTREMES if the number is an extreme over samples, else empty."""
+        return ""
+
+    @property
+    def root_of_squares(self) -> bool:
+        """True if the number is the root of a sum of squares, which has a kink where it vanishes."""
+        return False
+
+    @abstractmethod
+    def value(self, p: DesignPoint) -> float:
+        """Return the number."""
+
+    @abstractmethod
+    def gradient(self, p: DesignPoint) -> np.ndarray:
+        """Return its derivatives by the numbers that vary, in SI."""
+
+    def curve(self, p: DesignPoint) -> SampleCurve:
+        """Return the samples of an extreme."""
+        raise UsageError(f"'{self.name}' is no extreme over samples.")
+
+
+@dataclass(frozen=True)
+class OfMotion(MeasuredValue):
+    """A measure of the motion."""
+
+    measure: Measure | None = None
+
+    @property
+    def extreme(self) -> str:
+        assert self.measure is not None
+        return self.measure.reduction if self.measure.reduction in EXTREMES else ""
+
+    @property
+    def root_of_squares(self) -> bool:
+        assert self.measure is not None
+        return self.measure.reduction in ("rms", "std", "distance")
+
+    def value(self, p: DesignPoint) -> float:
+        assert self.measure is not None
+        return float(self.measure.read_from(p.motion))
+
+    def gradient(self, p: DesignPoint) -> np.ndarray:
+        assert self.measure is not None
+        return np.asarray(self.measure.slopes(p.motion, p.slopes), dtype=float)
+
+    def curve(self, p: DesignPoint) -> SampleCurve:
+        m, c = self.measure, p.motion
+        assert m is not None
+        found = c.read([*m.channels(c.drive), "t"])
+        x = found[m.channel]
+        size = x if x.ndim == 1 else np.linalg.norm(x.reshape(len(x), -1), axis=1)
+        mask = m._mask({name: y[None] for name, y in found.items()}, c.drive, c.dimension, (1, len(x)))
+        at = np.arange(len(x)) if mask is None else np.flatnonzero(mask[0])
+
+        def slopes() -> np.ndarray:
+            dx = p.slopes.read([m.channel])[m.channel]
+            if x.ndim > 1:
+                flat, dflat = x.reshape(len(x), -1), dx.reshape(len(x), -1, dx.shape[-1])
+                dx = np.einsum("si,sip->sp", flat, dflat) / np.where(size > 0.0, size, 1.0)[:, None]
+            return dx[at]
+
+        return SampleCurve(at, size[at], slopes)
+
+
+@dataclass(frozen=True)
+class OfNumbers(MeasuredValue):
+    """A number that varies, as it is."""
+
+    place: int = 0
+
+    def value(self, p: DesignPoint) -> float:
+        return float(p.numbers[self.place])
+
+    def gradient(self, p: DesignPoint) -> np.ndarray:
+        return np.eye(len(p.numbers))[self.place]
+
+
+@dataclass(frozen=True)
+class OfModel(MeasuredValue):
+    """A number that follows from the model alone, such as the mass of all moving bodies: a function of its description."""
+
+    read: Callable[[Any], Any] | None = None
+
+    def _of(self, p: DesignPoint, numbers: Sequence[Any]) -> Any:
+        assert self.read is not None
+        return self.read(with_values(p.problem.described, p.problem.parameters, list(numbers)))
+
+    def value(self, p: DesignPoint) -> float:
+        return float(np.real(self._of(p, [float(x) for x in p.numbers])))
+
+    def gradient(self, p: DesignPoint) -> np.ndarray:
+        """Return complex steps, which are exact: the model is made of analytic expressions."""
+        rows = np.asarray(p.numbers) + 1j * STEP * np.eye(len(p.numbers))
+        return np.array([np.imag(self._of(p, [complex(x) for x in row])) / STEP for row in rows])
+
+
+@dataclass(frozen=True)
+class OfFunction(MeasuredValue):
+    """A function of the result. Its gradient comes from complex channels: c[name] + i h dc/dp for one number p after the other."""
+
+    call: Callable[[Any], Any] | None = None
+
+    def value(self, p: DesignPoint) -> float:
+        return float(np.real(self._called(p.trajectory)))
+
+    def gradient(self, p: DesignPoint) -> np.ndarray:
+        found = [np.asarray(self._called(SteppedMotion(p, k))) for k in range(len(p.numbers))]
+        if not any(np.iscomplexobj(y) for y in found):
+            raise UsageError(
+                f"the function '{self.name}' has no exact derivative: it must be computed from channels, c['A.torque'], by analytic "
+                "operations (sqrt(x * x) in place of abs(x)); or write it as a measure."
+            )
+        return np.array([float(np.imag(y)) / STEP for y in found])
+
+    def _called(self, c: Any) -> Any:
+        assert self.call is not None
+        try:
+            found = np.asarray(self.call(c))
+        except LinkwrightError:
+            raise
+        except Exception as problem:  # whatever a user's function raises
+            raise UsageError(f"the function '{self.name}' failed: {type(problem).__name__}: {problem}") from problem
+        if found.size != 1:
+            raise UsageError(f"the function '{self.name}' gave an array of shape {found.shape}; one number is needed.")
+        return found.reshape(())[()]
+
+
+class SteppedMotion:
+    """A motion whose channels carry an imaginary step along one number; everything else is that of the motion itself."""
+
+    def __init__(self, p: DesignPoint, k: int):
+        self._p, self._k = p, k
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._p.trajectory, name)
+
+    def __len__(self) -> int:
+        return len(self._p.trajectory)
+
+    def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray:
+        name, unit = (key, None) if isinstance(key, str) else key
+        values = self.read([name])[name]
+        return values if unit is None else values / self._p.trajectory.channel(name).size_of(unit)
+
+    def read(self, names: Sequence[str]) -> dict[str, np.ndarray]:
+        values = self._p.trajectory.read(names)
+        moving = [n for n in names if n != "t"]
+        slopes = self._p.slopes.read(moving)
+        return {n: x + 1j * STEP * slopes[n][..., self._k] if n in slopes else x for n, x in values.items()}
+
+
+def moving_mass(described: Any) -> Any:
+    """Return the mass of all bodies but ground."""
+    return sum((b.mass for b in described.bodies[1:] if b.mass is not None), 0.0)

@@ -1,0 +1,207 @@
+"""The whole search: candidates over the bounds, local searches from the best of them, and the certificate of the best end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.optimisation.certificate import OptimumCertificate, certify
+from linkwright.optimisation.local import LocalOptimum, LocalSearch, Terms, value_of, violation_of
+from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Goal, Problem
+from linkwright.optimisation.restoration import closed_again
+from linkwright.optimisation.search import CandidatePool, GlobalSearch, method_named
+
+IN_LANES, SINGLY = 2048, 64  # candidates where designs share lanes, and where each is computed by itself
+STARTS = 8  # local searches
+SAME = 1e-4  # relative difference of two ends that count as one
+PATIENCE = 1.0  # seconds before a line of progress appears
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How long and how wide to search."""
+
+    search: str = "sobol"
+    n: int | None = None
+    starts: int = STARTS
+    seed: int = 0
+    threads: int | None = None
+    progress: Any = None
+    enough: float | None = None  # value of the goal at which the search ends, in SI
+
+    @classmethod
+    def of(cls, **given: Any) -> SearchOptions:
+        """Check options."""
+        made = cls(**{**given, "search": method_named(given.get("search"))})
+        for name in ("n", "starts", "seed"):
+            value = getattr(made, name)
+            if value is not None and (not isinstance(value, int | np.integer) or value < 0):
+                raise UsageError(f"{name} is a whole number, zero or more, not {value!r:.30}.")
+        if made.starts < 1:
+            raise UsageError("starts is at least 1: the file's own design.")
+        return made
+
+    def candidates(self, problem: Problem) -> int:
+        """How many designs the global search takes."""
+        if self.n is not None:
+            return self.n
+        return IN_LANES if problem.work.lanes else SINGLY
+
+
+@dataclass
+class SearchState:
+    """Best design so far, and what was tried; Ctrl-C leaves it as it is."""
+
+    problem: Problem
+    terms: Terms
+    progress: SearchProgress
+    best: DesignPoint | None = None
+    value: float = np.inf
+    violation: float = np.inf
+    ends: list[LocalOptimum] = field(default_factory=list)
+    pool: CandidatePool | None = None
+    interrupted: bool = False
+
+    def watch(self, p: DesignPoint, value: float, violation: float) -> None:
+        """Note a design that was evaluated."""
+        better = violation < self.violation if self.violation > FEASIBLE else violation <= FEASIBLE and value < self.value
+        if better:
+            self.best, self.value, self.violation = p, value, violation
+        self.progress.show(self)
+
+    def ended(self, found: LocalOptimum) -> None:
+        self.ends.append(found)
+        self.watch(found.point, found.value, found.violation)
+
+    @property
+    def end(self) -> LocalOptimum | None:
+        """The best end of a local search: a feasible one of least value, else the one that violates least."""
+        feasible = [x for x in self.ends if x.feasible]
+        if feasible:
+            return min(feasible, key=lambda x: x.value)
+        return min(self.ends, key=lambda x: x.violation, default=None)
+
+    def certificate(self) -> OptimumCertificate | None:
+        """Conditions at the best end, and how many starts ended there."""
+        end = self.end
+        if end is None or not end.feasible:
+            return None
+        size = max(abs(end.value), 1e-9 * end.program.scale)
+        same = [x for x in self.ends if x.feasible and abs(x.value - end.value) <= SAME * size]
+        return certify(end, len(same), len(self.ends))
+
+
+class SearchProgress:
+    """A line with the best value so far and designs a second: on a terminal, after a second; or a function that is called."""
+
+    def __init__(self, goal: Goal | None, problem: Problem, given: Any):
+        self.goal, self.problem = goal, problem
+        self.call = given if callable(given) else None
+        self.visible = sys.stderr.isatty() if given is None else bool(given) and self.call is None
+        self._status: Any = None
+        self._last = 0.0
+        self.stage = ""
+
+    def __enter__(self) -> SearchProgress:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def show(self, state: SearchState) -> None:
+        """Show or report where the search is, at most ten times a second."""
+        now = time.perf_counter()
+        if now - self._last < 0.1:
+            return
+        self._last = now
+        tally = self.problem.tally
+        if self.call is not None:
+            value = None if state.best is None or state.violation > FEASIBLE else self._of(state.value)
+            self.call({"stage": self.stage, "best": value, "designs": tally.designs, "seconds": tally.seconds})
+        if self.visible and tally.seconds > PATIENCE:
+            self._write(self._line(state))
+
+    def _of(self, value: float) -> float:
+        return value * (1.0 if self.goal is None else self.goal.sign)
+
+    def _line(self, state: SearchState) -> str:
+        tally = self.problem.tally
+        best = "no feasible design yet"
+        if state.violation <= FEASIBLE:
+            value = self._of(state.value)
+            best = f"best {self.goal.text_of(value) if self.goal is not None else f'{value:.6g}'}"
+        return f"{self.stage}: {best}, {tally.designs:,} designs, {tally.designs / max(tally.seconds, 1e-9):,.0f} a second"
+
+    def _write(self, text: str) -> None:
+        if self._status is None:
+            from rich.console import Console
+            from rich.status import Status
+
+            self._status = Status(text, console=Console(stderr=True))
+            self._status.start()
+        self._status.update(text)
+
+
+def minimised(goal: Goal) -> Terms:
+    """Terms of a goal with signs such that they are minimised."""
+    return tuple((goal.sign * w, q) for w, q in goal.terms)
+
+
+def searched(problem: Problem, goal: Goal, options: SearchOptions, further: Sequence[np.ndarray] = ()) -> SearchState:
+    """Search for the best design of one goal; `further` are starts known from elsewhere."""
+    terms = minimised(goal)
+    place = problem.goals.index(goal)
+    with SearchProgress(goal, problem, options.progress) as progress:
+        state = SearchState(problem, terms, progress)
+        try:
+            _search(state, lambda goals: goals[:, place], options, further)
+        except KeyboardInterrupt:
+            state.interrupted = True
+    return state
+
+
+def _search(state: SearchState, goal: Callable[[np.ndarray], np.ndarray], options: SearchOptions, further: Sequence[np.ndarray]) -> None:
+    problem, progress = state.problem, state.progress
+    progress.stage = "the file's own design"
+    first = problem.point(problem.nominal)
+    if not first.ok:
+        progress.stage = "closing the loops"
+        first = closed_again(problem, problem.nominal) or first
+    scale = 1.0
+    if first.ok:
+        value = value_of(state.terms, first)
+        scale = max(abs(value), 1e-12)
+        state.watch(first, value, violation_of(problem.limits, first))
+    progress.stage = "candidates"
+    pool = state.pool = CandidatePool(goal, scale)
+    GlobalSearch(problem, pool, options.seed, lambda _: progress.show(state), options.threads).run(
+        options.search, options.candidates(problem) if options.starts > 1 else 0
+    )
+    starts = [*([first.u] if first.ok else []), *further, *pool.starts(max(0, options.starts - 1 - len(further)))]
+    for k, u in enumerate(starts):
+        progress.stage = f"local search {k + 1} of {len(starts)}"
+        found = local(problem, state.terms, u, state.watch)
+        if found is not None:
+            state.ended(found)
+        if options.enough is not None and state.violation <= FEASIBLE and state.value <= options.enough:
+            break
+
+
+def local(problem: Problem, terms: Terms, u: np.ndarray, watch: Any = None, limits: Any = None) -> LocalOptimum | None:
+    """A local search; one that ends outside the limits first lowers the violations alone, then tries again."""
+    limits = problem.limits if limits is None else limits
+    search = LocalSearch(problem, terms, limits, watch)
+    found = search.run(u)
+    if found is None or found.feasible:
+        return found
+    relaxed = LocalSearch(problem, terms, limits, watch, elastic=True).run(found.u)
+    if relaxed is None or not relaxed.feasible:
+        return relaxed if relaxed is not None and relaxed.violation < found.violation else found
+    return search.run(relaxed.u) or relaxed
