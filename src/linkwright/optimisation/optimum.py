@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, calls_explained
+from linkwright.files import MODELS, write_text
 from linkwright.files.columns import table
 from linkwright.optimisation.certificate import Binding, OptimumCertificate
 from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Goal, Limit, Problem
@@ -98,12 +99,10 @@ class Optimum:
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the model file with the new numbers; an existing one only with force."""
-        from linkwright import files
-
         target = Path(path)
         if target.exists() and not force:
             raise UsageError(f"{target} already exists; use force=True to overwrite it.")
-        return files.write_text(target, files.MODELS, self.text)
+        return write_text(target, MODELS, self.text)
 
     def page(self, path: str | os.PathLike[str]) -> Path:
         """Write a page with both designs, before and after, and a slider for every number that varies."""
