@@ -205,6 +205,7 @@ class Mechanism:
         seed: int = 0,
         points: int = 15,
         enough: Any = None,
+        solver: str = "slsqp",
         threads: int | None = None,
         progress: Any = None,
     ) -> Any:
@@ -214,13 +215,14 @@ class Mechanism:
         goals gives a Pareto front of `points` designs.
         vary: numbers by name with their bounds: "180..260 mm", "+- 20 mm", "+- 10 %", or a list of names with bounds in the file.
         subject_to: "C.transmission > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm", "full turn".
-        of: as in `lw.study`. search: "sobol", "de", "cma" or "none", with n candidates, then local searches with exact gradients from
-        `starts` of them, of which the first is the file's own design; they end early at a value that is `enough`.
+        of: as in `lw.study`. search: "sobol", "de", "cma", "nsga2" or "none", with n candidates, then local searches with exact gradients
+        (solver: "slsqp", "trust-constr", "ipopt") from `starts` of them, of which the first is the file's own design; they end early at a
+        value that is `enough` ("0.2 mm").
         """
         from linkwright.optimisation.optimising import optimise
 
         options = {"search": search, "n": n, "starts": starts, "seed": seed, "points": points, "enough": enough}
-        more = {"threads": threads, "progress": progress}
+        more = {"solver": solver, "threads": threads, "progress": progress}
         return optimise(self.description, goal, vary, subject_to, of, Mechanism, Designer(), **options, **more)
 
     def sensitivity(self, quantity: str, **options: Any) -> Any:

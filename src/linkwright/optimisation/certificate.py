@@ -15,9 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwright.optimisation.local import LocalOptimum
+from linkwright.optimisation.problem import DesignPoint
 from linkwright.optimisation.program import Program
 
-ACTIVE = 1e-6  # relative: rows and bounds so near their end count as active
+ACTIVE = 1e-5  # relative to the scale of a row: rows so near their end count as active
+AT_BOUND = 1e-6  # of the range of a number
+MATTERS = 1e-9  # multipliers above it
 
 
 @dataclass(frozen=True)
@@ -46,42 +49,46 @@ class OptimumCertificate:
 
 def certify(found: LocalOptimum, agreeing: int, starts: int) -> OptimumCertificate:
     """Check the conditions of an optimum at the end of a local search."""
-    program = found.program
-    kkt, binding = _conditions(program, found)
+    p, old = found.point, found.program
+    program = Program(old.problem, old.terms, p, limits=old.limits)  # with the samples that are near their ends here
+    z = program.start(p)
+    program.widen(p, z)
+    kkt, binding = _conditions(program, p, z)
     return OptimumCertificate(kkt, binding, agreeing, starts)
 
 
-def _conditions(program: Program, found: LocalOptimum) -> tuple[float, tuple[Binding, ...]]:
+def _conditions(program: Program, p: DesignPoint, z: np.ndarray) -> tuple[float, tuple[Binding, ...]]:
     from scipy.optimize import lsq_linear
 
-    p, z = found.point, found.z
-    _, slope = program.objective(p, z)
-    rows = [r for r in program.rows(p, z) if r.equality or r.value <= ACTIVE]
-    low, high = np.flatnonzero(p.u <= ACTIVE), np.flatnonzero(p.u >= 1.0 - ACTIVE)
-    columns = [r.gradient for r in rows] + [np.eye(len(z))[k] for k in low] + [-np.eye(len(z))[k] for k in high]
+    value, slope = program.objective(p, z)
+    every = program.rows(p, z)
+    rows = every.some(every.equality | (every.values <= ACTIVE))
+    low, high = np.flatnonzero(p.u <= AT_BOUND), np.flatnonzero(p.u >= 1.0 - AT_BOUND)
+    eye = np.eye(len(z))
+    A = np.concatenate([rows.slopes, eye[low], -eye[high]]).T
     size = float(np.linalg.norm(slope))
     if size == 0.0:
         return 0.0, ()
-    if not columns:
+    if not A.shape[1]:
         return _relative(slope, size, program), ()
-    A = np.array(columns).T
-    free = np.array([r.equality for r in rows] + [False] * (len(low) + len(high)))
+    free = np.concatenate([rows.equality, np.zeros(len(low) + len(high), dtype=bool)])
     lam = lsq_linear(A, slope, bounds=(np.where(free, -np.inf, 0.0), np.full(len(free), np.inf)), tol=1e-14, max_iter=1000).x
-    names = program.problem.variables
-    factor = program.scale if not program.squared else program.scale / max(2.0 * np.sqrt(max(program.objective(p, z)[0], 0.0)), 1e-300)
-    scales = {lim.text: lim.scale for lim in program.limits}
+    # the objective of a squared program is (f / scale)^2: its slope by f is 2 f / scale^2
+    factor = program.scale if not program.squared else program.scale / max(2.0 * np.sqrt(max(value, 0.0)), 1e-300)
+    scales = {**dict.fromkeys(program.owners, 1.0), **{lim.text: lim.scale for lim in program.limits}}
     out: dict[tuple[str, str], float] = {}
-    for r, x in zip(rows, lam[: len(rows)], strict=True):
-        if r.owner and abs(x) > 1e-9:
-            out[r.owner, r.owner] = out.get((r.owner, r.owner), 0.0) + x * factor / scales[r.owner]
-    for k, x in zip([*low, *high], lam[len(rows) :], strict=True):
-        if x > 1e-9:
-            out[names[k].name, "min" if k in low else "max"] = x * factor / names[k].span
+    for owner, x in zip(rows.owners, lam, strict=False):
+        if owner and abs(x) > MATTERS:
+            out[owner, owner] = out.get((owner, owner), 0.0) + float(x) * factor / scales[owner]
+    names = program.problem.variables
+    for k, x in zip([*low, *high], lam[len(rows.owners) :], strict=True):
+        if x > MATTERS:
+            out[names[k].name, "min" if k in low else "max"] = float(x) * factor / names[k].span
     held = tuple(Binding(what, end, gain) for (what, end), gain in out.items())
     return _relative(slope - A @ lam, size, program), held
 
 
 def _relative(left: np.ndarray, size: float, program: Program) -> float:
-    """The part of the gradient that nothing holds; of a smooth goal near zero relative to the goal itself."""
+    """The part of the gradient that nothing holds; of a smooth goal relative to the goal itself where its gradient is smaller."""
     whole = size if program.aux else max(size, 1.0)
     return float(np.linalg.norm(left) / whole)

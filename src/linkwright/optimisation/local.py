@@ -1,4 +1,4 @@
-"""Local optimisation from one start: SLSQP on the program of chosen samples, inside a box that shrinks where designs do not close.
+"""Local optimisation from one start: SLSQP (or trust-constr, ipopt) on the program of chosen samples, inside a box that shrinks where designs do not close.
 
 A trial design may be impossible (its loops do not close, or it meets a dead centre). Then the search goes back to the best design so far
 and continues in a box about it that is four times smaller; a step that ends at the border of the box makes it larger again.
@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Limit, Problem
 from linkwright.optimisation.program import Program
 from linkwright.optimisation.quantities import MeasuredValue
+from linkwright.results.tables import package
 
 Terms = Sequence[tuple[float, MeasuredValue]]
-ROUNDS = 25  # of SLSQP, each with its own working set and box
-ITERATIONS = 50  # of a round
-BOX = 0.25  # half the side of the first box, in the unit cube
-SMALLEST = 1e-7
+ROUNDS = 40  # of SLSQP, each with its own working set and box
+FIRST, LATER = 12, 60  # iterations of a round: few while samples are still missing
+BOX = 0.1  # half the side of the first box, in the unit cube
+SMALLEST = 1e-5
 PENALTY = 10.0  # of violations, relative, in the merit of a design
-STALLED = 1e-9  # relative gain of a round that counts as none
+MOST_DESIGNS = 600  # of one search; the best end is continued with ten times as many
+STALLED = 1e-7  # relative gain of a round that counts as none
+FAR_ABOVE = 10.0  # of the value: that of an impossible design above the last possible one
+MOST_TRIES = 4  # impossible designs in a row
 
 
 class ImpossibleDesign(Exception):
@@ -68,6 +72,8 @@ class LocalSearch:
     limits: Sequence[Limit]
     watch: Callable[[DesignPoint, float, float], Any] | None = None
     elastic: bool = False
+    most: int = MOST_DESIGNS
+    solver: str = "slsqp"
 
     def merit(self, p: DesignPoint, scale: float) -> float:
         """A design's worth: the goal over its scale, and violations."""
@@ -79,80 +85,146 @@ class LocalSearch:
         p = self.problem.point(u)
         if not p.ok:
             return None
-        program = Program(self.problem, () if self.elastic else self.terms, p, limits=self.limits, elastic=self.elastic)
-        scale, radius, converged = program.scale, BOX, False
-        best, merit = p, self.merit(p, scale)
-        for _ in range(rounds):
-            found, good = self._round(program, best, radius, scale)
-            new, z = (found[0], found[1]) if found is not None else (good, None)
-            gained = merit - self.merit(new, scale) if new is not None else -np.inf
-            center = best
-            if new is not None and gained > 0.0:
-                best, merit = new, merit - gained
-            if z is None:
+        program, best, radius, converged = self._program(p, None), p, BOX, False
+        begun = self.problem.tally.designs
+        for k in range(rounds):
+            if self.problem.tally.designs - begun > self.most:
+                break
+            merit = self.merit(best, program.scale)
+            found, met = self._round(program, best, radius, FIRST if k < 3 else LATER)
+            new = met if found is None else found.point
+            gained = merit - self.merit(new, program.scale) if new is not None else -np.inf
+            center, best = best, new if new is not None and gained > 0.0 else best
+            if found is None:
                 radius *= 0.25
             else:
-                assert new is not None
-                wider = program.widen(new, z)
-                edge = _at_edge(new.u, center.u, radius)
-                if gained <= STALLED * max(1.0, abs(merit)) and not wider:
+                wider = program.widen(found.point, found.z)
+                edge = _at_edge(found.point.u, center.u, radius)
+                if abs(gained) <= STALLED and not wider and (found.success or edge):
                     converged = not edge
                     break
-                radius = min(1.0, 2.0 * radius) if edge and gained > 0.0 else radius
-                if gained <= 0.0:
-                    radius *= 0.25
+                radius *= 0.25 if gained <= 0.0 else 2.0 if edge else 1.0
+            radius = min(radius, 1.0)
             if radius < SMALLEST:
                 break
+            if abs(value_of(self.terms, best)) < 0.5 * program.scale:
+                program = self._program(best, program)
         return LocalOptimum(best, program, program.start(best), value_of(self.terms, best), violation_of(self.limits, best), converged)
 
-    def _round(
-        self, program: Program, center: DesignPoint, radius: float, scale: float
-    ) -> tuple[tuple[DesignPoint, np.ndarray] | None, DesignPoint | None]:
-        """SLSQP in a box: (design and variables where it ended, best design met); the first is None if it met an impossible design."""
-        from scipy.optimize import minimize
+    def _program(self, p: DesignPoint, before: Program | None) -> Program:
+        """The program scaled by this design, with the samples of the one before."""
+        made = Program(self.problem, () if self.elastic else self.terms, p, limits=self.limits, elastic=self.elastic)
+        for new, old in zip(made.families, before.families if before is not None else made.families, strict=True):
+            for side, chosen in old.samples.items():
+                new.samples.setdefault(side, set()).update(chosen)
+        return made
 
-        n, problem = program.n, self.problem
-        met: list[tuple[float, DesignPoint]] = []
-
-        def at(z: np.ndarray) -> DesignPoint:
-            p = problem.point(np.clip(z[:n], 0.0, 1.0))
-            if not p.ok:
-                raise ImpossibleDesign(p.why)
-            if self.watch is not None:
-                self.watch(p, value_of(self.terms, p), violation_of(self.limits, p))
-            return p
-
-        def objective(z: np.ndarray) -> tuple[float, np.ndarray]:
-            p = at(z)
-            met.append((self.merit(p, scale), p))
-            return program.objective(p, z)
-
-        def rows(z: np.ndarray, equality: bool) -> tuple[np.ndarray, np.ndarray]:
-            found = [r for r in program.rows(at(z), z) if r.equality == equality]
-            return np.array([r.value for r in found]), np.array([r.gradient for r in found]).reshape(len(found), len(z))
-
-        start = program.start(center)
-        kinds = {r.equality for r in program.rows(center, start)}
-        constraints = [
-            {"type": "eq" if e else "ineq", "fun": lambda z, e=e: rows(z, e)[0], "jac": lambda z, e=e: rows(z, e)[1]} for e in kinds
-        ]
+    def _round(self, program: Program, center: DesignPoint, radius: float, most: int) -> tuple[RoundEnd | None, DesignPoint | None]:
+        """A nonlinear programming method in a box: where it ended, None if at an impossible design, and the best design it met."""
+        trials = Trials(self, program, center)
         low = np.concatenate([np.maximum(0.0, center.u - radius), program.low])
         high = np.concatenate([np.minimum(1.0, center.u + radius), np.full(program.aux, np.inf)])
-        options = {"maxiter": ITERATIONS, "ftol": 1e-14}
         try:
-            found = minimize(
-                objective,
-                start,
-                jac=True,
-                method="SLSQP",
-                bounds=list(zip(low, high, strict=True)),
-                constraints=constraints,
-                options=options,
-            )
-            z = np.concatenate([np.clip(found.x[:n], 0.0, 1.0), found.x[n:]])
-            return (at(z), z), None
+            found = SOLVERS[self.solver](trials, list(zip(low, high, strict=True)), most)
         except ImpossibleDesign:
-            return None, min(met, key=lambda x: x[0])[1] if met else None
+            return None, trials.best
+        z = np.concatenate([np.clip(found.x[: program.n], 0.0, 1.0), found.x[program.n :]])
+        end = self.problem.point(z[: program.n])
+        return (RoundEnd(end, z, bool(found.success)) if end.ok else None), trials.best
+
+
+class RoundEnd(NamedTuple):
+    """Where a round ended, and whether it had converged."""
+
+    point: DesignPoint
+    z: np.ndarray
+    success: bool
+
+
+class Trials:
+    """Designs that SLSQP tries. An impossible one gets a value far above the last possible one, so that the line search goes back."""
+
+    def __init__(self, search: LocalSearch, program: Program, center: DesignPoint):
+        self.search, self.program = search, program
+        self.z = program.start(center)
+        self.good = self.z
+        self.value, self.slope = program.objective(center, self.z)
+        self.rows = program.rows(center, self.z)
+        self.best: DesignPoint | None = None
+        self.merit = np.inf
+        self.tries = 0
+
+    def _at(self, z: np.ndarray) -> DesignPoint | None:
+        p = self.search.problem.point(np.clip(z[: self.program.n], 0.0, 1.0))
+        if not p.ok:
+            return None
+        if self.search.watch is not None:
+            self.search.watch(p, value_of(self.search.terms, p), violation_of(self.search.limits, p))
+        return p
+
+    def objective(self, z: np.ndarray) -> tuple[float, np.ndarray]:
+        """Value and gradient of the goal."""
+        p = self._at(z)
+        if p is None:
+            self.tries += 1
+            if self.tries > MOST_TRIES:
+                raise ImpossibleDesign
+            return self.value + FAR_ABOVE * (1.0 + abs(self.value)), self.slope
+        self.tries, self.good = 0, z.copy()
+        self.value, self.slope = self.program.objective(p, z)
+        self.rows = self.program.rows(p, z)
+        merit = self.search.merit(p, self.program.scale)
+        if merit < self.merit:
+            self.best, self.merit = p, merit
+        return self.value, self.slope
+
+    def _rows(self, z: np.ndarray, equality: bool) -> tuple[np.ndarray, np.ndarray]:
+        if not np.array_equal(z, self.good):
+            p = self._at(z)
+            if p is not None:
+                self.good, self.rows = z.copy(), self.program.rows(p, z)
+                self.value, self.slope = self.program.objective(p, z)
+        found = self.rows.some(self.rows.equality == equality)
+        return found.values + found.slopes @ (z - self.good), found.slopes
+
+    @property
+    def constraints(self) -> list[dict[str, Any]]:
+        """Constraints as scipy takes them: equalities, inequalities."""
+        kinds = sorted(set(self.rows.equality.tolist()))
+        return [
+            {"type": "eq" if e else "ineq", "fun": lambda z, e=e: self._rows(z, e)[0], "jac": lambda z, e=e: self._rows(z, e)[1]}
+            for e in kinds
+        ]
+
+
+Bounds = list[tuple[float, float]]
+
+
+def _slsqp(trials: Trials, bounds: Bounds, most: int) -> Any:
+    from scipy.optimize import minimize
+
+    options = {"maxiter": most, "ftol": 1e-12}
+    return minimize(trials.objective, trials.z, jac=True, method="SLSQP", bounds=bounds, constraints=trials.constraints, options=options)
+
+
+def _trust_constr(trials: Trials, bounds: Bounds, most: int) -> Any:
+    from scipy.optimize import BFGS, NonlinearConstraint, minimize
+
+    rows = [NonlinearConstraint(c["fun"], 0.0, 0.0 if c["type"] == "eq" else np.inf, jac=c["jac"], hess=BFGS()) for c in trials.constraints]
+    options = {"maxiter": 3 * most, "gtol": 1e-10, "xtol": 1e-10}
+    return minimize(
+        trials.objective, trials.z, jac=True, hess=BFGS(), method="trust-constr", bounds=bounds, constraints=rows, options=options
+    )
+
+
+def _ipopt(trials: Trials, bounds: Bounds, most: int) -> Any:
+    options = {"max_iter": 3 * most, "tol": 1e-10, "print_level": 0}
+    return package("cyipopt").minimize_ipopt(
+        trials.objective, trials.z, jac=True, bounds=bounds, constraints=trials.constraints, options=options
+    )
+
+
+SOLVERS = {"slsqp": _slsqp, "trust-constr": _trust_constr, "ipopt": _ipopt}
 
 
 def _at_edge(u: np.ndarray, center: np.ndarray, radius: float) -> bool:

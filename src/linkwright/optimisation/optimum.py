@@ -189,7 +189,7 @@ class Optimum:
 
     def _unit_of(self, b: Binding) -> tuple[str, float]:
         named = {v.name: v.shown for v in self.problem.variables} | {lim.text: lim.shown for lim in self.problem.limits}
-        return named[b.what]
+        return named.get(b.what, ("", 1.0))
 
 
 def change(item: Goal | Limit, before: DesignPoint, after: DesignPoint) -> QuantityChange:

@@ -17,6 +17,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
 from linkwright.model.parameters import Parameter, every_parameter
 from linkwright.optimisation.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers
+from linkwright.optimisation.turning import MeasuredTurns
 from linkwright.optimisation.variables import Variable
 from linkwright.results.measures import Measure
 from linkwright.studies.cases import Case, Turning
@@ -96,13 +97,32 @@ class DesignPoint:
         """The result of the case, as a user gets it for this design."""
         return self.problem.work.result(self.numbers)
 
-    @property
+    @cached_property
     def motion(self) -> Any:
-        return self.trajectory
+        """Channels by name, as measures read them."""
+        return self.trajectory if self._turned is None else self._turned[0]
 
     @cached_property
     def slopes(self) -> Any:
-        return self.trajectory.derivatives(list(self.problem.names))
+        """Derivatives of channels by name."""
+        return self.trajectory.derivatives(list(self.problem.names)) if self._turned is None else self._turned[1]
+
+    @cached_property
+    def _turned(self) -> Any:
+        turns = self.problem.turns
+        return None if turns is None else turns.one(self.numbers)
+
+    def tried(self) -> str:
+        """Compute the motion; return why there is none."""
+        if self._turned is not None:
+            return self._turned[2]
+        try:
+            c = self.trajectory
+        except LinkwrightError as problem:
+            return str(problem)
+        if self.problem.full_turn and not getattr(c, "full_turn", True):
+            return next((n for n in c.notes if "cannot turn fully" in n), "the drive does not turn fully")
+        return ""
 
 
 @dataclass
@@ -186,14 +206,18 @@ class Problem:
             self._points.pop(next(iter(self._points)))
         p = DesignPoint(self, np.array(u, dtype=float), self.numbers(u))
         self.tally.designs += 1
-        try:
-            c = p.trajectory
-            if self.full_turn and not getattr(c, "full_turn", True):
-                p.why = next((n for n in c.notes if "cannot turn fully" in n), "the drive does not turn fully")
-        except LinkwrightError as problem:
-            p.why = str(problem)
+        p.why = p.tried()
         self._points[key] = p
         return p
+
+    @cached_property
+    def turns(self) -> MeasuredTurns | None:
+        """Turns in machine code; None where designs are computed one by one."""
+        measures = [q.measure for q in self._measured if isinstance(q, OfMotion) and q.measure is not None]
+        if not isinstance(self.case, Turning):
+            return None
+        made = MeasuredTurns(self.work.system, self.case.asked, self.names, tuple(measures))
+        return made if made.available and made.nominal.full_turn >= self.full_turn else None
 
     # ---------------------------------------------------------------- many designs
 
@@ -226,16 +250,17 @@ class Problem:
     def candidates(self, u: np.ndarray, threads: int | None = None) -> CandidateValues:
         """Evaluate many designs."""
         x = self.numbers(u)
-        found = self.work.rows(x, threads)
+        native = self.turns is not None and all(isinstance(q, OfMotion) for q in self._measured)
+        values, reasons = self.turns.many(x, threads) if native and self.turns is not None else self.work.rows(x, threads)[:2]
         self.tally.designs += len(x)
-        table = {q.name: found.values[:, k] for k, q in enumerate(self._measured)}
+        table = {q.name: values[:, k] for k, q in enumerate(self._measured)}
         for q in self.quantities:
             if q.name not in table:
                 table[q.name] = self._of_numbers(q, u, x)
         with np.errstate(invalid="ignore"):
             goals = [g.sign * sum(w * table[q.name] for w, q in g.terms) for g in self.goals]
             outside = sum((lim.violation(sum(w * table[q.name] for w, q in lim.terms)) for lim in self.limits), np.zeros(len(x)))
-        why = list(found.why)
+        why = list(reasons)
         for i in np.flatnonzero(~np.isfinite(np.stack([*goals, outside])).all(axis=0)):
             why[int(i)] = why[int(i)] or "a goal or a limit has no value here"
         return CandidateValues(np.asarray(u), np.stack(goals, axis=1), outside, why)

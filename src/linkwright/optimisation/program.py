@@ -10,15 +10,17 @@ working set: local peaks, and those that were violated later (`widen`). A range 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from linkwright.optimisation.problem import DesignPoint, Limit, Problem
-from linkwright.optimisation.quantities import MeasuredValue, SampleCurve
+from linkwright.optimisation.quantities import MeasuredValue, OfBranch, SampleCurve
 
 CLOSE = 0.1  # of the range of a curve: peaks so near the extreme belong to the first working set
 MOST_PEAKS = 12  # of a curve in it
+MARGIN = 0.02  # of the largest determinant of the loops: least distance from a dead centre
+SPREAD = 16  # samples at equal distances in the first working set
 SLACK = 1e-9  # relative violation of a sample outside the working set that is ignored
 
 
@@ -71,7 +73,8 @@ class SampleFamily:
             tops = _peaks(y)
             near = tops[y[tops] >= y.max() - CLOSE * max(float(np.ptp(y)), 1e-300)] if len(y) else tops
             order = near[np.argsort(-y[near], kind="stable")][:MOST_PEAKS]
-            self.samples.setdefault(side, set()).update(int(c.at[k]) for k in order)
+            spread = np.unique(np.linspace(0, len(y) - 1, SPREAD).round().astype(int)) if len(y) else []
+            self.samples.setdefault(side, set()).update(int(c.at[k]) for k in (*order, *spread))
 
 
 def _peaks(y: np.ndarray) -> np.ndarray:
@@ -83,13 +86,25 @@ def _peaks(y: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class ProgramRow:
-    """One row g(z) >= 0 (or = 0): value, gradient by all variables, and whose it is."""
+class RowBlock:
+    """Rows g(z) >= 0 (or = 0): values, gradients by all variables, and whose they are (empty: rows of an epigraph)."""
 
-    value: float
-    gradient: np.ndarray
-    equality: bool
-    owner: str  # text of the limit; empty: a row of an epigraph
+    values: np.ndarray
+    slopes: np.ndarray
+    equality: np.ndarray
+    owners: list[str]
+
+    @classmethod
+    def joined(cls, parts: Sequence[RowBlock], size: int) -> RowBlock:
+        """All rows of several blocks."""
+        if not parts:
+            return cls(np.zeros(0), np.zeros((0, size)), np.zeros(0, dtype=bool), [])
+        values, slopes, equality = (np.concatenate([getattr(p, name) for p in parts]) for name in ("values", "slopes", "equality"))
+        return cls(values, slopes, equality, [o for p in parts for o in p.owners])
+
+    def some(self, mask: np.ndarray) -> RowBlock:
+        """Those rows of a mask."""
+        return RowBlock(self.values[mask], self.slopes[mask], self.equality[mask], [o for o, m in zip(self.owners, mask, strict=True) if m])
 
 
 class Program:
@@ -116,6 +131,10 @@ class Program:
             self._goal(weight, q, p)
         for lim in self.limits:
             self._limit(lim, p)
+        branch = OfBranch.at(p)
+        if branch is not None:
+            least = min(MARGIN, 0.9 * branch.value(p))
+            self._family(SampleFamily(branch, 1.0, (-1,), low=least), branch.name)
         self.slacks = {lim.text: self._new(1.0) for lim in self.limits} if elastic else {}
         for f in self.families:
             f.begin(p)
@@ -206,64 +225,52 @@ class Program:
             slope[self.n + k] += c
         return value / self.scale, slope / self.scale
 
-    def rows(self, p: DesignPoint, z: np.ndarray) -> list[ProgramRow]:
+    def rows(self, p: DesignPoint, z: np.ndarray) -> RowBlock:
         """All rows at a design."""
-        out = []
-        for f, owner in zip(self.families, self.owners, strict=True):
-            out += self._family_rows(f, owner, p, z)
-        for lim in self.limits:
-            out += self._direct_rows(lim, p, len(z))
-        return [self._relaxed(row, z) for row in out] if self.slacks else out
-
-    def _relaxed(self, row: ProgramRow, z: np.ndarray) -> ProgramRow:
-        """A row of a limit with its slack added."""
-        if row.owner not in self.slacks or row.equality:
-            return row
-        at = self.n + self.slacks[row.owner]
-        row.gradient[at] += 1.0
-        return replace(row, value=row.value + float(z[at]))
-
-    def _family_rows(self, f: SampleFamily, owner: str, p: DesignPoint, z: np.ndarray) -> list[ProgramRow]:
-        c = f.curve(p)
-        low, high = f.bounds(z[self.n :])
-        places = {int(s): k for k, s in enumerate(c.at)}
-        out = []
-        for side, chosen in f.samples.items():
-            for s in sorted(chosen):
-                if s not in places:
-                    continue  # a window that moves with the design
-                k = places[s]
-                slope = np.zeros(len(z))
-                slope[: self.n] = -side * c.dx[k] * self.problem.span / f.scale
-                if side > 0:
-                    value = high - c.x[k] / f.scale
-                    self._add(slope, f.upper, 1.0)
-                    self._add(slope, f.lower if f.width else -1, 1.0)
-                else:
-                    value = c.x[k] / f.scale - low
-                    self._add(slope, f.lower, -1.0)
-                    if f.quantity.extreme == "peak":
-                        self._add(slope, f.upper, 1.0)
-                out.append(ProgramRow(float(value), slope, False, owner))
+        parts = [self._family_rows(f, owner, p, z) for f, owner in zip(self.families, self.owners, strict=True)]
+        parts += [block for lim in self.limits for block in self._direct_rows(lim, p, len(z))]
+        out = RowBlock.joined(parts, len(z))
+        for text, k in self.slacks.items():  # every row of a limit gets its slack
+            mine = np.array([o == text for o in out.owners], dtype=bool) & ~out.equality
+            out.values[mine] += z[self.n + k]
+            out.slopes[mine, self.n + k] += 1.0
         return out
 
-    def _add(self, slope: np.ndarray, aux: int, x: float) -> None:
-        if aux >= 0:
-            slope[self.n + aux] += x
+    def _family_rows(self, f: SampleFamily, owner: str, p: DesignPoint, z: np.ndarray) -> RowBlock:
+        c = f.curve(p)
+        low, high = f.bounds(z[self.n :])
+        parts = []
+        for side, chosen in f.samples.items():
+            at = np.flatnonzero(np.isin(c.at, list(chosen)))  # a window may move with the design
+            slopes = np.zeros((len(at), len(z)))
+            slopes[:, : self.n] = -side * c.dx[at] * self.problem.span / f.scale
+            values = high - c.x[at] / f.scale if side > 0 else c.x[at] / f.scale - low
+            for aux, x in self._of_auxiliary(f, side):
+                slopes[:, self.n + aux] += x
+            parts.append(RowBlock(values, slopes, np.zeros(len(at), dtype=bool), [owner] * len(at)))
+        return RowBlock.joined(parts, len(z))
 
-    def _direct_rows(self, lim: Limit, p: DesignPoint, size: int) -> list[ProgramRow]:
+    def _of_auxiliary(self, f: SampleFamily, side: int) -> list[tuple[int, float]]:
+        """Auxiliary variables in the rows of one side, with their coefficients."""
+        if side > 0:
+            found = [(f.upper, 1.0), (f.lower if f.width else -1, 1.0)]
+        else:
+            found = [(f.lower, -1.0), (f.upper if f.quantity.extreme == "peak" else -1, 1.0)]
+        return [(k, x) for k, x in found if k >= 0]
+
+    def _direct_rows(self, lim: Limit, p: DesignPoint, size: int) -> list[RowBlock]:
         """Rows of limits that no samples stand for: sums, smooth measures, extremes limited on their other side."""
         held = _sides_held(lim)
         wanted = [side for side, end in ((-1, lim.low), (1, lim.high)) if np.isfinite(end) and side not in held]
         if not wanted:
             return []
         value = lim.value(p)
-        slope = np.zeros(size)
-        slope[: self.n] = sum(w * q.gradient(p) for w, q in lim.terms) * self.problem.span / lim.scale
+        slope = np.zeros((1, size))
+        slope[0, : self.n] = sum(w * q.gradient(p) for w, q in lim.terms) * self.problem.span / lim.scale
         if lim.equality:
-            return [ProgramRow((value - lim.low) / lim.scale, slope, True, lim.text)]
+            return [RowBlock(np.array([(value - lim.low) / lim.scale]), slope, np.array([True]), [lim.text])]
         ends = {1: (lim.high - value, -1.0), -1: (value - lim.low, 1.0)}
-        return [ProgramRow(ends[side][0] / lim.scale, ends[side][1] * slope, False, lim.text) for side in wanted]
+        return [RowBlock(np.array([ends[s][0] / lim.scale]), ends[s][1] * slope, np.array([False]), [lim.text]) for s in wanted]
 
     def widen(self, p: DesignPoint, z: np.ndarray) -> bool:
         """Add violated samples; True if there are any."""

@@ -113,6 +113,36 @@ class OfMotion(MeasuredValue):
 
 
 @dataclass(frozen=True)
+class OfBranch(MeasuredValue):
+    """Distance from dead centres and from the border of assembly: the least determinant of the loops over a reference, sign included."""
+
+    reference: float = 1.0  # determinant of the same sign as the branch
+
+    @property
+    def extreme(self) -> str:
+        return "min"
+
+    def curve(self, p: DesignPoint) -> SampleCurve:
+        x = p.motion.determinant / self.reference
+        return SampleCurve(np.arange(len(x)), x, lambda: p.slopes.determinant / self.reference)
+
+    def value(self, p: DesignPoint) -> float:
+        return float(self.curve(p).x.min())
+
+    def gradient(self, p: DesignPoint) -> np.ndarray:
+        c = self.curve(p)
+        return c.dx[int(np.argmin(c.x))]
+
+    @classmethod
+    def at(cls, p: DesignPoint) -> OfBranch | None:
+        """Return the distance relative to this design; None where its motion has no determinant."""
+        x = getattr(p.motion, "determinant", None)
+        if x is None or not np.isfinite(x).all():
+            return None
+        return cls("distance from a dead centre", reference=float(np.sign(x[0]) * np.abs(x).max()))
+
+
+@dataclass(frozen=True)
 class OfNumbers(MeasuredValue):
     """A number that varies, as it is."""
 

@@ -3,6 +3,7 @@
     sobol    candidates spread evenly over the bounds (scipy.stats.qmc)
     de       differential evolution of scipy, generations evaluated in lanes
     cma      covariance matrix adaptation (package `cma`)
+    nsga2    a genetic algorithm for several goals (package `pymoo`)
     none     the file's own design is the only start
 
 Designs without a motion are worse than all others; designs that violate limits are compared by how far they are outside.
@@ -21,7 +22,7 @@ from linkwright.optimisation.local import PENALTY
 from linkwright.optimisation.problem import FEASIBLE, CandidateValues, Problem
 from linkwright.results.tables import package
 
-METHODS = ("sobol", "de", "cma", "none")
+METHODS = ("sobol", "de", "cma", "nsga2", "none")
 CHUNK = 4096  # candidates at a time: results are shown in between
 APART = 0.08  # distance of two starts in the unit cube, over the root of its dimension
 OPEN = 1e6  # merit of a design without a motion: worse than any violation that matters
@@ -119,7 +120,7 @@ class GlobalSearch:
         """Evaluate about n candidates."""
         if method == "none" or n <= 0:
             return
-        {"sobol": self._sobol, "de": self._evolution, "cma": self._adaptation}[method](n)
+        {"sobol": self._sobol, "de": self._evolution, "cma": self._adaptation, "nsga2": self._genetic}[method](n)
 
     def _evaluated(self, u: np.ndarray) -> np.ndarray:
         merits = []
@@ -159,3 +160,25 @@ class GlobalSearch:
         while not strategy.stop():
             asked = strategy.ask()
             strategy.tell(asked, self._evaluated(np.clip(np.array(asked), 0.0, 1.0)).tolist())
+
+    def _genetic(self, n: int) -> None:
+        """All goals at once, limits as one constraint; whatever it visits is a candidate."""
+        algorithm = package("pymoo.algorithms.moo.nsga2").NSGA2
+        base: Any = package("pymoo.core.problem").Problem
+        search, size, goals = self, len(self.problem.variables), len(self.problem.goals)
+
+        class Visited(base):
+            def __init__(self) -> None:
+                super().__init__(n_var=size, n_obj=goals, n_ieq_constr=1, xl=0.0, xu=1.0)
+
+            def _evaluate(self, x: np.ndarray, out: dict[str, Any], *_: Any, **__: Any) -> None:
+                found = search.problem.candidates(np.clip(x, 0.0, 1.0), search.threads)
+                search.pool.add(found)
+                search.watch(search.pool)
+                out["F"] = np.where(found.ok[:, None], found.goals, OPEN)
+                out["G"] = np.where(found.ok, found.violation - FEASIBLE, OPEN)
+
+        members = 64
+        package("pymoo.optimize").minimize(
+            Visited(), algorithm(pop_size=members), ("n_gen", max(1, n // members)), seed=self.seed + 1, verbose=False
+        )

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, nearest
+from linkwright.model.file.units import NONE, parse_unit, quantity
 from linkwright.optimisation.certificate import OptimumCertificate, certify
-from linkwright.optimisation.local import LocalOptimum, LocalSearch, Terms, value_of, violation_of
+from linkwright.optimisation.local import MOST_DESIGNS, SOLVERS, LocalOptimum, LocalSearch, Terms, value_of, violation_of
 from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Goal, Problem
 from linkwright.optimisation.restoration import closed_again
 from linkwright.optimisation.search import CandidatePool, GlobalSearch, method_named
@@ -33,7 +34,8 @@ class SearchOptions:
     seed: int = 0
     threads: int | None = None
     progress: Any = None
-    enough: float | None = None  # value of the goal at which the search ends, in SI
+    enough: Any = None  # value of the goal at which the search ends: in SI, or as text with a unit
+    solver: str = "slsqp"
 
     @classmethod
     def of(cls, **given: Any) -> SearchOptions:
@@ -43,6 +45,8 @@ class SearchOptions:
             value = getattr(made, name)
             if value is not None and (not isinstance(value, int | np.integer) or value < 0):
                 raise UsageError(f"{name} is a whole number, zero or more, not {value!r:.30}.")
+        if made.solver not in SOLVERS:
+            raise UsageError(f"solver: '{made.solver}' is not known. {nearest(str(made.solver), list(SOLVERS), 'Known')}")
         if made.starts < 1:
             raise UsageError("starts is at least 1: the file's own design.")
         return made
@@ -67,6 +71,7 @@ class SearchState:
     ends: list[LocalOptimum] = field(default_factory=list)
     pool: CandidatePool | None = None
     interrupted: bool = False
+    enough: float = -np.inf  # value at which the search ends
 
     def watch(self, p: DesignPoint, value: float, violation: float) -> None:
         """Note a design that was evaluated."""
@@ -159,7 +164,7 @@ def searched(problem: Problem, goal: Goal, options: SearchOptions, further: Sequ
     terms = minimised(goal)
     place = problem.goals.index(goal)
     with SearchProgress(goal, problem, options.progress) as progress:
-        state = SearchState(problem, terms, progress)
+        state = SearchState(problem, terms, progress, enough=_enough(goal, options.enough))
         try:
             _search(state, lambda goals: goals[:, place], options, further)
         except KeyboardInterrupt:
@@ -187,21 +192,42 @@ def _search(state: SearchState, goal: Callable[[np.ndarray], np.ndarray], option
     starts = [*([first.u] if first.ok else []), *further, *pool.starts(max(0, options.starts - 1 - len(further)))]
     for k, u in enumerate(starts):
         progress.stage = f"local search {k + 1} of {len(starts)}"
-        found = local(problem, state.terms, u, state.watch)
+        found = local(problem, state.terms, u, state.watch, solver=options.solver)
         if found is not None:
             state.ended(found)
-        if options.enough is not None and state.violation <= FEASIBLE and state.value <= options.enough:
-            break
+        if state.violation <= FEASIBLE and state.value <= state.enough:
+            return
+    end = state.end
+    if end is not None and not end.converged:
+        progress.stage = "local search, continued"
+        found = LocalSearch(problem, state.terms, problem.limits, state.watch, most=10 * MOST_DESIGNS, solver=options.solver).run(end.u)
+        if found is not None:
+            state.ends.remove(end)
+            state.ended(found)
 
 
-def local(problem: Problem, terms: Terms, u: np.ndarray, watch: Any = None, limits: Any = None) -> LocalOptimum | None:
+def _enough(goal: Goal, given: Any) -> float:
+    """The value that is enough, with the sign of what is minimised."""
+    if given is None:
+        return -np.inf
+    unit = next((q.si for _, q in goal.terms if q.si), "") if len(goal.terms) == 1 else ""
+    try:
+        value = float(given) if not isinstance(given, str) else quantity(given, parse_unit(unit)[1] if unit else NONE)
+    except (TypeError, ValueError):
+        raise UsageError(f"enough is a value of the goal, in SI or with its unit, not {given!r:.40}.") from None
+    return goal.sign * value
+
+
+def local(
+    problem: Problem, terms: Terms, u: np.ndarray, watch: Any = None, limits: Any = None, solver: str = "slsqp"
+) -> LocalOptimum | None:
     """A local search; one that ends outside the limits first lowers the violations alone, then tries again."""
     limits = problem.limits if limits is None else limits
-    search = LocalSearch(problem, terms, limits, watch)
+    search = LocalSearch(problem, terms, limits, watch, solver=solver)
     found = search.run(u)
     if found is None or found.feasible:
         return found
-    relaxed = LocalSearch(problem, terms, limits, watch, elastic=True).run(found.u)
+    relaxed = LocalSearch(problem, terms, limits, watch, elastic=True, solver=solver).run(found.u)
     if relaxed is None or not relaxed.feasible:
         return relaxed if relaxed is not None and relaxed.violation < found.violation else found
     return search.run(relaxed.u) or relaxed
