@@ -45,8 +45,11 @@ ARM: dict[str, Any] = {
     "gravity": [0, -9.81],
     "parameters": {"k": {"value": "100 N/m", "min": "0 N/m", "max": "2000 N/m"}, "b": "0.3 m"},
     "drawing": {"O": [0, 0], "T": [0.8, 0], "S": [0.2, 0], "U": [0, "b"]},
-    "bodies": {"ground": {"pins": ["O"], "points": ["U"]}, "arm": {"pins": ["O"], "points": ["T", "S"], "mass": 4, "com": [0.4, 0], "inertia": 0.3}},
-    "springs": {"coil": {"between": ["ground.U", "arm.S"], "stiffness": "k", "length": 0}},
-    "drive": {"O": {"from": 0, "to": 1.2, "time": 1}},
+    "bodies": {
+        "ground": {"pins": ["O"], "points": ["U"]},
+        "arm": {"pins": ["O"], "points": ["T", "S"], "mass": 4, "com": [0.4, 0], "inertia": 0.3},
+    },
+    "springs": {"coil": {"between": ["ground.U", "arm.S"], "stiffness": "k", "free": 0}},
+    "drive": {"O": {"moves": [{"to": 1.2, "in": "1 s"}]}},
 }
 BALANCED = 4 * 9.81 * 0.4 / (0.2 * 0.3)

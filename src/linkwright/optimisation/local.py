@@ -1,4 +1,6 @@
-"""Local optimisation from one start: SLSQP (or trust-constr, ipopt) on the program of chosen samples, inside a box that shrinks where designs do not close.
+"""Local optimisation from one start: a method of nonlinear programming on chosen samples, inside a box.
+
+SLSQP, or trust-constr and ipopt, work on the program; the box shrinks where designs do not close.
 
 A trial design may be impossible (its loops do not close, or it meets a dead centre). Then the search goes back to the best design so far
 and continues in a box about it that is four times smaller; a step that ends at the border of the box makes it larger again.
