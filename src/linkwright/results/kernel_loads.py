@@ -35,9 +35,14 @@ class KernelLoads(Loads):
 
     def __getattr__(self, name: str) -> Any:
         """Fields of `Loads` that the kernel does not give."""
-        if name in ("problem", "lam_all", "free", "solved", "method", "outside"):
+        if name in ("problem", "lam_all", "free", "solved", "method"):
             return getattr(self.whole, name)
         raise AttributeError(name)
+
+    @property
+    def outside(self) -> Any:
+        """Wrenches of loads from outside; a field of `Loads` that has a default, which is never asked for by `__getattr__`."""
+        return self.whole.outside
 
     @property
     def skel(self) -> Skeleton:
