@@ -36,9 +36,7 @@ class LaneLoop:
         self._idle: list[np.ndarray] = []
         self._compiled: python_loops.NativeFunction | None = None
 
-    def __call__(
-        self, n: int, more: Sequence[int], arrays: Sequence[np.ndarray], expected_ns: float, cores: int | None = None
-    ) -> None:
+    def __call__(self, n: int, more: Sequence[int], arrays: Sequence[np.ndarray], expected_ns: float, cores: int | None = None) -> None:
         """Run it over n items with further whole numbers and arrays, on several cores where that pays."""
 
         def run(first: int, count: int) -> None:

@@ -169,5 +169,7 @@ def _layout(kernel: Kernel) -> tuple[ReadPlan, int]:
     gap, margin = (y + LANES * outs[name].start for name in (GAP, "margin"))
     nd = max(size[name] for name in names[:3])
     outputs = outs[GAP].start
-    plan = ReadPlan(code.aosoa_address, ins["q"].size, nd, size["near"], size["free"], outputs, 0, y=y, at_gap=gap, at_margin=margin, w=w, **at)
+    plan = ReadPlan(
+        code.aosoa_address, ins["q"].size, nd, size["near"], size["free"], outputs, 0, y=y, at_gap=gap, at_margin=margin, w=w, **at
+    )
     return plan, w + code.work("many")

@@ -151,7 +151,10 @@ def reach_lanes(
     found: np.ndarray,
     ok: np.ndarray,
 ) -> int:
-    """From the numbers of a design that is closed to those of others, in d[STEPS] equal steps, on the same branch; found: q, v, references."""
+    """From the numbers of a design that is closed to those of others, in d[STEPS] equal steps, on the same branch.
+
+    found: q, v and references of each.
+    """
     block, end = d[FIRST], d[FIRST] + d[COUNT]
     while block < end:
         begin_lanes(plan, g, 0.0)
@@ -281,9 +284,7 @@ def walk_lanes(
     return DONE
 
 
-def record_lanes(
-    plan: LanePlan, g: np.ndarray, first: int, count: int, k: int, every: int, rows: np.ndarray, reached: np.ndarray
-) -> None:
+def record_lanes(plan: LanePlan, g: np.ndarray, first: int, count: int, k: int, every: int, rows: np.ndarray, reached: np.ndarray) -> None:
     """Sample k of designs whose lanes are good."""
     for l in range(count):
         if g[plan.good + l] > 0.0:
@@ -361,10 +362,10 @@ def _layout(kernel: Kernel) -> tuple[LanePlan, int]:
     """Places of all blocks, and how many floats they take; all start on eight of them, as the work of eight-lane code has to."""
     code = kernel.code
     ins, outs = ({b.name: b for b in blocks} for blocks in (code.inputs, code.outputs))
-    skel_near = next((b.size for b in (*code.inputs, *code.outputs) if b.name == "near"), 0)
+    near = next((b.size for b in (*code.inputs, *code.outputs) if b.name == "near"), 0)
     nq, nd, free = outs["q"].size, ins["drive"].size, ins["free"].size if "free" in ins else 0
     sizes = {"x": code.n_in, "y": code.n_out, "newest": 2 * nq, "second": 2 * nq, "third": 2 * nq, "step": nq, "rate": nq}
-    sizes |= dict.fromkeys(("active", "good", "before", "reach", "side", "once", "determinant"), 1) | {"counted": skel_near}
+    sizes |= dict.fromkeys(("active", "good", "before", "reach", "side", "once", "determinant"), 1) | {"counted": near}
     places, at = {}, 0
     for name, n in sizes.items():
         places[name], at = at, at + LANES * n
@@ -373,5 +374,5 @@ def _layout(kernel: Kernel) -> tuple[LanePlan, int]:
     after = {f"at_{key}": places["y"] + LANES * outs[b].start if b in outs else -1 for key, b in named.items()}
     laws = sum(ins[b].size for b in ("drive", "speed", "acceleration") if b in ins)
     nv = outs["v"].size if "v" in outs else 0
-    plan = LanePlan(code.aosoa_address, nq, nv, nd, skel_near, free, laws, w=at, **places, **before, **after)
+    plan = LanePlan(code.aosoa_address, nq, nv, nd, near, free, laws, w=at, **places, **before, **after)
     return plan, at + code.work("many")

@@ -65,15 +65,7 @@ class DesignTurns:
         names = self.asked
         if not self._loaded:
             names = tuple(name for name in names if name not in reading.load_names)
-        found: list[tuple[str, ...]] = []
-
-        def make() -> object:
-            kernel, read = reading.kernel(names)
-            found.append(read)
-            return kernel
-
-        key = ("reading", drives, names, self.by, self.moving)
-        kernel = designs.native(key, make, lanes.now)
+        kernel = designs.native(("reading", drives, names, self.by, self.moving), lambda: reading.kernel(names), lanes.now)
         walking = None if kernel is None else lanes.walking(counted="near" in kernel.reads)
         if kernel is None or walking is None:
             return None
@@ -148,9 +140,7 @@ class DesignTurns:
         for first in range(0, len(designs), self.lanes.block):
             yield first, np.arange(first, min(first + self.lanes.block, len(designs)))
 
-    def _read(
-        self, designs: Designs, which: np.ndarray, out: np.ndarray, offset: int, cores: int | None
-    ) -> tuple[LaneMotion, np.ndarray]:
+    def _read(self, designs: Designs, which: np.ndarray, out: np.ndarray, offset: int, cores: int | None) -> tuple[LaneMotion, np.ndarray]:
         """Turn and read a block into `out` from design `offset` on; the mask of the designs that have all their samples."""
         assert self._made is not None
         moved = self.lanes(designs, which, self._made[1], cores)

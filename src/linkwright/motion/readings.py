@@ -6,7 +6,7 @@ that chooses between formulas is read as its `raw` quantities and made of them a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
@@ -46,15 +46,14 @@ class ChannelReading:
     by: tuple[int, ...] = ()
     moving: frozenset[str] = frozenset()  # drives whose constant speeds are written with these numbers
 
-    def kernel(self, names: Sequence[str]) -> tuple[Kernel, tuple[str, ...]]:
-        """The kernel of the named channels, and which of them it reads: all that can be read on symbols."""
+    def kernel(self, names: Sequence[str]) -> Kernel:
+        """The kernel of those of the named channels that can be read on symbols: they are its outputs."""
         made = self._made(tuple(names))
         try:
-            _ = made.inputs
+            _ = made.inputs  # code from the disk, or traced now
         except CANNOT:
-            possible = tuple(name for name in names if self._traceable(name))
-            return self._made(possible), possible
-        return made, tuple(names)
+            return self._made(tuple(name for name in names if self._traceable(name)))
+        return made
 
     def _made(self, names: tuple[str, ...]) -> Kernel:
         loads = any(name in self.load_names for name in names)
@@ -64,10 +63,9 @@ class ChannelReading:
 
     def _traceable(self, name: str) -> bool:
         try:
-            self._made((name,)).program.digest  # traced
+            return self._made((name,)).program.n_out > 0
         except CANNOT:
             return False
-        return True
 
     @cached_property
     def load_names(self) -> frozenset[str]:
@@ -117,4 +115,4 @@ class ChannelReading:
             return replace(found, u=p.u)
 
         found = SimpleNamespace(u=p.u, wrench=wrench, point=points)
-        return KernelLoads(at.loops, SimpleNamespace(instant=at), self.drives, found, whole)
+        return KernelLoads(at.loops, at, self.drives, found, whole)

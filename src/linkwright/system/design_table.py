@@ -12,7 +12,7 @@ import numpy as np
 from linkwright.errors import LinkwrightError
 from linkwright.motion.design_turns import DesignTurns, ReadTurns
 from linkwright.motion.designs import Designs
-from linkwright.motion.readings import STATE
+from linkwright.motion.readings import DETERMINANT, STATE
 from linkwright.motion.turn_derivatives import turn_derivatives, written_speeds
 from linkwright.results.recorded import cut_rows
 from linkwright.results.trajectory import Trajectory
@@ -61,7 +61,7 @@ class DesignTable:
         """Channels of one design from its turn, and their derivatives."""
         for name in (n for n in names if n in STATE):
             self.put(self.values, name, i, cut_rows(c.skel, c.references) if STATE[name] == "near" else getattr(c, STATE[name]))
-        plain = [n for n in names if n not in STATE]
+        plain = [n for n in names if n not in STATE and n != DETERMINANT]
         for name, x in c.read(plain).items():
             self.put(self.values, name, i, x)
         if by and plain:
@@ -98,7 +98,8 @@ class DesignReader:
     def check(self, names: Sequence[str]) -> None:
         """Raise ChannelError for names that no turn has, UsageError for loads without masses."""
         for name in names:
-            self.nominal.channel(name)
+            if name != DETERMINANT:
+                self.nominal.channel(name)
         if any(name in self.nominal.load_channels for name in names):
             self.system.core.kernels.need_masses()
 
@@ -113,7 +114,7 @@ class DesignReader:
             moving = self._written(designs, names, by) if by else frozenset[str]()
             made = DesignTurns(lanes, tuple(n for n in names if n != "t"), places, moving)
             if by:  # says which channels have none
-                self.nominal.derivatives(list(by)).read([n for n in names if n not in made.names and n != "t"])
+                self.nominal.derivatives(list(by)).read([n for n in names if n not in (*made.names, "t", DETERMINANT)])
             if not made.ready:
                 return None
             while len(store) >= STORED:
@@ -177,7 +178,7 @@ class DesignReader:
             if self.nominal.full_turn and not c.full_turn:
                 out.why[i] = next((x for x in c.notes if "cannot turn fully" in x), f"drive '{c.drive}' does not turn fully")
             elif any(n in STATE for n in names) and not _same_joints(c, designs):
-                out.why[i] = "this design has other joints than the model: its motion cannot be stored with theirs, name channels with read="
+                out.why[i] = "this design has other joints than the model: its motion cannot be stored with theirs, use read="
             else:
                 out.put_alone(i, c, names, by, designs)
                 out.put_time(i, c.t)
@@ -209,4 +210,3 @@ def with_numbers(designs: Designs, by: Sequence[str]) -> Designs:
         return designs
     more = np.tile([p.value for p in chosen], (len(designs), 1))
     return Designs(designs.core, (*designs.chosen, *chosen), designs.shape, np.concatenate([designs.values, more], axis=1))
-

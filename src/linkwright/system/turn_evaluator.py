@@ -50,7 +50,7 @@ class TurnEvaluator:
         floats: bool = False,
     ):
         """`derivatives` are numbers by which channels are differentiated, among those that vary or not; with `floats` designs that native
-        code cannot turn (through a change point, or far from the model's own) are turned one by one, which takes a thousand times longer."""
+        code cannot turn (through a change point, or far from the model's own) are turned one by one, which takes far longer."""
         asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration}
         core = system.core
         self.reader, self.floats = DesignReader(system, asked, now=True), floats

@@ -1,4 +1,4 @@
-"""One cycle of many designs of a mechanism at once: `m.turns({"L1": [0.28, 0.30, 0.32]})`, with exact derivatives where they are asked for."""
+"""One cycle of many designs of a mechanism at once: `m.turns({"L1": [0.28, 0.30, 0.32]})`, with exact derivatives on request."""
 
 from __future__ import annotations
 
