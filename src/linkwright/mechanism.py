@@ -152,6 +152,7 @@ class Mechanism:
         speed: Any = None,
         duration: Any = None,
         read: str | Sequence[str] | None = None,
+        derivatives: str | Sequence[str] | None = None,
         threads: int | None = None,
     ) -> Turns:
         """Return one cycle of many designs: `t = m.turns({"L1": [0.28, 0.30], "crank.mass": 0.4})`; `t["A.torque"]` is designs by samples.
@@ -159,11 +160,13 @@ class Mechanism:
         `designs` has arrays in SI by the names of parameters (of the file, or as `lw.compile(..., free=...)` names them), which broadcast
         against each other. Every design is as `m.with_(...).turn()` gives it; one that cannot be assembled, or does not turn fully where
         the model does, is NaN, with `t.ok` False and the reason in `t.why`. `read` names the channels that are computed and stored; without
-        it the motions are stored, and every channel can be read.
+        it the motions are stored, and every channel can be read. `derivatives` names numbers of the model, among those that vary or not:
+        `t.derivatives["A.torque", "L1"]` is exact, at a fixed motion of the drives.
         """
         from linkwright.system.turns import turns
 
-        return turns(self.system, designs, {"drive": drive, "steps": steps, "speed": speed, "duration": duration}, read, threads)
+        asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration}
+        return turns(self.system, designs, asked, read, threads, derivatives)
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> Trajectory:
         """Return states and loads along a motion of drives, points or bodies: functions of t, references, or arrays over t.

@@ -205,3 +205,13 @@ def test_whole_turns_of_a_cut_joint_reach_the_kernel():
     close(found.a, exact.a, 1e-9)
     assert np.abs(found.a - s.forward(s.start).a).max() > 0.1  # the spring pushes harder
     close(list(s.inverse(st).tau.values()), list(s._dynamics._inverse(st, None, None, None, "subsystem", {}).tau.values()), 1e-9)
+
+
+def test_external_loads_reach_ground_in_loads_of_a_kernel():
+    """Of a press the sheet's force acts on the ram from outside: it is part of the shaking force."""
+    m = lw.load("punch-press")
+    c = m.turn(steps=24)
+    found = m.system.inverse(c.state(4))
+    assert isinstance(found, KernelLoads)
+    close(found.ground_wrench[0][:2], c["shaking.force"][4], 1e-9)
+    assert found.ground_wrench[0][1] > 1e4  # without the sheet it is the weight alone

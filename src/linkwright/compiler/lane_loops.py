@@ -1,8 +1,13 @@
-"""Loops over blocks of lanes, written in the subset of `python_loops`: what the walk of designs and runs in lockstep share."""
+"""Loops over blocks of lanes, written in the subset of `python_loops`: what walks of designs, readings and runs in lockstep share."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+
+from linkwright.compiler import native, python_loops, threads
 
 LANES = 8  # states in a block; every entry of a block has so many numbers, one after the other
 
@@ -13,3 +18,36 @@ def corrected(g: np.ndarray, x: int, y: int, entries: int, active: int) -> None:
         for l in range(LANES):
             old, new = g[x + LANES * i + l], g[y + LANES * i + l]
             g[x + LANES * i + l] = new if g[active + l] > 0.0 else old
+
+
+def padded(n: int) -> int:
+    """The next multiple of eight."""
+    return -(-n // LANES) * LANES
+
+
+class LaneLoop:
+    """A loop f(plan, floats, whole numbers, arrays...) over parts of many items, each thread with floats of its own.
+
+    The whole numbers begin with the first item of a part and the number of items in it.
+    """
+
+    def __init__(self, function: Any, plan: Any, size: int):
+        self.function, self.plan, self.size = function, plan, size
+        self._idle: list[np.ndarray] = []
+        self._compiled: python_loops.NativeFunction | None = None
+
+    def __call__(self, n: int, more: Sequence[int], arrays: Sequence[np.ndarray], expected_ns: float, cores: int | None = None) -> None:
+        """Run it over n items with further whole numbers and arrays, on several cores where that pays."""
+
+        def run(first: int, count: int) -> None:
+            try:
+                g = self._idle.pop()  # not asked first: another thread may take the last one in between
+            except IndexError:
+                g = native.aligned(self.size)[0]
+            arguments = (self.plan, g, np.array([first, count, *more], dtype=np.int64), *arrays)
+            if self._compiled is None:
+                self._compiled = python_loops.native(self.function, arguments, lanes=True)
+            self._compiled.bound(*arguments)()
+            self._idle.append(g)
+
+        threads.share(run, n, expected_ns, cores)

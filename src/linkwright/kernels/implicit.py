@@ -216,7 +216,7 @@ def _kinematics(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
     return values, {"q": Q["q"], "v": found["rate"], "a": found["a"]}
 
 
-def _turn_motion(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
+def turn_motion(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
     """q closed at the drives' coordinates: A q_p = -phi_p, A v_p = -(J v + b)_p - (J v + b)_q q_p, and so on; A has the drives' rows."""
     d, found = x.eq.driven_solutions(x.values, following=True)
     v, a = found["rate"], found["a"]
@@ -230,20 +230,26 @@ def _turn_motion(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
     return {"v": v, "a": a, "margin": margin}, {"q": dq, "v": dv, "a": da}
 
 
-def _turn_loads(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The loads of that motion: [J' B] (lam_p, u_p) = r_p + r_q q_p + r_v v_p + r_a a_p, then every reaction."""
-    moved, D = _turn_motion(x)
+def turn_efforts(x: Differentiation, moved: Columns, D: Columns) -> tuple[dict[str, Any], dict[str, Any]]:
+    """u and lam of the motion that `turn_motion` gave, and its margin: [J' B] (lam_p, u_p) = r_p + r_q q_p + r_v v_p + r_a a_p."""
     motion, change = {"v": moved["v"], "a": moved["a"]}, {"q": D["q"], "v": D["v"], "a": D["a"]}
     if _square(x.eq):
         pushed, E = _efforts(x, motion, lambda more: x.followed("inverse_balance", more, change))
-        more = {**motion, "lam": pushed["lam"], "u": pushed["u"]}
-        out, W = x.followed("wrenches", more, {**change, "lam": E["lam"], "u": E["u"]})
-        pushed, E = {**pushed, "wrench": out["wrench"]}, {**E, "wrench": W["wrench"]}
     else:
         pushed, E = x.followed("loads", motion, change)
         E.pop("margin")
-    margin = np.array([minimum(moved["margin"][0], pushed["margin"][0])])
-    return {**moved, **pushed, "margin": margin}, {**D, **E}
+    return {**pushed, "margin": np.array([minimum(moved["margin"][0], pushed["margin"][0])])}, E
+
+
+def _turn_loads(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The loads of that motion, then every reaction."""
+    moved, D = turn_motion(x)
+    pushed, E = turn_efforts(x, moved, D)
+    if "wrench" not in pushed:
+        more = {"v": moved["v"], "a": moved["a"], "lam": pushed["lam"], "u": pushed["u"]}
+        out, W = x.followed("wrenches", more, {"q": D["q"], "v": D["v"], "a": D["a"], "lam": E["lam"], "u": E["u"]})
+        pushed, E = {**pushed, "wrench": out["wrench"]}, {**E, "wrench": W["wrench"]}
+    return {**moved, **pushed}, {**D, **E}
 
 
 def _saddle_free(eq: Equations) -> bool:
@@ -264,7 +270,7 @@ IMPLICIT: dict[str, tuple[Callable[[Equations], bool], Solved]] = {
     "inverse": (_square, _inverse),
     "loads": (_square, _loads),
     "kinematics": (lambda eq: True, _kinematics),
-    "turn_motion": (lambda eq: True, _turn_motion),
+    "turn_motion": (lambda eq: True, turn_motion),
     "turn_loads": (lambda eq: True, _turn_loads),
 }
 

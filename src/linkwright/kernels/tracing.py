@@ -56,6 +56,8 @@ KERNELS: dict[str, Signature] = {
     "loop_rows": Signature(STATE, "loop_rows", masses=False),
     "kinematics": Signature((*STATE, *DRIVE), "kinematics", masses=False),
     "walk": Signature((("q", "nq"), *DRIVE), "walk", masses=False),
+    "stride": Signature((("q", "nq"), *DRIVE[:2]), "stride", masses=False),
+    "counted_stride": Signature((("q", "nq"), *DRIVE[:2]), "counted_stride", masses=False),
     "turn_motion": Signature((("q", "nq"), *DRIVE), "turn_motion", masses=False),
     "turn_loads": Signature((("q", "nq"), *DRIVE), "turn_loads"),
     "driven_rows": Signature((*STATE, *DRIVE, ("step", "nv"), ("rate", "nv"), ("a", "nv")), "driven_rows", masses=False),

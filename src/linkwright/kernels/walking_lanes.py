@@ -1,31 +1,31 @@
-"""Walking eight designs at a time along their loops: the loop of `walking` with a design in each lane of kernel `walk`.
+"""Walking eight designs at a time along their loops: the loop of `walking` with a design in each lane of kernel `stride`.
 
-    walk = LaneWalking(kernel, samples=361, most=64)
-    begin = walk.begun(...)                    positions of designs by continuation of their numbers
+    walk = LaneWalking(kernel, samples=361)
+    begin = walk.begun(...)                     positions of designs by continuation of their numbers
     rows, reached = walk(begin, t, laws, free)  designs that stop are left to `walking`, which halves its steps
 
-Every lane stops its Newton steps when it is closed, as `walking.walk` does, so its numbers do not depend on the designs beside it.
+Every lane stops its Newton steps when it is closed, as `walking.walk` does, so its numbers do not depend on the designs beside it. Where
+Newton moves by less than the root of round-off, the step is the last one: what is left of it is of second order.
 Steps are those of the samples, of equal length: where a lane would have to halve one, it says how far it came.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler import native, python_loops, threads
-from linkwright.compiler.lane_loops import LANES, corrected
+from linkwright.compiler.lane_loops import LANES, LaneLoop, corrected, padded
 from linkwright.compiler.python_loops import evaluate
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.walking import CLOSED, DONE, FAR, GOOD_ENOUGH, LONGEST, MOST
 
 HOMOTOPY = (1, 4, 16, 64)  # steps from the numbers of one design to those of another, as many as are needed
 SHORT = 1e-5  # rad or m that Newton may move in any case: where a drive starts from rest, the predictor does not see it yet
-ROUGH_NS = 200.0  # of one sample of a design, for the choice of threads
-FIRST, COUNT = 0, 1  # entries of the whole numbers: the first design of the block, and how many lanes have one of their own
+ONCE = 3e-9  # dimensionless size of a Newton step that is the last one: its square is below round-off
+ROUGH_NS = 100.0  # of one sample of a design, for the choice of threads
+FIRST, COUNT, STEPS = 0, 1, 2  # entries of the whole numbers: the first design and how many there are; steps of a homotopy, or samples
 
 
 class LanePlan(NamedTuple):
@@ -37,80 +37,163 @@ class LanePlan(NamedTuple):
     nd: int
     near: int
     free: int
+    laws: int  # rows of laws that the kernel reads: values, speeds, perhaps accelerations
     x: int  # row of the kernel's inputs: q, drive, speed, acceleration, near, free
     at_near: int  # places in it; -1: not an input
     at_free: int
-    y: int
+    y: int  # outputs: q first
+    at_rate: int  # dq/dt
+    at_v: int  # -1: not an output
+    at_references: int  # coordinates of cut joints; -1
+    at_residual: int
+    at_moved: int
+    at_determinant: int
+    at_margin: int
     w: int
-    newest: int
+    newest: int  # q and dq/dt at the last three points
     second: int
     third: int
+    rate: int  # dq/dt, cut joints and determinant where a lane was closed
+    counted: int
+    determinant: int
     step: int  # time from sample to sample, for every entry of q
     active: int  # 1 while a lane's Newton steps continue
     good: int  # 1 until a lane stops
     before: int  # residual of the last Newton step
     reach: int  # how far a Newton step may go
     side: int  # determinant at the first sample
-    from_drive: int  # beginning and end of a homotopy: drives, free numbers
-    to_drive: int
-    from_free: int
-    to_free: int
+    once: int  # size of a Newton step that is the last one
 
 
 def close_lanes(plan: LanePlan, g: np.ndarray) -> None:
     """Newton steps of all lanes at the row's drives, each as many as it needs; see `walking.closed`. Lanes that stay open are not good."""
-    at = plan.y + LANES * (2 * plan.nq + 2 * plan.nv + plan.near)
     for l in range(LANES):
         g[plan.active + l] = g[plan.good + l]
         g[plan.before + l] = math.inf
     for _ in range(MOST):
         evaluate(plan.walk, g, plan.x, plan.y, plan.w, 1)
-        more = 0.0
+        retained(g, plan.rate, plan.at_rate, plan.nq, plan.active)
+        retained(g, plan.determinant, plan.at_determinant, 1, plan.active)
+        if plan.at_references >= 0:
+            retained(g, plan.counted, plan.at_references, plan.near, plan.active)
+        more, last = 0.0, 0.0
         for l in range(LANES):
             if g[plan.active + l] > 0.0:
-                residual, moved = g[at + l], g[at + LANES + l]
-                bad = not (g[at + 3 * LANES + l] > 0.0 and moved <= g[plan.reach + l] and residual < math.inf)
-                if bad or g[at + 2 * LANES + l] * g[plan.side + l] < 0.0:
+                residual, moved = g[plan.at_residual + l], g[plan.at_moved + l]
+                bad = not (g[plan.at_margin + l] > 0.0 and moved <= g[plan.reach + l] and residual < math.inf)
+                if bad or g[plan.at_determinant + l] * g[plan.side + l] < 0.0:
                     g[plan.active + l] = 0.0
                     g[plan.good + l] = 0.0
                 elif residual <= CLOSED or (residual < GOOD_ENOUGH and residual > 0.5 * g[plan.before + l]):
                     g[plan.active + l] = 0.0
+                elif moved <= g[plan.once + l]:
+                    g[plan.active + l] = 0.5
+                    last += 1.0
                 else:
                     g[plan.before + l] = residual
                     more += 1.0
-        if more == 0.0:
+        if more == 0.0 and last == 0.0:
             return
         corrected(g, plan.x, plan.y, plan.nq, plan.active)
+        if last > 0.0:
+            for l in range(LANES):
+                g[plan.active + l] = 0.0 if g[plan.active + l] < 1.0 else 1.0
+        if more == 0.0:
+            return
     for l in range(LANES):
         if g[plan.active + l] > 0.0:
             g[plan.good + l] = 0.0
 
 
+def retained(g: np.ndarray, to: int, start: int, entries: int, active: int) -> None:
+    """Entries of the lanes whose Newton steps continue, copied to another place."""
+    for i in range(entries):
+        for l in range(LANES):
+            old, new = g[to + LANES * i + l], g[start + LANES * i + l]
+            g[to + LANES * i + l] = new if g[active + l] > 0.0 else old
+
+
 def references_on(plan: LanePlan, g: np.ndarray) -> None:
     """Coordinates of the cut joints just found become the references of the next position."""
-    if plan.at_near >= 0:
+    if plan.at_near >= 0 and plan.at_references >= 0:
         for i in range(LANES * plan.near):
-            g[plan.at_near + i] = g[plan.y + LANES * (2 * plan.nq + 2 * plan.nv) + i]
+            g[plan.at_near + i] = g[plan.counted + i]
 
 
-def reach_lanes(plan: LanePlan, g: np.ndarray, d: np.ndarray) -> int:
-    """From the numbers of a design that is closed in the row to those of every lane, in d[0] equal steps, on the same branch."""
-    at = plan.y + LANES * (2 * plan.nq + 2 * plan.nv + plan.near)
+def begin_lanes(plan: LanePlan, g: np.ndarray, once: float) -> None:
+    """Nothing is known of any lane."""
     for l in range(LANES):
         g[plan.good + l] = 1.0
         g[plan.reach + l] = FAR
         g[plan.side + l] = 0.0
-    for s in range(d[0] + 1):
-        share = s / d[0]
-        for i in range(LANES * plan.nd):
-            g[plan.x + LANES * plan.nq + i] = (1.0 - share) * g[plan.from_drive + i] + share * g[plan.to_drive + i]
-        for i in range(LANES * plan.free):
-            g[plan.at_free + i] = (1.0 - share) * g[plan.from_free + i] + share * g[plan.to_free + i]
-        close_lanes(plan, g)
-        if s == 0:
+        g[plan.once + l] = once
+
+
+def put_lane(g: np.ndarray, place: int, rows: np.ndarray, row: int, l: int) -> None:
+    """A row of an array, or its only one, as entries of a lane."""
+    e = min(row, len(rows) - 1)
+    for i in range(rows.shape[1]):
+        g[place + LANES * i + l] = rows[e, i]
+
+
+def reach_lanes(
+    plan: LanePlan,
+    g: np.ndarray,
+    d: np.ndarray,
+    which: np.ndarray,
+    q: np.ndarray,
+    references: np.ndarray,
+    from_drive: np.ndarray,
+    to_drive: np.ndarray,
+    speed: np.ndarray,
+    from_free: np.ndarray,
+    to_free: np.ndarray,
+    found: np.ndarray,
+    ok: np.ndarray,
+) -> int:
+    """From the numbers of a design that is closed to those of others, in d[STEPS] equal steps, on the same branch.
+
+    found: q, v and references of each.
+    """
+    block, end = d[FIRST], d[FIRST] + d[COUNT]
+    while block < end:
+        begin_lanes(plan, g, 0.0)
+        for l in range(LANES):
+            e = which[min(block + l, end - 1)]
+            put_lane(g, plan.x, q, e, l)
+            put_lane(g, plan.x + LANES * (plan.nq + plan.nd), speed, e, l)
+            for i in range(2 * plan.nd, plan.laws):
+                g[plan.x + LANES * (plan.nq + i) + l] = 0.0
+            if plan.at_near >= 0:
+                put_lane(g, plan.at_near, references, e, l)
+        for s in range(d[STEPS] + 1):
+            share = s / d[STEPS]
             for l in range(LANES):
-                g[plan.side + l] = g[at + 2 * LANES + l]
-        references_on(plan, g)
+                e = which[min(block + l, end - 1)]
+                here, there = min(e, len(from_drive) - 1), min(e, len(to_drive) - 1)
+                for i in range(plan.nd):
+                    g[plan.x + LANES * (plan.nq + i) + l] = (1.0 - share) * from_drive[here, i] + share * to_drive[there, i]
+                if plan.at_free >= 0:
+                    here, there = min(e, len(from_free) - 1), min(e, len(to_free) - 1)
+                    for i in range(plan.free):
+                        g[plan.at_free + LANES * i + l] = (1.0 - share) * from_free[here, i] + share * to_free[there, i]
+            close_lanes(plan, g)
+            if s == 0:
+                for l in range(LANES):
+                    g[plan.side + l] = g[plan.determinant + l]
+            references_on(plan, g)
+        for l in range(min(LANES, end - block)):
+            e = which[block + l]
+            ok[e] = 1 if g[plan.good + l] > 0.0 else 0
+            for i in range(plan.nq):
+                found[e, i] = g[plan.x + LANES * i + l]
+            if plan.at_v >= 0:
+                for i in range(plan.nv):
+                    found[e, plan.nq + i] = g[plan.at_v + LANES * i + l]
+            if plan.at_references >= 0:
+                for i in range(plan.near):
+                    found[e, plan.nq + plan.nv + i] = g[plan.counted + LANES * i + l]
+        block += LANES
     return DONE
 
 
@@ -130,55 +213,87 @@ def predict_lanes(plan: LanePlan, g: np.ndarray, k: int) -> None:
             place = 10.0 * g[plan.third + i] + 9.0 * g[plan.second + i] - 18.0 * g[plan.newest + i]
             g[plan.x + i] = place + g[plan.step + i] * rate
     for l in range(LANES):
-        far = 0.0
-        for i in range(plan.nq):
-            far = max(far, abs(g[plan.x + LANES * i + l] - g[plan.newest + LANES * i + l]))
-        if not far < LONGEST:
-            g[plan.good + l] = 0.0
+        g[plan.reach + l] = 0.0
+    for i in range(plan.nq):
+        for l in range(LANES):
+            far = abs(g[plan.x + LANES * i + l] - g[plan.newest + LANES * i + l])
+            g[plan.reach + l] = far if far > g[plan.reach + l] else g[plan.reach + l]
+    for l in range(LANES):
+        far = g[plan.reach + l]
+        g[plan.good + l] = g[plan.good + l] if far < LONGEST else 0.0
         g[plan.reach + l] = FAR * far + SHORT
 
 
-def walk_lanes(plan: LanePlan, g: np.ndarray, d: np.ndarray, laws: np.ndarray, t: np.ndarray, rows: np.ndarray, reached: np.ndarray) -> int:
-    """All samples of eight designs; laws (samples, 24 drives), t (samples, 8); rows: samples of design after design."""
-    n, width = len(t), plan.nq + 2 * plan.nv + plan.near + 1
-    last = LANES * (2 * plan.nq + 2 * plan.nv + plan.near)
-    for l in range(LANES):
-        g[plan.good + l] = 1.0
-        g[plan.reach + l] = FAR
-        g[plan.side + l] = 0.0
-    for i in range(plan.nq):
+def walk_lanes(
+    plan: LanePlan,
+    g: np.ndarray,
+    d: np.ndarray,
+    q: np.ndarray,
+    references: np.ndarray,
+    free: np.ndarray,
+    laws: np.ndarray,
+    t: np.ndarray,
+    rows: np.ndarray,
+    reached: np.ndarray,
+) -> int:
+    """d[STEPS] samples of designs; laws (rows of laws, padded samples) and t (1, padded samples) of all, or those of design after design.
+    rows: of each design its q, references and determinant, all samples of one entry after the other, the last one up to the padding."""
+    n, every, own = d[STEPS], t.shape[1], 1 if len(t) > 1 else 0
+    width = plan.nq + plan.near + 1
+    block, end = d[FIRST], d[FIRST] + d[COUNT]
+    while block < end:
+        begin_lanes(plan, g, 0.0)
         for l in range(LANES):
-            g[plan.step + LANES * i + l] = t[1, l] - t[0, l] if n > 1 else 0.0
-    for k in range(n):
-        for i in range(3 * LANES * plan.nd):
-            g[plan.x + LANES * plan.nq + i] = laws[k, i]
-        if k > 0:
-            predict_lanes(plan, g, k)
-        close_lanes(plan, g)
-        going = 0.0
-        for l in range(LANES):
-            if k == 0:
-                g[plan.side + l] = g[plan.y + last + 2 * LANES + l]
-            going += g[plan.good + l]
-        if going == 0.0:
-            return DONE
-        for l in range(d[COUNT]):
-            if g[plan.good + l] > 0.0:
-                at = (d[FIRST] + l) * n + k
-                reached[d[FIRST] + l] = k + 1
-                for i in range(plan.nq):
-                    rows[at, i] = g[plan.x + LANES * i + l]
-                for i in range(2 * plan.nv + plan.near):
-                    rows[at, plan.nq + i] = g[plan.y + LANES * (2 * plan.nq + i) + l]
-                rows[at, width - 1] = g[plan.y + last + 2 * LANES + l]
-        for i in range(2 * LANES * plan.nq):
-            g[plan.third + i] = g[plan.second + i]
-            g[plan.second + i] = g[plan.newest + i]
-        for i in range(LANES * plan.nq):
-            g[plan.newest + i] = g[plan.x + i]
-            g[plan.newest + LANES * plan.nq + i] = g[plan.y + LANES * plan.nq + i]
-        references_on(plan, g)
+            e = min(block + l, end - 1)
+            put_lane(g, plan.x, q, e, l)
+            if plan.at_near >= 0:
+                put_lane(g, plan.at_near, references, e, l)
+            if plan.at_free >= 0:
+                put_lane(g, plan.at_free, free, e, l)
+            for i in range(plan.nq):
+                g[plan.step + LANES * i + l] = t[own * e, 1] - t[own * e, 0] if n > 1 else 0.0
+        k, going = 0, 1.0
+        while k < n and going > 0.0:
+            for l in range(LANES):
+                e = own * min(block + l, end - 1) * 3 * plan.nd
+                for i in range(plan.laws):
+                    g[plan.x + LANES * (plan.nq + i) + l] = laws[e + i, k]
+            if k > 0:
+                predict_lanes(plan, g, k)
+            close_lanes(plan, g)
+            going = 0.0
+            for l in range(LANES):
+                if k == 0:
+                    g[plan.side + l] = g[plan.determinant + l]
+                    g[plan.once + l] = ONCE
+                going += g[plan.good + l]
+            record_lanes(plan, g, block, min(LANES, end - block), k, every, rows, reached)
+            for i in range(2 * LANES * plan.nq):
+                g[plan.third + i] = g[plan.second + i]
+                g[plan.second + i] = g[plan.newest + i]
+            for i in range(LANES * plan.nq):
+                g[plan.newest + i] = g[plan.x + i]
+                g[plan.newest + LANES * plan.nq + i] = g[plan.rate + i]
+            references_on(plan, g)
+            k += 1
+        for l in range(min(LANES, end - block)):  # the last samples again, up to a multiple of eight
+            for i in range(width):
+                for k in range(n, every):
+                    rows[block + l, every * i + k] = rows[block + l, every * i + n - 1]
+        block += LANES
     return DONE
+
+
+def record_lanes(plan: LanePlan, g: np.ndarray, first: int, count: int, k: int, every: int, rows: np.ndarray, reached: np.ndarray) -> None:
+    """Sample k of designs whose lanes are good."""
+    for l in range(count):
+        if g[plan.good + l] > 0.0:
+            reached[first + l] = k + 1
+            for i in range(plan.nq):
+                rows[first + l, every * i + k] = g[plan.x + LANES * i + l]
+            for i in range(plan.near):
+                rows[first + l, every * (plan.nq + i) + k] = g[plan.counted + LANES * i + l]
+            rows[first + l, every * (plan.nq + plan.near) + k] = g[plan.determinant + l]
 
 
 class Beginnings(NamedTuple):
@@ -203,138 +318,61 @@ class Homotopy(NamedTuple):
     to_free: np.ndarray
 
 
-class WalkWorker(NamedTuple):
-    """Memory of a thread: blocks of lanes, whole numbers, laws and times, and the calls bound to them."""
-
-    memory: LaneMemory
-    d: np.ndarray
-    laws: np.ndarray
-    t: np.ndarray
-    reach: Callable[[], int]
-    walk: Callable[[], int]
-
-
 class LaneWalking:
-    """Walks of designs of one mechanism, at most so many at a time: kernel `walk`, whose input `free` holds the numbers that differ.
+    """Walks of designs of one mechanism: kernel `walk`, `stride` or `counted_stride`, whose input `free` holds the numbers that differ."""
 
-    Its memory serves one call after the other; a result is valid until the next.
-    """
+    def __init__(self, kernel: Kernel, samples: int):
+        self.kernel, self.samples = kernel, samples
+        self.plan, size = _layout(kernel)
+        self._reach, self._walk = LaneLoop(reach_lanes, self.plan, size), LaneLoop(walk_lanes, self.plan, size)
 
-    def __init__(self, kernel: Kernel, samples: int, most: int):
-        self.kernel, self.samples, self.most = kernel, samples, most
-        self.plan, self._size = _layout(kernel)
-        self.width = self.plan.nq + 2 * self.plan.nv + self.plan.near + 1  # numbers of a sample: q, v, a, references, determinant
-        self._rows, self._reached = np.empty((most * samples, self.width)), np.zeros(most, dtype=np.int64)
-        self._idle: list[WalkWorker] = []
-
-    def _worker(self) -> WalkWorker:
-        try:
-            return self._idle.pop()  # not asked first: another thread may take the last one in between
-        except IndexError:
-            return self._made()
-
-    def _made(self) -> WalkWorker:
-        plan, g, d = self.plan, native.aligned(self._size)[0], np.zeros(2, dtype=np.int64)
-        laws, t = np.empty((self.samples, 3 * LANES * plan.nd)), np.empty((self.samples, LANES))
-        reach, walk = (plan, g, d), (plan, g, d, laws, t, self._rows, self._reached)
-        calls = (python_loops.native(f, x, lanes=True).bound(*x) for f, x in ((reach_lanes, reach), (walk_lanes, walk)))
-        return WalkWorker(LaneMemory(g), d, laws, t, *calls)
+    @property
+    def width(self) -> int:
+        """Numbers of a sample: q, references, determinant."""
+        return self.plan.nq + self.plan.near + 1
 
     def begun(self, way: Homotopy, cores: int | None = None) -> Beginnings:
         """Positions of all designs from others that are closed."""
         plan, n = self.plan, len(way.to_free)
-        rows = Homotopy(*(np.broadcast_to(x, (n, x.shape[-1])) for x in way))
-        out = Beginnings(np.empty((n, plan.nq)), np.empty((n, plan.nv)), np.empty((n, plan.near)), np.zeros(n, dtype=bool))
+        rows = [np.ascontiguousarray(np.atleast_2d(x), dtype=float) for x in way]
+        found, ok = np.empty((n, plan.nq + plan.nv + plan.near)), np.zeros(n, dtype=np.int64)
         for steps in HOMOTOPY:
-            left = np.flatnonzero(~out.ok)
-
-            def reach(first: int, count: int, left: np.ndarray = left, steps: int = steps) -> None:
-                w = self._worker()
-                for at in range(first, first + count, LANES):
-                    self._reach(w, left[at : min(at + LANES, first + count)], steps, rows, out)
-                self._idle.append(w)
-
+            left = np.flatnonzero(ok == 0)
             if len(left):
-                threads.share(reach, len(left), len(left) * steps * ROUGH_NS, cores)
-        return out
-
-    def _reach(self, w: WalkWorker, which: np.ndarray, steps: int, way: Homotopy, out: Beginnings) -> None:
-        """Up to eight designs in so many steps."""
-        plan, memory = self.plan, w.memory
-        eight, m = which[np.minimum(np.arange(LANES), len(which) - 1)], len(which)
-        memory.put(plan.x, way.q[eight].T)
-        memory.put(plan.x + LANES * (plan.nq + plan.nd), way.speed[eight].T)
-        memory.put(plan.x + LANES * (plan.nq + 2 * plan.nd), np.zeros((plan.nd, 1)))
-        memory.put(plan.from_drive, way.from_drive[eight].T)
-        memory.put(plan.to_drive, way.to_drive[eight].T)
-        if plan.at_near >= 0:
-            memory.put(plan.at_near, way.references[eight].T)
-        if plan.free:
-            memory.put(plan.from_free, way.from_free[eight].T)
-            memory.put(plan.to_free, way.to_free[eight].T)
-        w.d[0] = steps
-        w.reach()
-        out.ok[which] = memory.get(plan.good, 1)[0, :m] > 0.0
-        out.q[which] = memory.get(plan.x, plan.nq)[:, :m].T
-        out.v[which] = memory.get(plan.y + LANES * 2 * plan.nq, plan.nv)[:, :m].T
-        out.references[which] = memory.get(plan.y + LANES * (2 * plan.nq + 2 * plan.nv), plan.near)[:, :m].T
+                self._reach(len(left), (steps,), (left, *rows, found, ok), len(left) * steps * ROUGH_NS, cores)
+        if plan.near and plan.at_references < 0:
+            found[:, plan.nq + plan.nv :] = way.references
+        a, b = plan.nq, plan.nq + plan.nv
+        return Beginnings(found[:, :a], found[:, a:b], found[:, b:], ok > 0)
 
     def __call__(
         self, begin: Beginnings, t: np.ndarray, laws: np.ndarray, free: np.ndarray, cores: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Samples of all designs, (designs, samples, width), and how many of each are known; t (samples,) and laws (samples, 3 drives), or
-        with an axis of designs in front."""
-        plan, n, shared = self.plan, len(begin.q), laws.ndim == 2
-        self._reached[:] = 0
-
-        def run(first: int, count: int) -> None:
-            w = self._worker()
-            if shared:
-                w.laws[...], w.t[...] = np.repeat(laws, LANES, axis=1), t[:, None]
-            for at in range(first, first + count, LANES):
-                eight = np.minimum(np.arange(at, at + LANES), first + count - 1)
-                if not shared:
-                    w.laws.reshape(self.samples, -1, LANES)[...], w.t[...] = laws[eight].transpose(1, 2, 0), t[eight].T
-                w.memory.put(plan.x, begin.q[eight].T)
-                if plan.at_near >= 0:
-                    w.memory.put(plan.at_near, begin.references[eight].T)
-                if plan.free:
-                    w.memory.put(plan.at_free, free[eight].T)
-                w.d[:] = at, min(LANES, first + count - at)
-                w.walk()
-            self._idle.append(w)
-
-        threads.share(run, n, n * self.samples * ROUGH_NS, cores)
-        return self._rows[: n * self.samples].reshape(n, self.samples, self.width), self._reached[:n]
-
-
-class LaneMemory:
-    """Blocks of a lane memory as (entries, lanes)."""
-
-    def __init__(self, g: np.ndarray):
-        self.g = g
-
-    def put(self, first: int, values: np.ndarray) -> None:
-        """Values of entries from a place on, (entries, lanes) or (entries, 1)."""
-        self.g[first : first + LANES * len(values)].reshape(-1, LANES)[...] = values
-
-    def get(self, first: int, entries: int) -> np.ndarray:
-        """View of so many entries from a place on."""
-        return self.g[first : first + LANES * entries].reshape(entries, LANES)
+        """Samples of all designs, (designs, width, padded samples), and how many of each are known; t (padded samples,) and laws
+        (3 drives, padded samples), or with an axis of designs in front."""
+        n, every = len(begin.q), padded(self.samples)
+        rows, reached = np.empty((n, self.width * every)), np.zeros(n, dtype=np.int64)
+        q, references, numbers = (np.ascontiguousarray(x) for x in (begin.q, begin.references, free))
+        times, law = np.atleast_2d(t), laws.reshape(-1, every)
+        self._walk(n, (self.samples,), (q, references, numbers, law, times, rows, reached), n * self.samples * ROUGH_NS, cores)
+        return rows.reshape(n, self.width, every), reached
 
 
 def _layout(kernel: Kernel) -> tuple[LanePlan, int]:
     """Places of all blocks, and how many floats they take; all start on eight of them, as the work of eight-lane code has to."""
     code = kernel.code
     ins, outs = ({b.name: b for b in blocks} for blocks in (code.inputs, code.outputs))
-    nq, nv, near = outs["q"].size, outs["v"].size, outs["near"].size if "near" in outs else 0
-    nd, free = ins["drive"].size, ins["free"].size if "free" in ins else 0
-    sizes = {"x": code.n_in, "y": code.n_out, "newest": 2 * nq, "second": 2 * nq, "third": 2 * nq, "step": nq}
-    sizes |= dict.fromkeys(("active", "good", "before", "reach", "side"), 1)
-    sizes |= {"from_drive": nd, "to_drive": nd, "from_free": free, "to_free": free}
+    near = next((b.size for b in (*code.inputs, *code.outputs) if b.name == "near"), 0)
+    nq, nd, free = outs["q"].size, ins["drive"].size, ins["free"].size if "free" in ins else 0
+    sizes = {"x": code.n_in, "y": code.n_out, "newest": 2 * nq, "second": 2 * nq, "third": 2 * nq, "step": nq, "rate": nq}
+    sizes |= dict.fromkeys(("active", "good", "before", "reach", "side", "once", "determinant"), 1) | {"counted": near}
     places, at = {}, 0
     for name, n in sizes.items():
         places[name], at = at, at + LANES * n
-    at_near, at_free = (places["x"] + LANES * ins[b].start if b in ins else -1 for b in ("near", "free"))
-    plan = LanePlan(code.aosoa_address, nq, nv, nd, near, free, at_near=at_near, at_free=at_free, w=at, **places)
+    before = {f"at_{b}": places["x"] + LANES * ins[b].start if b in ins else -1 for b in ("near", "free")}
+    named = {"rate": "qdot", "v": "v", "references": "near", **{b: b for b in ("residual", "moved", "determinant", "margin")}}
+    after = {f"at_{key}": places["y"] + LANES * outs[b].start if b in outs else -1 for key, b in named.items()}
+    laws = sum(ins[b].size for b in ("drive", "speed", "acceleration") if b in ins)
+    nv = outs["v"].size if "v" in outs else 0
+    plan = LanePlan(code.aosoa_address, nq, nv, nd, near, free, laws, w=at, **places, **before, **after)
     return plan, at + code.work("many")

@@ -9,7 +9,7 @@ Kernels evaluate expressions of the model file (a mass that follows from a lengt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from linkwright.motion.compiled import Compiled
 from linkwright.numerics.pickling import essentials
 
 if TYPE_CHECKING:
+    from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
 
 PROBES = 6  # designs that are read from the model file again, to see that nothing but numbers changes
@@ -66,6 +67,12 @@ class Designs:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def at(self, values: np.ndarray) -> Designs:
+        """Other designs (designs, parameters) of the same parameters; what does not depend on values is shared."""
+        out = Designs(self.core, self.chosen, (len(values),), values)
+        vars(out).update(key=self.key, _changing=self._changing, drives_change=self.drives_change)
+        return out
 
     def index(self, i: int) -> Any:
         """Return the index of a design in arrays of `shape`: a number where there is one axis."""
@@ -109,21 +116,24 @@ class Designs:
             store["designs", self.key] = replace(self.core.kernels, free=self.chosen, made={}, plans={}, variants={})
         return store["designs", self.key]
 
-    def kernel(self, name: str, drives: list[str] | None = None) -> Any:
+    def kernel(self, name: str, drives: list[str], *, now: bool = False) -> Any:
         """A kernel in machine code; None where there is none: drives that do not determine the motion, idle links whose axes depend on
-        dimensions."""
-        key = ("designs", self.key, name, None if drives is None else tuple(drives))
-        store = self.core.stores
-        if key not in store:
+        dimensions, or few designs for which it would have to be made first, unless it is wanted `now`."""
+        return self.native((name, tuple(drives)), lambda: self.kernels.get(name, drives=drives), now)
+
+    def native(self, key: Any, make: Callable[[], Kernel], now: bool) -> Any:
+        """A kernel of these numbers in machine code, made once; None where there is none, or it is not worth making."""
+        store, name = self.core.stores, ("designs", self.key, *key)
+        if name not in store:
             try:
                 with np.errstate(divide="raise", invalid="raise"):
-                    made = self.kernels.get(name, drives=drives)
-                    if made.native and len(self) < WORTH and not made.at_hand_in_lanes:
+                    made = make()
+                    if made.native and not now and len(self) < WORTH and not made.at_hand_in_lanes:
                         return None
-                    store[key] = made if made.native and not self.kernels.plan.idle and made.code.aosoa_address else None
+                    store[name] = made if made.native and not self.kernels.plan.idle and made.code.aosoa_address else None
             except (LinkwrightError, FloatingPointError):
-                store[key] = None
-        return store[key]
+                store[name] = None
+        return store[name]
 
     # ---------------------------------------------------------------- what depends on the numbers
 

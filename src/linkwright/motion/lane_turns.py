@@ -7,12 +7,14 @@ the determinant falls like the square root of what is left of the way: then it e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from linkwright.compiler.lane_loops import LANES, padded
 from linkwright.compiler.threads import cores as cores_of_machine
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.walking import Walking
@@ -25,135 +27,175 @@ from linkwright.motion.native_walks import law_rows
 from linkwright.results.singular_positions import STEEP, steep_minima
 
 ROOT, LINE = 0.1, 0.15  # by which the last differences of the determinant may differ, and must: of its square, of itself
-AT_ONCE = 500_000  # numbers of a block of designs
+AT_ONCE = 100_000  # positions of a block of designs
 BEYOND = 1.2  # steps after the last sample within which a dead centre must lie
 
 
 class LaneMotion(NamedTuple):
-    """Samples (designs, samples, q v a references determinant) of designs, those that went through, and why others certainly cannot."""
+    """Samples of designs: rows (designs, q references determinant, padded samples), times and laws of the drives at them, those that
+    went through, and why others certainly cannot."""
 
     rows: np.ndarray
-    t: np.ndarray  # (samples,), or one row for each design
+    laws: Laws
     done: np.ndarray
     why: dict[int, str]
+
+    def determinant(self, samples: int) -> np.ndarray:
+        """Determinants (designs, samples) of the driven Jacobian."""
+        return self.rows[:, -1, :samples]
 
 
 @dataclass(frozen=True)
 class Laws:
-    """Times, and laws of the drives at them: of all designs, or with an axis of designs in front."""
+    """Times (padded samples,) and laws (3 drives, padded samples) of the drives: of all designs, or with an axis of designs in front."""
 
     t: np.ndarray
     rows: np.ndarray
     why: dict[int, str]
 
+    @classmethod
+    def of(cls, times: Sequence[np.ndarray], rows: Sequence[np.ndarray], why: dict[int, str]) -> Laws:
+        """The last samples are repeated up to a multiple of eight; one time and one law are those of all designs."""
+        more = padded(len(times[0])) - len(times[0])
+        t, law = np.array([np.pad(x, (0, more), "edge") for x in times]), np.array([np.pad(x.T, ((0, 0), (0, more)), "edge") for x in rows])
+        return cls(t[0], law[0], why) if len(t) == 1 else cls(t, law, why)
+
+    def at_rest(self) -> Laws:
+        """The same positions without speeds and accelerations."""
+        rows = self.rows.copy()
+        rows[..., rows.shape[-2] // 3 :, :] = 0.0
+        return replace(self, rows=rows)
+
 
 @dataclass(frozen=True, eq=False)
 class LaneTurns:
-    """How the designs of a mechanism are turned; `ready` is the turn of the model itself."""
+    """How designs of a mechanism are turned; `ready` is the turn of the model itself."""
 
-    designs: Designs
+    designs: Designs  # those of which kernels are made: others of the same numbers may be turned
     ready: cycle.Prepared
     steps: int
     asked: tuple[str | None, float | None, float | None]  # drive, speed, duration
+    now: bool = False  # make machine code however few designs there are
 
     @cached_property
-    def walking(self) -> LaneWalking | None:
-        """The walk in lanes; None where designs must be turned one by one."""
+    def possible(self) -> bool:
+        """False where designs must be turned one by one."""
         core, p = self.designs.core, self.ready.plan
         start = {name.removesuffix(".v") for name, _ in core.description.start if not name.endswith(".v")}
         drives = set(core.drive_names)
         plain = drives and drives == set(p.laws) and (not start or start == drives) and all(x in self.ready.here.references for x in drives)
-        if not plain or not (is_rotary(core.description, p.lead) or not p.open_ended) or not self.designs.alike():
+        return bool(plain and (is_rotary(core.description, p.lead) or not p.open_ended))
+
+    @cached_property
+    def _walks(self) -> dict[bool, LaneWalking | None]:
+        return {}
+
+    def walking(self, *, counted: bool) -> LaneWalking | None:
+        """The walk in lanes, cut joints `counted` or only where the loops depend on them; None where designs must be turned one by one."""
+        if not self.possible:
             return None
-        kernel = self.designs.kernel("walk", list(p.laws))
-        return None if kernel is None else LaneWalking(kernel, self.steps + 1, min(self.block, -(-len(self.designs) // 8) * 8))
+        if counted not in self._walks:
+            kernel = self.designs.kernel("counted_stride" if counted else "stride", list(self.ready.plan.laws), now=self.now)
+            if kernel is None:
+                return None
+            own = counted or "near" not in kernel.reads
+            self._walks[counted] = LaneWalking(kernel, self.steps + 1) if own else self.walking(counted=True)
+        return self._walks[counted]
 
     @property
     def block(self) -> int:
-        """Designs at a time: their samples stay in the processor's caches."""
+        """Designs at a time: their positions stay in the processor's caches."""
         tree = self.designs.core.tree
-        return max(8 * cores_of_machine(), AT_ONCE // ((self.steps + 1) * (tree.nq + 2 * tree.nv)) // 8 * 8)
+        return max(LANES * cores_of_machine(), AT_ONCE // ((self.steps + 1) * (tree.nq + 1)) // LANES * LANES)
 
     @property
     def counts_from_begin(self) -> bool:
         """True if the motion begins at the start of the model, from which whole turns are counted."""
         return self.ready.here is self.designs.core.start.instant
 
-    def laws(self, which: np.ndarray) -> Laws:
+    def laws(self, designs: Designs, which: np.ndarray) -> Laws:
         """Laws of these designs."""
         p = self.ready.plan
-        if not self.designs.drives_change:
+        if not designs.drives_change:
             return self._common_laws
         times, rows, why = [], [], {}
         for k, i in enumerate(which):
             try:
-                own = self._plan(int(i))
+                own = self._plan(designs, int(i))
             except LinkwrightError as error:
                 why[k], own = str(error), p
             times.append(np.linspace(0.0, own.span, self.steps + 1))
             rows.append(law_rows([own.laws[name] for name in p.laws], times[-1]))
-        return Laws(np.array(times), np.array(rows), why)
+        return Laws.of(times, rows, why)
 
     @cached_property
     def _common_laws(self) -> Laws:
         t = np.linspace(0.0, self.ready.plan.span, self.steps + 1)
-        return Laws(t, law_rows(list(self.ready.plan.laws.values()), t), {})
+        return Laws.of([t], [law_rows(list(self.ready.plan.laws.values()), t)], {})
 
-    def _plan(self, i: int) -> cycle.CyclePlan:
+    def _plan(self, designs: Designs, i: int) -> cycle.CyclePlan:
         """The plan of a design whose drives depend on its numbers."""
-        core = self.designs.core
-        d = self.designs.driven(i)
+        core = designs.core
+        d = designs.driven(i)
         skel = replace(core.skel, tree=replace(core.tree, description=d))
         here, start = core.start.instant, dict(d.start)
         moved = {name: np.array([float(start[name])]) for name in core.drive_names if name in start}
         at = Instant(skel, here.q, here.v, references={**here.references, **moved})
         return cycle.plan(replace(core.loops, skel=skel), at, *self.asked)
 
-    def __call__(self, which: np.ndarray, cores: int | None = None) -> LaneMotion:
+    def __call__(self, designs: Designs, which: np.ndarray, walk: LaneWalking, cores: int | None = None) -> LaneMotion:
         """Turn these designs."""
-        walk, free, laws = self.walking, self.designs.values[which], self.laws(which)
-        assert walk is not None
-        here, nd, n = self.ready.here, len(self.ready.plan.laws), len(which)
-        p = self.ready.plan
-        own = law_rows(list(p.laws.values()), np.zeros(1))[0, :nd]
-        ends = np.broadcast_to(laws.rows[..., 0, :nd], (n, nd))
-        packed = here.skel.pack(here.references)
-        begin = walk.begun(Homotopy(here.q, packed, own, ends, np.zeros(nd), self.designs.nominal, free), cores)
+        free, laws = designs.values[which], self.laws(designs, which)
+        here, p, nd = self.ready.here, self.ready.plan, len(self.ready.plan.laws)
+        ends = laws.rows[..., :nd, 0]
+        begin = walk.begun(Homotopy(here.q, self._references, self._from, ends, np.zeros(nd), designs.nominal, free), cores)
         rows, reached = walk(begin, laws.t, laws.rows, free, cores)
         done = begin.ok & (reached == self.steps + 1)
         for k in laws.why:
             done[k] = False
-        done[done] = ~_steep(np.abs(rows[done, :, -1]))
+        done[done] = ~_steep(np.abs(rows[done, -1, : self.steps + 1]))
         why = dict(laws.why)
         for k in np.flatnonzero(begin.ok & (reached < self.steps + 1)):
             if k not in why:
                 self._alone(int(k), begin, laws, free, rows, done, why)
-        if not p.rate:
-            nq, nv = here.skel.tree.nq, here.skel.tree.nv
-            rows[..., nq : nq + 2 * nv] = 0.0
-        return LaneMotion(rows, laws.t, done, why)
+        return LaneMotion(rows, laws if p.rate else laws.at_rest(), done, why)
 
     @cached_property
-    def _single(self) -> Walking:
-        walk = self.walking
-        assert walk is not None
-        return Walking(walk.kernel)
+    def _references(self) -> np.ndarray:
+        return self.ready.here.skel.pack(self.ready.here.references)
+
+    @cached_property
+    def _from(self) -> np.ndarray:
+        """Drives at the beginning of the model's own turn."""
+        laws = self.ready.plan.laws
+        return law_rows(list(laws.values()), np.zeros(1))[0, : len(laws)]
+
+    @cached_property
+    def _single(self) -> Walking | None:
+        kernel = self.designs.kernel("walk", list(self.ready.plan.laws), now=self.now)
+        return None if kernel is None else Walking(kernel)
 
     def _alone(
         self, k: int, begin: Beginnings, laws: Laws, free: np.ndarray, rows: np.ndarray, done: np.ndarray, why: dict[int, str]
     ) -> None:
         """One design with steps as short as it needs; where it stops at a dead centre, say so."""
-        t, law = (x if not self.designs.drives_change else x[k] for x in (laws.t, laws.rows))
-        found = self._single(begin.q[k], begin.references[k], t, law, free[k])
+        n, walk = self.steps + 1, self._single
+        if walk is None:
+            return
+        t, law = (x if laws.t.ndim == 1 else x[k] for x in (laws.t, laws.rows))
+        references = begin.references[k] if begin.references.shape[1] else self._references
+        found = walk(begin.q[k], references, t[:n], law[:, :n].T, free[k])
         strength = np.abs(found.determinant[: found.reached])
-        if found.reached == len(t):
-            rows[k] = np.concatenate([found.q, found.v, found.a, found.references, found.determinant[:, None]], axis=1)
+        if found.reached == n:
+            counted = found.references[:, : rows.shape[1] - found.q.shape[1] - 1]
+            own = np.concatenate([found.q, counted, found.determinant[:, None]], axis=1)
+            rows[k] = np.pad(own, ((0, rows.shape[2] - n), (0, 0)), "edge").T
             done[k] = not steep_minima(strength)
             return
         share = _dead_centre(strength)
         if share is not None:
             p, d = self.ready.plan, self.designs.core.description
-            x = law[found.reached - 1, 0] + share * (law[found.reached, 0] - law[found.reached - 1, 0])
+            x = law[0, found.reached - 1] + share * (law[0, found.reached] - law[0, found.reached - 1])
             why[k] = f"drive '{p.lead}' cannot turn fully: dead centre near {cycle.position_text(d, p.lead, float(x))}"
 
 

@@ -34,8 +34,9 @@ FITS = 1e-7  # share of a change of the loops that may be left open: round-off o
 ON_NUMPY = 0.05  # seconds of a batch run by numpy
 
 
-def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
-    """Derivatives of the samples of a turn, or of another motion of the drives; see `Trajectory.derivatives`."""
+def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], values: np.ndarray | None = None) -> MotionDerivatives:
+    """Derivatives of the samples of a turn, or of another motion of the drives; see `Trajectory.derivatives`. With `values` of the numbers
+    the motion is that of another design than the mechanism's own."""
     chosen = core.chosen(by)
     if not chosen:
         raise UsageError("name the numbers of the model to differentiate by: c.derivatives(['L1', 'crank.mass']).")
@@ -44,12 +45,13 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str]) -> 
         raise UsageError("derivatives hold the coordinates of the drives; this motion has none, or too few to determine it.")
     kernels = _varied(core, chosen)
     unloaded = _unloaded(core, drives, chosen)
-    speeds = _speeds(core, chosen, drives, c)
+    at = np.array([p.value for p in chosen]) if values is None else np.asarray(values, dtype=float)
+    speeds = _speeds(core, chosen, at, drives, c)
     name, inputs = "turn_motion" if unloaded else "turn_loads", (*(("speed",) if speeds.any() else ()), "free")
     held = None if drives == list(kernels.kernels.drives) else drives
     kernel = kernels.kernel(name, held, ON_NUMPY, inputs) or kernels.kernels.get(name, drives=held, by=inputs).interpreted()
     laws = _laws(core, c, drives)
-    more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references)}
+    more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references), "free": lambda: at}
     found = kernel(c.q, *laws, **{b.name: more[b.name]() for b in kernel.inputs if b.name in more})
     _check_motion(core, c, found)
 
@@ -59,16 +61,15 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str]) -> 
         return own + getattr(found, f"{output}_speed") @ speeds if speeds.any() else own
 
     q, v, a = (total(n) for n in "qva")
-    _check_redundant(core, kernels, chosen, c, q)
+    _check_redundant(core, kernels, chosen, at, c, q)
     loads = {} if unloaded else {"u": total("u"), "lam": total("lam"), "wrench": total("wrench"), "lam_values": found.lam}
     efforts = {n: np.zeros(len(c)) if unloaded else found.u[:, i] for i, n in enumerate(drives)}
-    values = np.array([p.value for p in chosen])
     kinds = ("torque", "force") if loads else ()
     recorded = {f"{n}.{k}": loads["u"][:, i] for i, n in enumerate(drives) for k in kinds if f"{n}.{k}" in c.load_channels}
     why = {int(k[0] if isinstance(k, tuple) else k): text for k, text in found.why.items()}
     further: dict[str, Any] = {"recorded": recorded, "why": why, "unloaded": unloaded, **loads}
     named = tuple(p.name for p in chosen)
-    return MotionDerivatives(c, named, values, partial(varied_loops, kernels.kernels), q, v, a, efforts, **further)
+    return MotionDerivatives(c, named, at, partial(varied_loops, kernels.kernels), q, v, a, efforts, **further)
 
 
 def varied_loops(kernels: Kernels, values: Any) -> Loops:
@@ -99,13 +100,14 @@ def _unloaded(core: Compiled, drives: Sequence[str], chosen: Sequence[Parameter]
     return ""
 
 
-def _speeds(core: Compiled, chosen: Sequence[Parameter], drives: Sequence[str], c: Trajectory) -> np.ndarray:
+def _speeds(core: Compiled, chosen: Sequence[Parameter], values: np.ndarray, drives: Sequence[str], c: Trajectory) -> np.ndarray:
     """(drives, parameters): how the speed of a drive depends on each, where it is written with it."""
     out = np.zeros((len(drives), len(chosen)))
+    named = {p.name: float(x) for p, x in zip(chosen, values, strict=True) if p.placed is None}
     for k, p in enumerate(chosen):
         if p.placed is not None:
             continue
-        moved = {d.joint: d for d in p.stepped(1j * STEP).drives}
+        moved = {d.joint: d for d in core.described.numbers({**named, p.name: named[p.name] + 1j * STEP}).drives}
         for drive in core.description.drives:
             stepped = moved[drive.joint]
             if not _is_complex((stepped.value, tuple((m.time, m.to) for m in stepped.moves))):
@@ -118,6 +120,12 @@ def _speeds(core: Compiled, chosen: Sequence[Parameter], drives: Sequence[str], 
             if drive.joint in drives and not c.static:
                 out[list(drives).index(drive.joint), k] = np.imag(stepped.value) / STEP
     return out
+
+
+def written_speeds(core: Compiled, chosen: Sequence[Parameter], drives: Sequence[str], c: Trajectory) -> frozenset[str]:
+    """Drives whose constant speeds are written with some of the numbers; raise UsageError for other motions that are."""
+    values = np.array([p.value for p in chosen])
+    return frozenset(name for name, row in zip(drives, _speeds(core, chosen, values, drives, c), strict=True) if row.any())
 
 
 def _is_complex(x: Any) -> bool:
@@ -153,13 +161,15 @@ def _check_motion(core: Compiled, c: Trajectory, found: Any) -> None:
             raise UsageError(f"the {name} of this motion are not those that its drives determine: derivatives hold the drives only.")
 
 
-def _check_redundant(core: Compiled, kernels: KernelStructure, chosen: Sequence[Parameter], c: Trajectory, q: np.ndarray) -> None:
+def _check_redundant(
+    core: Compiled, kernels: KernelStructure, chosen: Sequence[Parameter], values: np.ndarray, c: Trajectory, q: np.ndarray
+) -> None:
     """Raise UsageError where redundant loops would no longer close: rows that were left out must follow, too."""
     if core.all_rows_count:
         return
     kernel = kernels.kernels.get("closure", by=("q", "free")).interpreted()
     more = {"near": cut_rows(c.skel, c.references)} if "near" in kernel.reads else {}
-    found = kernel(c.q, c.v, **more)
+    found = kernel(c.q, c.v, free=values, **more)
     left = (found.phi_q @ q + found.phi_free) / core.loops.row_scale[:, None]
     size = np.abs(found.phi_free / core.loops.row_scale[:, None]).max(axis=(0, 1))
     open_ = np.nanmax(np.abs(left), axis=(0, 1)) > FITS * np.maximum(size, 1e-300)

@@ -40,7 +40,7 @@ class Channel:
     """A named quantity: how to read it at an instant, its dimension, and for an angle that may wind up whose it is.
 
     Over whole runs `raw` is read in place of `read` where that has to choose between formulas, and `cook` makes the channel's
-    values of an array of them.
+    values of an array of them. On complex numbers it is analytic: small imaginary parts carry derivatives.
     """
 
     name: str
@@ -195,7 +195,7 @@ def _cut_ball(joint: Joint) -> tuple[dict[str, Any], ...]:
 
     def quaternions(raw: np.ndarray) -> np.ndarray:
         q = rotation_quaternions(raw[:, :9])
-        return np.where(np.sum(q * raw[:, 9:], axis=1, keepdims=True) < 0.0, -q, q)
+        return np.where(np.sum(q * raw[:, 9:], axis=1, keepdims=True).real < 0.0, -q, q)
 
     def speed(x: Instant) -> Any:
         r = relative(x.skel, x.motion, joint)
@@ -222,6 +222,6 @@ def rotation_quaternions(R: np.ndarray) -> np.ndarray:
     ]
     K = np.array(rows).transpose(2, 0, 1)
     n = np.arange(len(R))
-    best = K[n, np.argmax(K[:, range(4), range(4)], axis=1)]  # the largest component first
+    best = K[n, np.argmax(K[:, range(4), range(4)].real, axis=1)]  # the largest component first
     q = best / np.sqrt(np.sum(best * best, axis=1))[:, None]
-    return np.where(q[:, :1] < 0.0, -q, q)
+    return np.where(q[:, :1].real < 0.0, -q, q)

@@ -23,6 +23,7 @@ from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.pickling import essentials
 from linkwright.results.batch import Batch
 from linkwright.results.channels import Channel, Channels
+from linkwright.results.composed import composed_slopes
 from linkwright.results.load_channels import load_channels
 from linkwright.results.recorded import cut_rows
 
@@ -76,15 +77,31 @@ class MotionDerivatives:
         missing = [name for name in wanted if name not in self._known]
         if missing:
             found = self._batch.slopes([wanted[name] for name in missing], self._changes)
+            found |= self._composed([wanted[name] for name in missing if name not in found])
             for name in missing:
                 if name not in found:
                     raise UsageError(f"channel '{name}' chooses between formulas and has no derivative here; ask for what it is made of.")
                 self._known[name] = found[name]
         return {name: self._known[name] for name in channels}
 
+    def need(self, channels: Sequence[str]) -> None:
+        """Raise UsageError for channels that have no derivatives here."""
+        for name in channels:
+            self._channel(name)
+
     def slopes(self, name: str, read: Callable[[Instant], Any]) -> np.ndarray | None:
         """Derivatives of anything that is read from an instant, (n, ..., parameters); None where that needs numbers."""
         return self._batch.slopes([Channel(name, "none", read)], self._changes).get(name)
+
+    def _composed(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
+        """Derivatives of channels that are made of several quantities."""
+        made = {c.name: c for c in channels if c.raw is not None and c.cook is not None}
+        if not made:
+            return {}
+        raw = {name: Channel(f"raw {name}", "none", c.raw) for name, c in made.items() if c.raw is not None}
+        slopes, values = self._batch.slopes(list(raw.values()), self._changes), self._batch.values({c.name: c.read for c in raw.values()})
+        known = {name: c.name for name, c in raw.items() if c.name in slopes and c.name in values}
+        return {name: composed_slopes(made[name], values[key], slopes[key]) for name, key in known.items()}
 
     @cached_property
     def _known(self) -> dict[str, np.ndarray]:

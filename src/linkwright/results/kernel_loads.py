@@ -11,6 +11,7 @@ from typing import Any
 
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.reactions import JointWrench
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.loads import Loads
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton
 from linkwright.results.state import State
@@ -19,8 +20,8 @@ from linkwright.results.state import State
 class KernelLoads(Loads):
     """Loads whose efforts u and wrenches (joints, [moment; force] on the second body) at points are known; `solve` gives the rest."""
 
-    def __init__(self, loops: Loops, st: State, drives: Sequence[str], found: Any, solve: Callable[[], Loads]):
-        vars(self).update(_loops=loops, _st=st, _drives=tuple(drives), _found=found, _solve=solve, u=found.u)
+    def __init__(self, loops: Loops, at: State | Instant, drives: Sequence[str], found: Any, solve: Callable[[], Loads]):
+        vars(self).update(_loops=loops, _at=at, _drives=tuple(drives), _found=found, _solve=solve, u=found.u)
 
     def __reduce__(self) -> Any:
         return _same, (self.whole,)
@@ -35,9 +36,14 @@ class KernelLoads(Loads):
 
     def __getattr__(self, name: str) -> Any:
         """Fields of `Loads` that the kernel does not give."""
-        if name in ("problem", "lam_all", "free", "solved", "method", "outside"):
+        if name in ("problem", "lam_all", "free", "solved", "method"):
             return getattr(self.whole, name)
         raise AttributeError(name)
+
+    @property
+    def outside(self) -> Any:
+        """Wrenches of loads from outside; a field of `Loads` that has a default, which is never asked for by `__getattr__`."""
+        return self.whole.outside
 
     @property
     def skel(self) -> Skeleton:
@@ -49,7 +55,8 @@ class KernelLoads(Loads):
 
     @property
     def motion(self) -> Motion:
-        return vars(self)["_st"].instant.motion
+        at = vars(self)["_at"]
+        return at.motion if isinstance(at, Instant) else at.instant.motion
 
     @cached_property
     def tau(self) -> dict[str, float]:

@@ -99,7 +99,7 @@ def _made(system: Compiled) -> LaneWalking | None:
         with np.errstate(divide="raise", invalid="raise"):
             kernel = system.kernels.get("walk", drives=_held(system))
             usable = kernel.native and not system.kernels.plan.idle
-            return LaneWalking(kernel, 1, 8) if usable and "free" in kernel.reads else None
+            return LaneWalking(kernel, 1) if usable and "free" in kernel.reads else None
     except (LinkwrightError, FloatingPointError):
         return None
 

@@ -125,5 +125,5 @@ def _walk(core: Compiled, seconds: float) -> LaneWalking | None:
         kernel = core.ready("walk", core.drive_names, seconds) if core.engine == "native" else None
         if kernel is None:
             return None
-        core.stores[key] = None if core.numbers is None and core.kernels.plan.idle else LaneWalking(kernel, 1, 8)
+        core.stores[key] = None if core.numbers is None and core.kernels.plan.idle else LaneWalking(kernel, 1)
     return core.stores[key]

@@ -141,9 +141,6 @@ class KinematicEquations:
         d = self._driven(q, np.zeros(skel.tree.nv), [Parabola(*x) for x in zip(drive, speed, acceleration, strict=True)], here)
         (dq, pivots), (v, _) = d.solve(-d.c.phi), d.solve(-d.c.b)
         a, _ = d.solve(-d.tied.at(q, v, 0.0, here).k)  # what does not depend on v is computed once: the same node of the graph
-        determinant: Any = 1.0
-        for p, least in zip(pivots, self.plan.nominal["kinematics"], strict=True):
-            determinant = determinant * (p * (ORDERED_PIVOT / least) if least else p)
         return {
             "q": normalised(skel, q + qdot(skel, q, dq)),
             "qdot": qdot(skel, q, v),
@@ -152,9 +149,47 @@ class KinematicEquations:
             "near": cut_coordinates(skel, q, here),
             "residual": d.gap,
             "moved": np.array([largest(dq / self.loops.columns)]),
-            "determinant": np.array([determinant]),
+            "determinant": self._determinant(pivots),
             "margin": self.margin("kinematics", [(size(p), p) for p in pivots]),
         }
+
+    def stride(self, q: Any, drive: Any, speed: Any, near: Any) -> Arrays:
+        """`walk` without v, a and the coordinates of cut joints: what walks of many designs are made with."""
+        skel, here = self.loops.skel, self.loops.skel.unpack(q, near)
+        laws = [Parabola(*x, 0.0) for x in zip(drive, speed, strict=True)]
+        d = self._driven(q, np.zeros(skel.tree.nv), laws, here)
+        (dq, pivots), (v, _) = d.solve(-d.c.phi), d.solve(-d.c.b)
+        return {
+            "q": normalised(skel, q + qdot(skel, q, dq)),
+            "qdot": qdot(skel, q, v),
+            "residual": d.gap,
+            "moved": np.array([largest(dq / self.loops.columns)]),
+            "determinant": self._determinant(pivots),
+            "margin": self.margin("kinematics", [(size(p), p) for p in pivots]),
+        }
+
+    def counted_stride(self, q: Any, drive: Any, speed: Any, near: Any) -> Arrays:
+        """The same with the coordinates of cut joints, whole turns counted."""
+        return {**self.stride(q, drive, speed, near), "near": self.counted(q, near)}
+
+    def counted(self, q: Any, near: Any) -> Any:
+        """Coordinates of the cut joints, whole turns counted from those in `near`, as one packed row."""
+        skel = self.loops.skel
+        return np.array([*cut_coordinates(skel, q, skel.unpack(q, near)), None], dtype=object)[:-1]
+
+    def branch_determinant(self, q: Any, near: Any) -> Any:
+        """Determinant of the driven Jacobian at q, whose sign is that of the branch: zero in a dead centre."""
+        skel, still = self.loops.skel, np.zeros(self.loops.skel.tree.nv)
+        laws = [Parabola(0.0, 0.0, 0.0) for _ in self.drives]
+        d = self._driven(q, still, laws, skel.unpack(q, near))
+        return self._determinant(d.solve(np.zeros(len(d.c.phi)))[1])[0]
+
+    def _determinant(self, pivots: Any) -> Any:
+        """Product of the pivots, each against its typical size."""
+        out: Any = 1.0
+        for p, least in zip(pivots, self.plan.nominal["kinematics"], strict=True):
+            out = out * (p * (ORDERED_PIVOT / least) if least else p)
+        return np.array([out])
 
     def _laws(self, q: Any, v: Any, near: Any, accelerations: Sequence[Any]) -> list[Parabola]:
         """Drives that accelerate so at this state; a cylinder is as long and as fast as it is, because its row is divided by its length."""

@@ -14,7 +14,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.constraints.rod import distance_rows
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate, locate
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_coordinates, joint_rate, locate
 from linkwright.model.curves import Curve
 from linkwright.model.description import Joint, PointRef
 from linkwright.numerics.spatial import skew
@@ -41,9 +41,10 @@ class Driver:
     def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
         i = self.coordinate
         r = joint_rate(skel, m, self.joint, references[self.joint.name])
+        q = joint_coordinates(skel, m, self.joint, references[self.joint.name])  # of a joint of the tree without any arc tangent
         f, df, ddf = self.law(t)
         G = [(r.first, r.G_first[i : i + 1]), (r.second, r.G_second[i : i + 1])]
-        return ConstraintRows(np.array([r.q[i] - f]), G, r.bias[i : i + 1] - ddf, np.array([-df]))
+        return ConstraintRows(np.array([q[i] - f]), G, r.bias[i : i + 1] - ddf, np.array([-df]))
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.transmission import BodyPoint, Element, LinkContact, Normal, Structure, folded, vector
+from linkwright.mechanics.kinematics.transmission import BodyPoint, Element, LinkContact, Normal, Structure, between, vector
 from linkwright.numerics.linalg import least_squares
+from linkwright.numerics.scalars import is_complex
+
+SINGULAR = 1e-13  # share of the largest singular value below which a direction has no force
 
 
 def geometry(s: Structure, x: Instant, k: int) -> Any:
@@ -25,20 +28,45 @@ def geometry(s: Structure, x: Instant, k: int) -> Any:
 
 
 def angles(s: Structure, k: int, geometries: np.ndarray) -> np.ndarray:
-    """Angle between the force on the driven link of passing k and the direction in which it can move, for each geometry."""
-    return np.array([_angle(s, k, g) for g in geometries])
+    """Angles between the force on the driven link of passing k and the direction in which it can move, for geometries (n, entries, 2).
 
-
-def _angle(s: Structure, k: int, g: np.ndarray) -> float:
+    Analytic: small imaginary parts carry derivatives.
+    """
     p, end = s.passings[k], _output(s, k)
-    free = _free(s)
+    free, g = _free(s), np.moveaxis(geometries, 0, -1)  # samples last: (entries, 2, n)
     columns, on_driven = _columns(s, g, free, p)
-    load = np.zeros(3 * len(free))
+    load = np.zeros((3 * len(free), g.shape[-1]), dtype=g.dtype)
     i = 3 * free.index(s.rigid[end.driven])
     load[i : i + 3] = _unit_load(end, _across(g[-2]), g[-1])
-    f = least_squares(np.array(columns).T, -load, 1e-13)
-    force, way = on_driven.T @ f, _across(g[-3])
-    return float(folded(np.arctan2(force[0] * way[1] - force[1] * way[0], force @ way)))
+    f = _solved(np.moveaxis(np.array(columns), -1, 0).transpose(0, 2, 1), -load.T)
+    force = np.einsum("cin,nc->in", np.array(on_driven), f)
+    return between(force, _across(g[-3]))
+
+
+def _solved(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """x of A x = b for many samples: of least norm where A is singular; imaginary parts by x' = A^-1 (b' - A' x)."""
+    real = A.real
+    x = _least(real, b.real)
+    if not is_complex(A):
+        return x
+    return x + 1j * _least(real, b.imag - np.einsum("nij,nj->ni", A.imag, x))
+
+
+def _least(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """x of A x = b for many samples, of least norm in those where A is singular or not square."""
+    n, m = A.shape[1:]
+    good = np.zeros(len(A), dtype=bool)
+    out = np.zeros((len(A), m))
+    if n == m:
+        try:
+            out = np.linalg.solve(A, b[..., None])[..., 0]
+            size = np.abs(A).max(axis=(1, 2)) * np.abs(out).max(axis=1)
+            good = size * SINGULAR <= np.abs(b).max(axis=1)  # also False for NaN
+        except np.linalg.LinAlgError:  # one of them is singular to the last digit
+            pass
+    for i in np.flatnonzero(~good):
+        out[i] = least_squares(A[i], b[i], SINGULAR)
+    return out
 
 
 def _output(s: Structure, k: int) -> LinkContact:
@@ -53,20 +81,21 @@ def _free(s: Structure) -> list[str]:
     return [c for c in dict.fromkeys(s.rigid.values()) if c != held]
 
 
-def _columns(s: Structure, g: np.ndarray, free: list[str], p: LinkContact) -> tuple[list[np.ndarray], np.ndarray]:
+def _columns(s: Structure, g: np.ndarray, free: list[str], p: LinkContact) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Wrenches (moment about the origin, force) on all free clusters of each unit force, and the force that each puts on the driven
-    link at the place of passing p."""
+    link at the place of passing p; samples are the last axis."""
     out: list[np.ndarray] = []
     seen: list[np.ndarray] = []
     driven = s.rigid[p.driven]
 
     def add(e: Element, at: np.ndarray, from_: str, to: str, force: np.ndarray, moment: float = 0.0) -> None:
         """A force (and moment) at a place on one cluster, its opposite on another."""
-        column, here = np.zeros(3 * len(free)), np.zeros(2)
+        column, here = np.zeros((3 * len(free), *at.shape[1:]), dtype=g.dtype), np.zeros(at.shape, dtype=g.dtype)
         for cluster, sign in ((from_, -1.0), (to, 1.0)):
             if cluster in free:
                 i = 3 * free.index(cluster)
-                column[i : i + 3] += sign * np.array([at[0] * force[1] - at[1] * force[0] + moment, *force])
+                column[i] += sign * (at[0] * force[1] - at[1] * force[0] + moment)
+                column[i + 1 : i + 3] += sign * force
             if e is p.joint and cluster == driven:
                 here = here + sign * force
         out.append(column)
@@ -82,15 +111,15 @@ def _columns(s: Structure, g: np.ndarray, free: list[str], p: LinkContact) -> tu
         for other in others:
             if e.kind == "pin":
                 for n in np.eye(2):
-                    add(e, places[other], first, other, n)
+                    add(e, places[other], first, other, np.broadcast_to(n[:, None], places[other].shape))
             elif direction is not None:
                 add(e, places[other], first, other, direction)
                 if e.kind == "guide":
-                    add(e, places[other], first, other, np.zeros(2), 1.0)
+                    add(e, places[other], first, other, np.zeros(places[other].shape), 1.0)
             else:
                 line = places[other] - places[first]
-                add(e, places[other], first, other, line / np.linalg.norm(line))
-    return out, np.array(seen)
+                add(e, places[other], first, other, line / np.sqrt(np.sum(line * line, axis=0)))
+    return out, seen
 
 
 def _place(x: Instant, spot: BodyPoint) -> Any:
@@ -105,5 +134,5 @@ def _across(lever: np.ndarray) -> np.ndarray:
 def _unit_load(p: LinkContact, way: np.ndarray, at: np.ndarray) -> np.ndarray:
     """(moment about the origin, force) of a unit load on the driven link: a torque, on a slider a force along its guide."""
     if not isinstance(p.lever, Normal):
-        return np.array([1.0, 0.0, 0.0])
+        return np.array([1.0, 0.0, 0.0])[:, None]
     return np.array([at[0] * way[1] - at[1] * way[0], *way])

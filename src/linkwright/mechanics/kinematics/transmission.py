@@ -26,6 +26,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.groups import NameGroups
+from linkwright.numerics.scalars import arctan2, is_complex
 
 if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
@@ -90,7 +91,7 @@ class LinkContact:
 
     def transmission(self, x: Instant) -> Any:
         """0 .. 90 deg."""
-        return transmission(self.sides(x)[None])[0]
+        return between(*self.sides(x))
 
     def sides(self, x: Instant) -> Any:
         """(2, 2): directions of the push and of the lever."""
@@ -99,13 +100,18 @@ class LinkContact:
 
 def transmission(sides: np.ndarray) -> np.ndarray:
     """Angles between the two directions of many samples (n, 2, 2), 0 .. 90 deg."""
-    a, b = sides[:, 0], sides[:, 1]
-    return folded(np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], np.sum(a * b, axis=1)))
+    return between(sides[:, 0].T, sides[:, 1].T)
 
 
-def folded(angle: Any) -> Any:
-    """An angle between two lines, 0 .. 90 deg."""
-    return np.abs((angle + 0.5 * np.pi) % np.pi - 0.5 * np.pi)
+def between(a: Any, b: Any) -> Any:
+    """Angle between the lines of two directions in the plane, 0 .. 90 deg, over any scalar; a and b may be columns of many."""
+    across, along = a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1]
+    return arctan2(_amount(across), _amount(along))
+
+
+def _amount(x: Any) -> Any:
+    """|x|, analytic on both sides of zero."""
+    return np.where(x.real < 0.0, -x, x) if is_complex(x) else abs(x)
 
 
 def vector(x: Instant, side: Side) -> np.ndarray:
@@ -192,7 +198,7 @@ def _elements(d: Description) -> Iterator[Element]:
         yield Element("pin", name, tuple(BodyPoint(b, at) for b, at in spots.items()))
     for j in d.joints:
         if _straight(j):
-            y = tuple(float(row[1]) for row in j.frame_first.rotation)
+            y = tuple(row[1] for row in j.frame_first.rotation)
             spots_ = (BodyPoint(j.first, j.frame_first.at), BodyPoint(j.second, j.frame_second.at))
             yield Element("guide" if joints.JOINTS[j.type].nv == 1 else "slot", j.name, spots_, Normal(j.first, (y[0], y[1], y[2])))
     driven = {x.joint for x in d.drives}

@@ -1,0 +1,102 @@
+"""Turns of designs as rows of numbers: what optimisers and studies call again and again, with exact derivatives.
+
+    turned = TurnEvaluator(system, ["L1", "crank.mass"], read=["A.torque", "C.load"], derivatives=["L1", "crank.mass"])
+    found = turned([[0.30, 0.4], [0.31, 0.4]])      found.values["A.torque"] (designs, samples), found.slopes["A.torque"] (..., numbers)
+
+Names, kernels and the model's own turn are looked up once; a call only turns and reads. Machine code is made at the first call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.motion.designs import Designs
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.design_table import DesignReader, DesignTable, with_numbers
+
+if TYPE_CHECKING:
+    from linkwright.system.system import System
+
+
+class EvaluatedTurns(NamedTuple):
+    """Channels of designs, (designs, samples, ...), and their derivatives, (designs, samples, ..., numbers); NaN for designs that are not
+    ok, with the reasons in `why`."""
+
+    ok: np.ndarray
+    why: Mapping[int, str]
+    t: np.ndarray  # (samples,), or (designs, samples)
+    values: Mapping[str, np.ndarray]
+    slopes: Mapping[str, np.ndarray]
+
+
+class TurnEvaluator:
+    """Turns of designs of one mechanism, given as rows of values of its `numbers`, in SI."""
+
+    def __init__(
+        self,
+        system: System,
+        numbers: Sequence[str],
+        read: Sequence[str],
+        *,
+        derivatives: Sequence[str] = (),
+        drive: str | None = None,
+        steps: int = 360,
+        speed: Any = None,
+        duration: Any = None,
+        floats: bool = False,
+    ):
+        """`derivatives` are numbers by which channels are differentiated, among those that vary or not; with `floats` designs that native
+        code cannot turn (through a change point, or far from the model's own) are turned one by one, which takes far longer."""
+        asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration}
+        core = system.core
+        self.reader, self.floats = DesignReader(system, asked, now=True), floats
+        self.read = tuple(dict.fromkeys(read))
+        own = Designs.of(core, {p.name: p.value for p in core.chosen(list(numbers))})
+        self.by = tuple(p.name for p in core.chosen(list(derivatives))) if derivatives else ()
+        self._designs, self._width = with_numbers(own, self.by), len(own.chosen)
+        self.reader.check(self.read)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Names of the columns of a call's rows."""
+        return self._designs.key[: self._width]
+
+    @property
+    def nominal(self) -> np.ndarray:
+        """The model's own values."""
+        return self._designs.nominal[: self._width]
+
+    @property
+    def turn(self) -> Trajectory:
+        """The model's own turn."""
+        return self.reader.nominal
+
+    def __call__(self, rows: Any, threads: int | None = None) -> EvaluatedTurns:
+        """Turn the designs with these values (designs, numbers)."""
+        found = self._table(self._given(rows), threads)
+        assert found.t is not None
+        return EvaluatedTurns(found.ok, found.why, found.t, found.values, found.slopes)
+
+    def blocks(self, rows: Any, most: int = 256, threads: int | None = None) -> Iterator[tuple[slice, EvaluatedTurns]]:
+        """The same for so many designs at a time: memory does not grow with their number."""
+        given = self._given(rows)
+        for first in range(0, len(given), most):
+            some = slice(first, min(first + most, len(given)))
+            yield some, self(given[some], threads)
+
+    def _table(self, rows: np.ndarray, threads: int | None) -> DesignTable:
+        more = self._designs.nominal[self._width :]
+        values = np.concatenate([rows, np.broadcast_to(more, (len(rows), len(more)))], axis=1) if len(more) else rows
+        return self.reader.table(self._designs.at(values), self.read, self.by, threads, floats=self.floats)
+
+    def _given(self, rows: Any) -> np.ndarray:
+        found = np.array(rows, dtype=float, ndmin=2)
+        if found.ndim != 2 or found.shape[1] != self._width or not len(found):
+            raise UsageError(f"designs are rows of {self._width} numbers ({', '.join(self.numbers)}), not an array of shape {found.shape}.")
+        if not np.isfinite(found).all():
+            raise UsageError("designs have numbers that are not finite.")
+        return found

@@ -1,0 +1,187 @@
+"""Exact derivatives of many designs: against the derivatives of each design alone, and against differences of the channels themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.errors import ChannelError, UsageError
+from linkwright.motion.turn_derivatives import turn_derivatives
+from linkwright.system.turn_evaluator import TurnEvaluator
+from linkwright.system.turns import turns
+from tests.sweeps import some
+
+# Both solve the same equations by different eliminations: round-off times the condition of the drives' and loads' systems, squared for the
+# accelerations, below 1e5 in these models.
+SAME = 1e-10
+VARIED = {
+    "four-bar": ["L1", "L2", "L3", "L4", "line_mass", "g"],
+    "wiper": ["crank.mass", "crank.B.x", "coupler.C.x", "rocker.com.x", "ground.D.x", "coupler.inertia"],
+    "boot-lid": ["lid.mass", "gas.force", "gas.length", "lid.S.x"],
+    "carpet-scraper": ["tool.mass", "crank.A.x", "g", "rocker.com.y"],
+    "3-rrr": ["platform.mass", "link1.com.x"],
+    "stewart": ["platform.mass", "rb", "platform.P1.z"],
+}
+
+
+def numbers_of(name: str) -> list[Any]:
+    """The numbers of a model that vary."""
+    return lw.load(name).system.core.chosen(VARIED[name])
+
+
+def designs_of(name: str, n: int = 16, share: float = 0.02) -> dict[str, np.ndarray]:
+    """Designs that differ from the model by some per cent, dimensions included."""
+    rng = np.random.default_rng(2)
+    return {p.name: (p.value or 0.01) * (1.0 + share * rng.uniform(-1.0, 1.0, n)) for p in numbers_of(name)}
+
+
+def differ(found: np.ndarray, wanted: np.ndarray, channel: np.ndarray) -> float:
+    """Largest difference of derivatives, against the largest of the same number and a thousandth of the channel."""
+    axes = tuple(range(wanted.ndim - 1))
+    size = np.nanmax(np.abs(wanted), axis=axes) + 1e-3 * np.abs(channel).max() + 1e-9
+    return float(np.max(np.nanmax(np.abs(found - wanted), axis=axes) / size))
+
+
+@pytest.mark.parametrize("name", some(VARIED, ("four-bar", "wiper", "boot-lid")))
+def test_every_channel_is_differentiated_as_each_design_alone_is(name: str) -> None:
+    m, designs = lw.load(name), designs_of(name)
+    by, c = list(designs), m.turn(steps=24)
+    body = m.description.bodies[-1].name
+    loads = list(c.load_channels)
+    own = [x for x in c.channels if x.startswith(("energy", f"{body}."))]
+    names = [*own, *loads[:8], *loads[-4:], *(x for x in c.channels if x.endswith("transmission"))]
+    t = m.turns(designs, steps=24, read=names, derivatives=by)
+    assert t.ok.all() and t.derivatives.names == tuple(by)
+    for i in (0, 11):
+        alone = t.turn(i)
+        d = turn_derivatives(m.system.core, alone, by, t.designs.values[i])
+        for x in names:
+            assert t.derivatives[x].shape == (*t[x].shape, len(by))
+            assert differ(t.derivatives[x][i], d[x], alone[x]) <= SAME, (x, i)
+
+
+def test_derivatives_are_those_of_the_model_with_these_parameters() -> None:
+    """Named parameters with expressions behind them, at designs whose dimensions differ: `m.with_(...).turn().derivatives(...)`."""
+    m, designs = lw.load("four-bar"), {"L1": np.linspace(0.26, 0.34, 16), "L3": 0.74, "line_mass": np.linspace(2.0, 3.0, 16)}
+    names = ["A.torque", "coupler.P", "C.on.rocker.size", "rocker.angle", "shaking.force"]
+    t = m.turns(designs, steps=36, read=names, derivatives=["L1", "L2", "line_mass"])
+    for i in (0, 9, 15):
+        c = m.with_(**t.design(i)).turn(steps=36)
+        d = c.derivatives(["L1", "L2", "line_mass"])
+        for x in names:
+            assert differ(t.derivatives[x][i], d[x], c[x]) <= SAME
+            assert np.array_equal(t.derivatives[x, "L2"][i], t.derivatives[x][i][..., 1])
+
+
+DIFFERENCES = np.array([-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60])  # of sixth order, at -3h .. 3h
+
+
+@pytest.mark.parametrize("number", ["crank.B.x", "ground.D.x", "coupler.mass"])
+def test_derivatives_are_differences_of_sixth_order(number: str) -> None:
+    """Truncation of order h^6 = 1e-18 and round-off 1e-14/h: relative 1e-10 is what differences can show."""
+    m, h = lw.load("wiper"), 1e-3
+    value = next(p.value for p in m.system.core.chosen(number))
+    base = value * 1.01
+    names = ["A.torque", "C.load", "C.transmission", "C.pressure", "rocker.rotation", "C.v", "rocker.angle", "energy.kinetic", "determinant"]
+    rows = base * (1.0 + h * np.array([0, -3, -2, -1, 1, 2, 3]))[:, None]
+    found = TurnEvaluator(m.system, [number], names, derivatives=[number], steps=48)(rows)
+    assert found.ok.all()
+    for x in names:
+        slopes = np.tensordot(DIFFERENCES, found.values[x][1:], axes=1) / (h * base)
+        smooth = np.ones(49, dtype=bool)
+        if x == "C.transmission":  # folded at 90 deg, where it has a kink
+            smooth = found.values[x][0] < np.radians(85.0)
+        wanted, got = slopes[smooth], found.slopes[x][0][smooth][..., 0]
+        assert np.abs(got - wanted).max() <= 1e-9 * max(1e-3, np.abs(wanted).max()), x
+
+
+def test_speed_of_the_drive_may_be_a_number() -> None:
+    """The stroke's acceleration at the outer dead centre, a = -n^2 r (1 + r/l), by n, r and l; A.v by n is 1."""
+    model = {
+        "plane": "xy",
+        "parameters": {"r": "0.1 m", "l": "0.3 m", "n": "60 rpm"},
+        "drawing": {"A": [0, 0], "B": [0.08, 0.06], "C": [0.37, 0]},
+        "bodies": {
+            "ground": {"pins": ["A"], "points": ["C"]},
+            "crank": {"pins": ["A", "B"], "along": {"A": 0, "B": "r"}, "mass": 1},
+            "rod": {"pins": ["B"], "points": ["C"], "along": {"B": 0, "C": "l"}, "mass": 1},
+        },
+        "joints": {"C": {"type": "pin_slot", "connect": ["ground.C", "rod.C"], "slot": [1, 0]}},
+        "drive": {"A": "2*n"},
+        "start": {"A": 0},
+    }
+    m, r, n = lw.load(model), np.linspace(0.05, 0.2, 16), np.linspace(3.0, 9.0, 16)
+    t = m.turns({"r": r, "n": n}, steps=24, read=["rod.C.ax", "A.v", "A.torque"], derivatives=["r", "n", "l"])
+    d = t.derivatives["rod.C.ax"][:, 0]
+    l, w = 0.3, 2.0 * n
+    wanted = np.stack([-(w**2) * (1 + 2 * r / l), -8.0 * n * r * (1 + r / l), w**2 * r**2 / l**2], axis=1)
+    assert np.abs(d - wanted).max() <= 1e-10 * np.abs(wanted).max()
+    assert np.abs(t.derivatives["A.v", "n"] - 2.0).max() <= 1e-12
+    alone = m.with_(r=float(r[5]), n=float(n[5])).turn(steps=24)
+    assert differ(t.derivatives["A.torque"][5], alone.derivatives(["r", "n", "l"])["A.torque"], alone["A.torque"]) <= SAME
+
+
+def test_designs_without_lanes_are_differentiated_one_by_one() -> None:
+    """An interpreted mechanism has no lanes: the same numbers by another way, also where numbers of bodies vary beside parameters."""
+    designs = {"L1": np.array([0.29, 0.31]), "coupler.mass": np.array([2.0, 2.5])}
+    names, by = ["A.torque", "C.pressure", "coupler.P.speed"], ["L1", "line_mass", "coupler.mass"]
+    asked = {"drive": None, "steps": 12, "speed": None, "duration": None}
+    m = lw.load("four-bar")
+    t = turns(lw.compile(m, engine="python"), designs, asked, names, None, by)
+    native = TurnEvaluator(m.system, list(designs), names, derivatives=by, steps=12)(np.array(list(designs.values())).T)
+    assert t.ok.all() and native.ok.all()
+    for x in names:
+        for i in range(2):
+            assert differ(native.slopes[x][i], t.derivatives[x][i], t[x][i]) <= SAME
+            assert np.abs(native.values[x][i] - t[x][i]).max() <= SAME * np.abs(t[x][i]).max()
+
+
+def test_designs_that_fail_have_no_derivatives() -> None:
+    """0.7: the crank swings; 6: cannot be assembled; negative: no length."""
+    m, lengths = lw.load("four-bar"), np.array([0.3, 0.7, 6.0, -0.3] + [0.31] * 12)
+    t = m.turns({"L1": lengths}, steps=24, read=["A.torque", "C.transmission"], derivatives=["L1"])
+    assert np.flatnonzero(~t.ok).tolist() == [1, 2, 3] == sorted(t.why)
+    for x in ("A.torque", "C.transmission"):
+        assert np.isnan(t.derivatives[x][~t.ok]).all() and np.isfinite(t.derivatives[x][t.ok]).all()
+    found = TurnEvaluator(m.system, ["L1"], ["A.torque"], derivatives=["L1"], steps=24)(lengths[:, None])
+    assert np.array_equal(found.ok, t.ok) and set(found.why) == {1, 2, 3} and "dead centre" in found.why[1]
+    assert np.array_equal(found.slopes["A.torque"][t.ok], t.derivatives["A.torque"][t.ok])
+
+
+def test_rows_of_an_evaluator_do_not_depend_on_each_other() -> None:
+    """One design, many, and blocks of them: the same bits; derivatives by numbers that do not vary."""
+    m, designs = lw.load("wiper"), designs_of("wiper", 21)
+    rows = np.array(list(designs.values())).T
+    e = TurnEvaluator(m.system, list(designs), ["A.torque", "C.on.rocker", "t"], derivatives=["crank.B.x", "rocker.mass"], steps=24)
+    assert e.numbers == tuple(designs) and e.by == ("crank.B.x", "rocker.mass") and "rocker.mass" not in e.numbers
+    many, one = e(rows), e(rows[13])
+    assert np.array_equal(many.values["A.torque"][13], one.values["A.torque"][0]) and many.values["t"].shape == (21, 25)
+    for some_, found in e.blocks(rows, most=8):
+        assert np.array_equal(found.slopes["C.on.rocker"], many.slopes["C.on.rocker"][some_])
+    assert many.slopes["C.on.rocker"].shape == (21, 25, 2, 2) and "t" not in many.slopes
+    assert np.array_equal(e(e.nominal).t, e.turn.t)
+    for bad in (np.ones(3), np.zeros((0, len(designs))), np.full((1, len(designs)), np.nan)):
+        with pytest.raises(UsageError, match="designs"):
+            e(bad)
+
+
+def test_derivatives_that_do_not_exist_are_refused() -> None:
+    m = lw.load("four-bar")
+    with pytest.raises(UsageError, match="read="):
+        m.turns({"L1": [0.3]}, derivatives=["L1"])
+    with pytest.raises(UsageError, match="no parameter 'L9'"):
+        m.turns({"L1": [0.3]}, read=["C"], derivatives=["L9"])
+    t = m.turns({"L1": [0.3]}, steps=12, read=["C"], derivatives="L1")
+    with pytest.raises(UsageError, match="no derivatives by 'L2'"):
+        t.derivatives["C", "L2"]
+    with pytest.raises(ChannelError, match="was not read"):
+        t.derivatives["A.torque"]
+    with pytest.raises(UsageError, match="not asked for"):
+        m.turns({"L1": [0.3]}, steps=12, read=["C"]).derivatives["C"]
+    shared = lw.load("parallelogram-middle")  # its loops are redundant: no length varies alone
+    length = next(p.name for p in shared.system.core.chosen("*") if p.geometry and p.placed is not None and p.value)
+    with pytest.raises(UsageError, match="redundant|share"):
+        shared.turns({length: np.full(16, 0.2)}, steps=12, read=["A.torque"], derivatives=[length])
