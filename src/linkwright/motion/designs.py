@@ -21,7 +21,7 @@ from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.numbers import DesignNumbers
-from linkwright.model.parameters import Parameter, every_parameter, need_possible_masses, with_values
+from linkwright.model.parameters import Parameter, every_parameter, with_values
 from linkwright.motion.compiled import Compiled
 from linkwright.numerics.pickling import essentials
 
@@ -82,13 +82,7 @@ class Designs:
 
     def description(self, i: int) -> Description:
         """Return the model with the numbers of a design, read again with its parameters; raise ModelError where they are impossible."""
-        named, base = self.named(i), self.core.described
-        if named:
-            base = modelfile.reread(base, **named) if base.document is not None else base.numbers(named)
-        moved = [(p.placed, x - p.value) for p, x in zip(self.chosen, self.values[i], strict=True) if p.placed is not None]
-        for placed, step in moved:
-            base = placed(base.numbers(), float(step))
-        return need_possible_masses(base) if moved else base
+        return modelfile.redesigned(self.core.described, self.chosen, self.values[i])
 
     # ---------------------------------------------------------------- code
 
@@ -150,7 +144,7 @@ class Designs:
         """Mask of the designs whose numbers have the signs of the model's own, and whose masses and inertias are not negative; the others
         are read again one by one, which says what is wrong."""
         sign = np.sign(self.nominal)
-        geometry = np.array([p.placed is None or p.kind in ("mass", "inertia") for p in self.chosen])
+        geometry = np.array([(p.placed is None and not p.drawn) or p.kind in ("mass", "inertia") for p in self.chosen])
         same = ((np.sign(self.values) == sign) | ~geometry).all(axis=1)
         return same & self._masses_possible()
 
