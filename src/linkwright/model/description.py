@@ -349,7 +349,11 @@ class Description:
         if any("." in name for name in values) and self.in_symbols is not self:
             return self.in_symbols._with(values)
         evaluated = self._evaluation if not values else Evaluation(evaluate_parameters(dict(self.parameters), values))
-        return without_round_off(_substitute(self, evaluated))
+        found = _substitute(self, evaluated)
+        if self.poses:
+            poses = {name: _substitute(x, evaluated) for name, x in self.poses}
+            found = replace(found, bodies=tuple(replace(b, start=poses[b.name]) for b in found.bodies), drawn=(), poses=())
+        return without_round_off(found)
 
     @cached_property
     def in_symbols(self) -> Description:

@@ -65,6 +65,11 @@ def _parameter(
     return Parameter(name, kind, value, size, geometry, partial(placed, numbers), placed, by_default)
 
 
+def any_drawn(chosen: Sequence[Any]) -> bool:
+    """True if pins of the drawing, or lengths of links, are among these parameters."""
+    return any(getattr(p, "drawn", False) for p in chosen)
+
+
 def with_values(described: Description, chosen: Sequence[Parameter], values: Sequence[Any]) -> Description:
     """The model's numbers with these parameters at these values, over any scalar. Named parameters move everything written
     with them first; the others change one number each."""

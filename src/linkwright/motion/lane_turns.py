@@ -19,6 +19,7 @@ from linkwright.kernels.walking import Walking
 from linkwright.kernels.walking_lanes import Beginnings, Homotopy, LaneWalking
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
+from linkwright.model.curves.lines import Line
 from linkwright.motion import cycle
 from linkwright.motion.designs import Designs
 from linkwright.motion.native_walks import law_rows
@@ -81,9 +82,11 @@ class LaneTurns:
 
     def laws(self, which: np.ndarray) -> Laws:
         """Laws of these designs."""
-        p = self.ready.plan
-        if not self.designs.drives_change:
+        p, begins = self.ready.plan, self.designs.begins
+        if not self.designs.drives_change and begins is None:
             return self._common_laws
+        if not self.designs.drives_change and all(isinstance(law, Line) for law in p.laws.values()):
+            return self._shifted(which)
         times, rows, why = [], [], {}
         for k, i in enumerate(which):
             try:
@@ -93,6 +96,16 @@ class LaneTurns:
             times.append(np.linspace(0.0, own.span, self.steps + 1))
             rows.append(law_rows([own.laws[name] for name in p.laws], times[-1]))
         return Laws(np.array(times), np.array(rows), why)
+
+    def _shifted(self, which: np.ndarray) -> Laws:
+        """Laws of constant speed that begin elsewhere: where pins in the drawing put the drives."""
+        common, begins, core = self._common_laws, self.designs.begins, self.designs.core
+        assert begins is not None
+        here = np.array([core.skel.start_coordinates[name][0] for name in self.ready.plan.laws])
+        order = [core.drive_names.index(name) for name in self.ready.plan.laws]
+        rows = np.repeat(common.rows[None], len(which), axis=0)
+        rows[:, :, : len(order)] += np.nan_to_num(begins[which][:, order] - here)[:, None, :]
+        return Laws(np.broadcast_to(common.t, (len(which), len(common.t))), rows, {})
 
     @cached_property
     def _common_laws(self) -> Laws:
@@ -105,7 +118,10 @@ class LaneTurns:
         d = self.designs.driven(i)
         skel = replace(core.skel, tree=replace(core.tree, description=d))
         here, start = core.start.instant, dict(d.start)
+        begins = self.designs.begins
         moved = {name: np.array([float(start[name])]) for name in core.drive_names if name in start}
+        if begins is not None:
+            moved |= {name: np.array([x]) for name, x in zip(core.drive_names, begins[i], strict=True) if np.isfinite(x)}
         at = Instant(skel, here.q, here.v, references={**here.references, **moved})
         return cycle.plan(replace(core.loops, skel=skel), at, *self.asked)
 
@@ -120,12 +136,14 @@ class LaneTurns:
         packed = here.skel.pack(here.references)
         begin = walk.begun(Homotopy(here.q, packed, own, ends, np.zeros(nd), self.designs.nominal, free), cores)
         rows, reached = walk(begin, laws.t, laws.rows, free, cores)
-        done = begin.ok & (reached == self.steps + 1)
+        # a drive that is drawn beyond half a turn begins at the other end of its range: turns of the others would be counted otherwise
+        near = (np.abs(ends - own) < np.pi).all(axis=1) | (self.designs.begins is None)
+        done = begin.ok & (reached == self.steps + 1) & near
         for k in laws.why:
             done[k] = False
         done[done] = ~_steep(np.abs(rows[done, :, -1]))
         why = dict(laws.why)
-        for k in np.flatnonzero(begin.ok & (reached < self.steps + 1)):
+        for k in np.flatnonzero(begin.ok & (reached < self.steps + 1) & near):
             if k not in why:
                 self._alone(int(k), begin, laws, free, rows, done, why)
         if not p.rate:
@@ -143,7 +161,7 @@ class LaneTurns:
         self, k: int, begin: Beginnings, laws: Laws, free: np.ndarray, rows: np.ndarray, done: np.ndarray, why: dict[int, str]
     ) -> None:
         """One design with steps as short as it needs; where it stops at a dead centre, say so."""
-        t, law = (x if not self.designs.drives_change else x[k] for x in (laws.t, laws.rows))
+        t, law = (x if laws.rows.ndim == 2 else x[k] for x in (laws.t, laws.rows))
         found = self._single(begin.q[k], begin.references[k], t, law, free[k])
         strength = np.abs(found.determinant[: found.reached])
         if found.reached == len(t):
