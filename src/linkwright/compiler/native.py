@@ -222,7 +222,7 @@ class NativeCode:
             self._works.append(work)
 
         threads.share(run, count, count * self.meta["operations"] * ROUGH_NS, cores)
-        shaped = [y.reshape(*lead, *b.shape) for y, b in zip(results, self.outputs, strict=True)]
+        shaped = [y.reshape((*lead, *b.shape)) for y, b in zip(results, self.outputs, strict=True)]
         return shaped, status.reshape(lead)
 
     @cached_property

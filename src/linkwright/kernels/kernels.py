@@ -33,10 +33,11 @@ from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.closing.idle import spin_rows
 from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.kinematics.skeleton import skeleton
+from linkwright.mechanics.kinematics.skeleton import counted_coordinates, skeleton
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, Number
-from linkwright.model.parameters import Parameter, with_values
+from linkwright.model.parameters import Parameter, any_drawn, with_values
+from linkwright.model.signature import signature
 from linkwright.numerics.memory import all_in_use
 from linkwright.numerics.pickling import essentials
 from linkwright.topology.tree import Tree
@@ -323,16 +324,16 @@ class Kernels:
             description=described,
             nodes=tuple(n if n.body in self.tree.floating else replace(n, joint=described.joint(n.joint.name)) for n in self.tree.nodes),
         )
-        skel = skeleton(tree, self.loops.skel, self._counted_from(values))
+        skel = skeleton(tree, self.loops.skel, self._counted_from(values, described))
         loops = replace(self.loops, skel=skel, constraints=of_loops(skel))
         plan = replace(plan, idle=tuple(spin_rows(skel, plan.spins))) if plan.spins else plan
         return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(described)), plan=plan)
 
-    def _counted_from(self, values: Any) -> dict[str, Any]:
-        """Coordinates of all joints in the drawing; those from which couplings and gears count are numbers of the structure."""
+    def _counted_from(self, values: Any, described: Description) -> dict[str, Any]:
+        """Coordinates of all joints in the drawing; those from which couplings and gears count are numbers of the structure, or of pins."""
         drawn = self.loops.skel.start_coordinates
         if self.numbers is None:
-            return drawn
+            return drawn | counted_coordinates(described) if any_drawn(self.free) else drawn
         return drawn | {name: np.array([x, *drawn[name][1:]]) for name, x in self.numbers.starts(values).items()}
 
     def _filled(self, values: list[Any]) -> Description:
@@ -412,8 +413,7 @@ class Kernels:
         if self.numbers is not None:
             return ["structure", repr(self.numbers.structure), repr(self.tree.cuts), list(self.drives)]
         model = [repr(replace(d, warnings=(), document=None)), repr(self.tree.cuts), [p.name for p in self.free], list(self.drives)]
-        written = repr([p for p in self.described.parameters]) + repr(self.described.bodies) if self.free else ""
-        return [model, written, repr(self.loops.kappa)]
+        return [model, signature(self.described, cast("Sequence[Parameter]", self.free)), repr(self.loops.kappa)]
 
 
 def _plan_of(data: Mapping[str, Any]) -> EliminationPlan:

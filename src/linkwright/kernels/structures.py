@@ -23,6 +23,7 @@ from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.kernels import Kernels
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.kinematics.skeleton import counted_joints
 from linkwright.model.numbers import DesignNumbers, TreeNumbers
 from linkwright.numerics.spatial import EYE
 from linkwright.topology.tree import Tree
@@ -111,12 +112,10 @@ def tree_numbers(loops: Loops) -> TreeNumbers:
     skel = loops.skel
     d, as_drawn = skel.tree.description, {load.axes for load in skel.tree.description.loads}
     turned = ((n.body, X.R) for n, X in zip(skel.tree.nodes, skel.X_CM, strict=True) if n.body not in as_drawn)
-    counting = [c for c in d.couplings if c.table is None and c.offset is None]
-    counted = dict.fromkeys(name for c in (*counting, *d.gears) for name in (c.first, c.second))
     return TreeNumbers(
         {body: R for body, R in turned if not (R == EYE).all()},
         skel.tree.floating,
-        {name: float(skel.start_coordinates[name][0]) for name in counted},
+        {name: float(skel.start_coordinates[name][0]) for name in counted_joints(d)},
         frexp(loops.kappa)[1] // SAME_SIZE,
         {c.name: (c.pitch_side, float(np.sign(c.factor_second))) for c in loops.constraints if isinstance(c, GearConstraint)},
     )

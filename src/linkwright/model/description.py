@@ -13,12 +13,12 @@ called; `plane` only names the two axes for people. `ground` is the first body.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
 from linkwright.errors import ModelError, Source, nearest
-from linkwright.model.expressions import Evaluation, Expr, evaluate_parameters
+from linkwright.model.expressions import Evaluation, Expr, evaluate_parameters, free_variables
 from linkwright.numerics.pickling import essentials
 
 Scalar = Any  # float | Expr; after numbers(): float, complex or traced symbol
@@ -306,6 +306,9 @@ class Description:
     start_places: tuple[tuple[str, Source], ...] = field(default=(), compare=False, repr=False)  # line of each of `start`
     warnings: tuple[str, ...] = field(default=(), compare=False)
     document: Any = field(default=None, compare=False, repr=False)  # what it was read from, for with_()
+    # where it was read in symbols: numbers of the drawing by name, poses of bodies in the drawing
+    drawn: tuple[tuple[str, float], ...] = field(default=(), compare=False, repr=False)
+    poses: tuple[tuple[str, Placement], ...] = field(default=(), compare=False, repr=False)
 
     def body(self, name: str) -> Body:
         found = self._by_name["bodies"].get(name)
@@ -331,7 +334,8 @@ class Description:
     def numbers(self, values: Mapping[str, Any] | None = None) -> Description:
         """Return this description with every `Expr` evaluated; `values` override parameters, over any scalar.
 
-        Variables that are not parameters (channels in loads) stay expressions.
+        Variables that are not parameters (channels in loads) stay expressions. `values` may also name numbers of the drawing,
+        coordinates of pins (C.x) and lengths of links (crank.length): see `drawn_numbers`.
         """
         return self._as_drawn if not values else self._with(values)
 
@@ -342,8 +346,35 @@ class Description:
     def _with(self, values: Mapping[str, Any]) -> Description:
         from linkwright.model.round_off import without_round_off  # here, because it is built on the classes above
 
+        if any("." in name for name in values) and self.in_symbols is not self:
+            return self.in_symbols._with(values)
         evaluated = self._evaluation if not values else Evaluation(evaluate_parameters(dict(self.parameters), values))
-        return without_round_off(_substitute(self, evaluated))
+        found = _substitute(self, evaluated)
+        if self.poses:
+            poses = {name: _substitute(x, evaluated) for name, x in self.poses}
+            found = replace(found, bodies=tuple(replace(b, start=poses[b.name]) for b in found.bodies), drawn=(), poses=())
+        return without_round_off(found)
+
+    @cached_property
+    def in_symbols(self) -> Description:
+        """Return this description with the numbers of its drawing as parameters; itself where it was not read from a file or dict."""
+        read = getattr(self.document, "in_symbols", None)
+        if self.poses or read is None:
+            return self
+        found = read()
+        return replace(found, drives=self.drives, start=self.start, cuts=self.cuts, name=self.name)
+
+    @cached_property
+    def drawn_numbers(self) -> dict[str, float]:
+        """Return the numbers of the drawing that may vary, by name: coordinates of pins that place something, lengths of links."""
+        found = self.in_symbols
+        if not found.drawn:
+            return {}
+        used: set[str] = set()
+        for name in _compared(Description):
+            if name != "parameters":
+                _note_variables(getattr(found, name), used)
+        return {name: x for name, x in found.drawn if name in used}
 
     @cached_property
     def _evaluation(self) -> Evaluation:
@@ -374,6 +405,18 @@ def _every_field(kind: Any) -> tuple[str, ...]:
 _PLAIN = frozenset((float, str, int, bool, type(None)))  # types that hold no expression
 _CONSTANT = frozenset(map(id, (EYE3, ZERO3, NO_INERTIA)))  # values that hold none
 _HOLD_NONE: dict[type, tuple[str, ...]] = {Body: ("name", "start", "outline"), Description: ("name", "units", "drawing", "cuts")}
+
+
+def _note_variables(value: Any, found: set[str]) -> None:
+    """Add the names that expressions in a part of a description depend on."""
+    if isinstance(value, Expr):
+        found |= free_variables(value)
+    elif isinstance(value, tuple):
+        for x in value:
+            _note_variables(x, found)
+    else:
+        for name in _compared(type(value)):
+            _note_variables(getattr(value, name), found)
 
 
 def _substitute(value: Any, evaluated: Evaluation) -> Any:

@@ -1,6 +1,8 @@
 """Every number of a model that may vary: named parameters, masses, centres, inertias, points, rods, springs, dampers, gravity.
 
     L1                        a parameter of the model file, everything written with it moves along
+    C.x                       a pin in the drawing: everything drawn with it moves along, as if the file had been edited
+    crank.length              of a link with two points, drawn or `along`: its mass, centre and inertia follow as far as the file derives them
     crank.mass                crank.com.x, crank.inertia (in space crank.inertia.xx ... yz), about the centre of mass
     crank.B.x                 the joint point B on the crank, in the crank's own frame: one eye, all joints of the pin in it
     coupler.P.x               a marked point without a joint; springs, rods and loads there move along
@@ -40,6 +42,7 @@ class Parameter:
     stepped: Callable[[Any], Description]  # the model's numbers with this step added
     placed: Callable[[Description, Any], Description] | None = None  # any numbers with this step added; None: a named parameter
     by_default: bool = True  # among those of a sensitivity in which none is named
+    drawn: bool = False  # a number of the drawing: as a named parameter, but under the name of a pin or link
 
 
 Placed = Callable[[Description, Any], Description]
@@ -60,6 +63,11 @@ def _parameter(
     numbers: Description, name: str, kind: str, value: float, size: float, geometry: bool, placed: Placed, by_default: bool = True
 ) -> Parameter:
     return Parameter(name, kind, value, size, geometry, partial(placed, numbers), placed, by_default)
+
+
+def any_drawn(chosen: Sequence[Any]) -> bool:
+    """True if pins of the drawing, or lengths of links, are among these parameters."""
+    return any(getattr(p, "drawn", False) for p in chosen)
 
 
 def with_values(described: Description, chosen: Sequence[Parameter], values: Sequence[Any]) -> Description:
@@ -83,9 +91,16 @@ def need_possible_masses(d: Description) -> Description:
 
 
 def every_parameter(described: Description) -> dict[str, Parameter]:
-    """Named parameters first, then those of every body, then the joint points and rods, then marked points, forces and gravity."""
+    """Named parameters first, then pins and lengths of the drawing, then those of every body, then the joint points and rods, then
+    marked points, forces and gravity."""
+    found = {p.name: p for p in (*_named(described), *_of_drawing(described))}
+    return {**found, **{name: p for name, p in single_parameters(described).items() if name not in found}}
+
+
+def single_parameters(described: Description) -> dict[str, Parameter]:
+    """Numbers that change alone, nothing else with them: of bodies, joint points, rods, forces, gravity."""
     numbers = described.numbers()
-    out: list[Parameter] = _named(described)
+    out: list[Parameter] = []
     for body in numbers.bodies[1:]:
         out += _of_masses(numbers, body)
     for body in numbers.bodies:
@@ -127,6 +142,16 @@ def _named(described: Description) -> list[Parameter]:
 
     values = evaluate_parameters(dict(described.parameters), {})
     return [Parameter(n, "", float(x), float(x), True, partial(_with_named, described, n, float(x))) for n, x in values.items()]
+
+
+def _of_drawing(described: Description) -> list[Parameter]:
+    places = [[float(x) for x in at] for _, at in described.drawing]
+    size = max((float(np.linalg.norm(np.subtract(a, b))) for a in places for b in places), default=1.0) or 1.0
+    out = []
+    for name, x in described.drawn_numbers.items():
+        moved = partial(_with_named, described, name, x)
+        out.append(Parameter(name, "length", x, x if name.endswith(".length") else size, True, moved, by_default=False, drawn=True))
+    return out
 
 
 # Changes of one number: functions of (which one, the model's numbers, the step), so that a parameter can be pickled.

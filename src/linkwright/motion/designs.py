@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.mechanics.kinematics.skeleton import drawn_coordinates
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.numbers import DesignNumbers
-from linkwright.model.parameters import Parameter, every_parameter, need_possible_masses, with_values
+from linkwright.model.parameters import Parameter, any_drawn, every_parameter, with_values
 from linkwright.motion.compiled import Compiled
 from linkwright.numerics.pickling import essentials
 
@@ -89,13 +90,7 @@ class Designs:
 
     def description(self, i: int) -> Description:
         """Return the model with the numbers of a design, read again with its parameters; raise ModelError where they are impossible."""
-        named, base = self.named(i), self.core.described
-        if named:
-            base = modelfile.reread(base, **named) if base.document is not None else base.numbers(named)
-        moved = [(p.placed, x - p.value) for p, x in zip(self.chosen, self.values[i], strict=True) if p.placed is not None]
-        for placed, step in moved:
-            base = placed(base.numbers(), float(step))
-        return need_possible_masses(base) if moved else base
+        return modelfile.redesigned(self.core.described, self.chosen, self.values[i])
 
     # ---------------------------------------------------------------- code
 
@@ -150,6 +145,30 @@ class Designs:
         """True if laws of drives, or where they start, depend on the numbers."""
         return bool(_names_in((self.core.described.drives, self.core.described.start)) & self._changing)
 
+    @cached_property
+    def begins(self) -> np.ndarray | None:
+        """Coordinates (designs, drives) in the drawing of the drives that begin there, NaN of the others; None where pins that move none of
+        them vary."""
+        core = self.core
+        given = {name for name, _ in core.described.start}
+        drawn = [name for name in core.drive_names if name in core.skel.start_coordinates and name not in given]
+        if not any_drawn(self.chosen) or not drawn:
+            return None
+        from linkwright.compiler.graph import TraceGraph
+        from linkwright.compiler.program import interpret
+
+        store, key = core.stores, ("designs", self.key, "begins")
+        if key not in store:
+            g = TraceGraph()
+            d = with_values(core.described, self.chosen, list(g.input("free", len(self.chosen))))
+            found = drawn_coordinates(d, [d.joint(name) for name in drawn])
+            store[key] = g.program([(name, np.array([x[0]], dtype=object)) for name, x in found.items()])
+        out = np.full((len(self), len(core.drive_names)), np.nan)
+        with np.errstate(all="ignore"):
+            out[:, [core.drive_names.index(name) for name in drawn]] = interpret(store[key], self.values)
+        own = np.array([core.skel.start_coordinates[name][0] if name in drawn else np.nan for name in core.drive_names])
+        return None if np.nanmax(np.abs(out - own), initial=0.0) < ROUND_OFF else out
+
     def driven(self, i: int) -> Description:
         """The nominal description with the drives and the start of a design."""
         d = self.core.described
@@ -160,7 +179,7 @@ class Designs:
         """Mask of the designs whose numbers have the signs of the model's own, and whose masses and inertias are not negative; the others
         are read again one by one, which says what is wrong."""
         sign = np.sign(self.nominal)
-        geometry = np.array([p.placed is None or p.kind in ("mass", "inertia") for p in self.chosen])
+        geometry = np.array([(p.placed is None and not p.drawn) or p.kind in ("mass", "inertia") for p in self.chosen])
         same = ((np.sign(self.values) == sign) | ~geometry).all(axis=1)
         return same & self._masses_possible()
 
@@ -204,10 +223,13 @@ class Designs:
             return False
         if not np.allclose(mine.values, its.values, rtol=ROUND_OFF, atol=0.0):
             return False
-        here, new = core.skel.start_coordinates, there.skel.start_coordinates
-        given = {name for name, _ in core.described.start}
-        counted = core.description.couplings or core.description.gears  # they count from the drawn position of their joints
-        begins = list(here) if counted else [name for name in core.drive_names if name in here and name not in given]
+        new, given = there.skel.start_coordinates, {name for name, _ in core.described.start}
+        here = core.skel.start_coordinates
+        begins = [name for name in core.drive_names if name in here and name not in given]
+        if any_drawn(self.chosen):
+            here = here | drawn_coordinates(mine.description, [mine.description.joint(name) for name in begins])
+        elif core.description.couplings or core.description.gears:  # they count from the drawn position of their joints
+            begins = list(here)
         return all(np.allclose(here[name], new[name], rtol=0.0, atol=ROUND_OFF) for name in begins)
 
 

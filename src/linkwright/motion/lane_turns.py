@@ -21,6 +21,7 @@ from linkwright.kernels.walking import Walking
 from linkwright.kernels.walking_lanes import Beginnings, Homotopy, LaneWalking
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
+from linkwright.model.curves.lines import Line
 from linkwright.motion import cycle
 from linkwright.motion.designs import Designs
 from linkwright.motion.native_walks import law_rows
@@ -67,6 +68,16 @@ class Laws:
         return replace(self, rows=rows)
 
 
+@dataclass(frozen=True)
+class ClosedDesign:
+    """A design that is closed where its motion begins: coordinates, references of cut joints, drives, numbers."""
+
+    q: np.ndarray
+    references: np.ndarray
+    drive: np.ndarray
+    numbers: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class LaneTurns:
     """How designs of a mechanism are turned; `ready` is the turn of the model itself."""
@@ -76,6 +87,8 @@ class LaneTurns:
     steps: int
     asked: tuple[str | None, float | None, float | None]  # drive, speed, duration
     now: bool = False  # make machine code however few designs there are
+    fixed: bool = False  # drives begin where those of the model do, wherever pins of the drawing put them
+    base: ClosedDesign | None = None  # a design from which others are reached; None: the model's own
 
     @cached_property
     def possible(self) -> bool:
@@ -115,9 +128,11 @@ class LaneTurns:
 
     def laws(self, designs: Designs, which: np.ndarray) -> Laws:
         """Laws of these designs."""
-        p = self.ready.plan
-        if not designs.drives_change:
+        p, begins = self.ready.plan, self._begins(designs)
+        if not designs.drives_change and begins is None:
             return self._common_laws
+        if not designs.drives_change and begins is not None and all(isinstance(law, Line) for law in p.laws.values()):
+            return self._shifted(begins[which])
         times, rows, why = [], [], {}
         for k, i in enumerate(which):
             try:
@@ -127,6 +142,21 @@ class LaneTurns:
             times.append(np.linspace(0.0, own.span, self.steps + 1))
             rows.append(law_rows([own.laws[name] for name in p.laws], times[-1]))
         return Laws.of(times, rows, why)
+
+    def _begins(self, designs: Designs) -> np.ndarray | None:
+        """Where drives begin that begin elsewhere than the model's."""
+        return None if self.fixed else designs.begins
+
+    def _shifted(self, begins: np.ndarray) -> Laws:
+        """Laws of constant speed that begin elsewhere: where pins in the drawing put the drives."""
+        common, core = self._common_laws, self.designs.core
+        here = np.array([core.skel.start_coordinates[name][0] for name in self.ready.plan.laws])
+        order = [core.drive_names.index(name) for name in self.ready.plan.laws]
+        rows = np.repeat(common.rows[None], len(begins), axis=0)
+        rows[:, : len(order)] += np.nan_to_num(begins[:, order] - here)[:, :, None]
+        if len(begins) == 1:
+            return Laws(common.t, rows[0], {})
+        return Laws(np.array(np.broadcast_to(common.t, (len(begins), len(common.t)))), rows, {})
 
     @cached_property
     def _common_laws(self) -> Laws:
@@ -139,7 +169,10 @@ class LaneTurns:
         d = designs.driven(i)
         skel = replace(core.skel, tree=replace(core.tree, description=d))
         here, start = core.start.instant, dict(d.start)
+        begins = self._begins(designs)
         moved = {name: np.array([float(start[name])]) for name in core.drive_names if name in start}
+        if begins is not None:
+            moved |= {name: np.array([x]) for name, x in zip(core.drive_names, begins[i], strict=True) if np.isfinite(x)}
         at = Instant(skel, here.q, here.v, references={**here.references, **moved})
         return cycle.plan(replace(core.loops, skel=skel), at, *self.asked)
 
@@ -148,14 +181,17 @@ class LaneTurns:
         free, laws = designs.values[which], self.laws(designs, which)
         here, p, nd = self.ready.here, self.ready.plan, len(self.ready.plan.laws)
         ends = laws.rows[..., :nd, 0]
-        begin = walk.begun(Homotopy(here.q, self._references, self._from, ends, np.zeros(nd), designs.nominal, free), cores)
+        b = self.base or ClosedDesign(here.q, self._references, self._from, designs.nominal)
+        begin = walk.begun(Homotopy(b.q, b.references, b.drive, ends, np.zeros(nd), b.numbers, free), cores)
         rows, reached = walk(begin, laws.t, laws.rows, free, cores)
-        done = begin.ok & (reached == self.steps + 1)
+        # a drive that is drawn beyond half a turn begins at the other end of its range: turns of the others would be counted otherwise
+        near = np.broadcast_to((np.abs(ends - self._from) < np.pi).all(axis=-1) | (self._begins(designs) is None), (len(which),))
+        done = begin.ok & (reached == self.steps + 1) & near
         for k in laws.why:
             done[k] = False
         done[done] = ~_steep(np.abs(rows[done, -1, : self.steps + 1]))
         why = dict(laws.why)
-        for k in np.flatnonzero(begin.ok & (reached < self.steps + 1)):
+        for k in np.flatnonzero(begin.ok & (reached < self.steps + 1) & near):
             if k not in why:
                 self._alone(int(k), begin, laws, free, rows, done, why)
         return LaneMotion(rows, laws if p.rate else laws.at_rest(), done, why)

@@ -1,6 +1,6 @@
 """The numbers that a study can change, by name, and a design with other values of them.
 
-rod, crank.mass, coupler.P.x, coil.stiffness, gravity.y      every number that has a name (`model.parameters`)
+rod, C.x, crank.mass, coupler.P.x, coil.stiffness, gravity.y every number that has a name (`model.parameters`)
 start.A, start.A.v                                           where a motion begins
 drive.A                                                      speed, torque, force or voltage of a drive of the file
 control.P                                                    an option of the controller of a simulation
@@ -19,7 +19,7 @@ from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.file.units import KINDS, NONE, Dimension
 from linkwright.model.file.written import parameter_dimension
-from linkwright.model.parameters import Parameter, every_parameter, need_possible_masses
+from linkwright.model.parameters import every_parameter
 from linkwright.studies.cases import Case
 
 DRIVE_KINDS = {  # of drives along and about an axis
@@ -123,22 +123,10 @@ class VariedNumbers:
         return described, case.with_control(gains) if gains else case
 
     def _with_parameters(self, given: dict[str, float]) -> Description:
-        base = self.described
         if not given:
-            return base
-        parameters = _parameters(base)
-        named = {name: x for name, x in given.items() if parameters[name].placed is None}
-        if named:
-            base = modelfile.reread(base, **named) if base.document is not None else base.numbers(named)
-        placed = [(parameters[name], x) for name, x in given.items() if parameters[name].placed is not None]
-        for p, x in placed:
-            assert p.placed is not None
-            base = p.placed(base.numbers(), x - p.value)
-        return need_possible_masses(base) if placed else base
-
-
-def _parameters(described: Description) -> dict[str, Parameter]:
-    return every_parameter(described)
+            return self.described
+        known = every_parameter(self.described)
+        return modelfile.redesigned(self.described, [known[name] for name in given], list(given.values()))
 
 
 def need_different(names: Sequence[str]) -> None:

@@ -257,9 +257,13 @@ def start_coordinates(tree: Tree) -> dict[str, np.ndarray]:
     Whole turns are counted from the values in `start:`.
     """
     d = tree.description
+    return drawn_coordinates(d, list({**{j.name: j for j in d.joints}, **{n.joint.name: n.joint for n in tree.nodes}}.values()))
+
+
+def drawn_coordinates(d: Description, every: Sequence[Joint]) -> dict[str, np.ndarray]:
+    """The same of some joints; of numbers that are symbols, where bodies start is one of them."""
     wanted = start_values(d)
-    every = list({**{j.name: j for j in d.joints}, **{n.joint.name: n.joint for n in tree.nodes}}.values())
-    R, p = drawn_relative(d, every)
+    R, p = drawn_relative(d, every) if every else ((), ())
     out = {}
     for joint, R_FM, p_FM in zip(every, R, p, strict=True):
         jt = joints.create(joint.type, joint.options)
@@ -268,6 +272,17 @@ def start_coordinates(tree: Tree) -> dict[str, np.ndarray]:
             near[i] = wanted.get(f"{joint.name}.{part}" if part else joint.name, near[i])
         out[joint.name] = jt.coordinates(R_FM, p_FM, near)
     return out
+
+
+def counted_joints(d: Description) -> list[str]:
+    """Joints from whose coordinates in the drawing couplings and gears count."""
+    counting = [c for c in d.couplings if c.table is None and c.offset is None]
+    return list(dict.fromkeys(name for c in (*counting, *d.gears) for name in (c.first, c.second)))
+
+
+def counted_coordinates(d: Description) -> dict[str, np.ndarray]:
+    """Coordinates of these joints in the drawing, of numbers that may be symbols."""
+    return drawn_coordinates(d, [d.joint(name) for name in counted_joints(d)])
 
 
 def drawn_relative(d: Description, every: Sequence[Joint]) -> tuple[np.ndarray, np.ndarray]:

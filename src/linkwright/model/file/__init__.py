@@ -1,11 +1,11 @@
 """The model file: YAML (or a dict) to a `Description` and back, units and quantities.
 
-`read(source, **overrides)`, `reread(description, **overrides)`, `write(description)`,
+`read(source, **overrides)`, `reread(description, **overrides)`, `redesigned(description, parameters, values)`, `write(description)`,
 `save(description, path)`; `quantity`, `convert`, `parse_unit`, `display_unit` for numbers with units.
 """
 
 from linkwright.model.file.nodes import MOST_BYTES
-from linkwright.model.file.reader import read, read_enclosed, read_text, reread
+from linkwright.model.file.reader import read, read_enclosed, read_text, redesigned, reread
 from linkwright.model.file.units import convert, display_unit, parse_unit, quantity
 from linkwright.model.file.writer import save, write
 
@@ -18,6 +18,7 @@ __all__ = [
     "read",
     "read_enclosed",
     "read_text",
+    "redesigned",
     "reread",
     "save",
     "write",

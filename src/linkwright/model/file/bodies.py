@@ -50,9 +50,9 @@ def _guess(context: Context, shapes: dict[str, Shape], name: str, node: FileNode
     at = context.numerics(context.vector(keys["at"], LENGTH, f"guess for '{name}'")) if "at" in keys else shape.start.at
     axes = context.rotation(keys, f"guess for '{name}'")
     rotation = matrix([[context.numeric(v) for v in row] for row in axes]) if axes else shape.start.rotation
-    shape.start = Placement(at, rotation)
+    shape.start = shape.pose = Placement(at, rotation)
     if shape.exact or not shape.points:
-        shape.at, shape.rotation = at, rotation
+        shape.at, shape.rotation, shape.fitted = at, rotation, ()
 
 
 def read_bodies(context: Context, shapes: dict[str, Shape], masses: FileNode | None) -> tuple[Body, ...]:

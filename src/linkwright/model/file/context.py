@@ -15,7 +15,7 @@ from typing import Any
 
 from linkwright.errors import ModelError, Source, UsageError, nearest
 from linkwright.model.description import Mat3, PointRef, Vec3
-from linkwright.model.expressions import FUNCTIONS, Evaluation, Expr, dependency_order
+from linkwright.model.expressions import FUNCTIONS, Evaluation, Expr, dependency_order, free_variables, variable
 from linkwright.model.file.geometry import matrix, rotation_quaternion, rotation_rpy, rotation_z, vector
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.parser import NOT_NUMBERS, parse
@@ -45,8 +45,11 @@ def _largest(dimension: Dimension) -> float:
 class Context:
     """Units, parameters and drawing of one model, and the warnings met on the way."""
 
-    def __init__(self, units: UnitSystem, base: Path | None, planar_drawing: bool, planar: bool):
+    def __init__(self, units: UnitSystem, base: Path | None, planar_drawing: bool, planar: bool, in_symbols: bool = False):
         self.units, self.base = units, base
+        self.in_symbols = in_symbols  # numbers of the drawing are variables
+        self.given: dict[str, FileNode] = {}  # values for them in the call
+        self.drawn: dict[str, float] = {}  # numbers of the drawing by name: coordinates of pins (C.x), lengths of links (crank.length)
         self.planar_drawing = planar_drawing  # two components and one rotation in the file
         self.planar = planar  # the mechanism lives in the plane
         self.parameters: dict[str, Any] = {}
@@ -111,6 +114,19 @@ class Context:
             return read_quantity(node, QuantityAlgebra(self.units, names)).dimension
         except ModelError:
             return None
+
+    def drawn_number(self, name: str, value: Any) -> Any:
+        """A number of the drawing that may vary under a name of its own: as in the call or as written, in symbols a variable.
+        One that follows from parameters is what it is."""
+        if isinstance(value, Expr) and free_variables(value) - self.drawn.keys():
+            return value
+        value = self.number(self.given[name], LENGTH, f"'{name}'") if name in self.given else value
+        if not self.in_symbols:
+            self.drawn[name] = value
+            return value
+        self.drawn[name] = self.env[name] = self.parameters[name] = here = self.numeric(value)
+        # a length that follows from pins: these move it, and its own change comes on top
+        return value + (variable(name) - here) if isinstance(value, Expr) else variable(name)
 
     def numeric(self, value: Any, node: FileNode | None = None) -> float:
         """The float that a number or an expression has with the parameters' present values."""

@@ -25,7 +25,7 @@ from linkwright.model.description import (
     TorsionSpring,
 )
 from linkwright.model.file.context import Context
-from linkwright.model.file.geometry import add, rotate
+from linkwright.model.file.geometry import add, length, rotate, sub
 from linkwright.model.file.loads import TABLE_KEYS, ChannelDimensions, tabulated, varying
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
@@ -105,14 +105,15 @@ class Elements:
     def coordinate(self, joint: str) -> Dimension:
         return LENGTH if self.slides(joint) else ANGLE
 
-    def distance(self, ends: tuple[PointRef, PointRef]) -> float:
+    def distance(self, ends: tuple[PointRef, PointRef]) -> Any:
         """Between two points as the bodies start."""
         places = []
         for body, point in ends:
             shape = self.shapes[body]
-            local = self.context.numerics(shape.points[point])
-            places.append(add(shape.start.at, rotate(shape.start.rotation, local)))
-        return math.dist(*places)
+            shape.turned = True
+            local = shape.points[point] if self.context.in_symbols else self.context.numerics(shape.points[point])
+            places.append(add(shape.pose.at, rotate(shape.pose.rotation, local)))
+        return length(sub(*places)) if self.context.in_symbols else math.dist(*places)
 
     # ------------------------------------------------------------ sections
 

@@ -293,7 +293,8 @@ def _complete(context: Context, main: str, axis: Vec3) -> Mat3:
 
 def _carried(F: Mat3, first: Shape, second: Shape) -> Mat3:
     """F's axes seen from the second body at the start."""
-    return product(transpose(second.start.rotation), product(first.start.rotation, F))
+    first.turned = second.turned = True
+    return product(transpose(second.pose.rotation), product(first.pose.rotation, F))
 
 
 def _frame(context: Context, node: FileNode, what: str) -> Placement:

@@ -7,12 +7,12 @@ parameters first, then `repeat` is written out, then drawing, bodies, joints and
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from linkwright.errors import ModelError, UsageError, nearest
+from linkwright.errors import ModelError, UsageError
 from linkwright.model.description import ZERO3, Description, Vec3
 from linkwright.model.file.bodies import read_bodies, read_shapes
 from linkwright.model.file.context import Context, read_abbreviations, read_parameters
@@ -21,8 +21,10 @@ from linkwright.model.file.elements import Elements
 from linkwright.model.file.joints_section import joint_places, read_joints
 from linkwright.model.file.loads import ChannelDimensions, read_loads
 from linkwright.model.file.nodes import FileNode, from_file, from_python, from_text
+from linkwright.model.file.overrides import apply_overrides, changed_singly, is_single, overridden
 from linkwright.model.file.repeat import expand
 from linkwright.model.file.units import ACCELERATION, LENGTH, UnitSystem
+from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 from linkwright.numerics.memory import all_in_use
 
 KEY_GROUPS = {
@@ -35,7 +37,7 @@ KEY_GROUPS = {
 }
 MODEL_KEYS = tuple(key for group in KEY_GROUPS.values() for key in group)
 PLANES = ("xy", "xz", "yz")
-OVERRIDES = ("gravity", "cuts", "start", "space", "name")
+LINK = ".length"  # of a link in the drawing
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,17 @@ class Document:
     name: str
     overrides: Mapping[str, Any]
 
+    def in_symbols(self) -> Description:
+        """The description with the numbers of the drawing as parameters: coordinates of pins (C.x) and lengths of links (crank.length)."""
+        return _describe(self, in_symbols=True)
+
 
 def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Description:
     """The mechanism of a model file (path) or dict; `overrides` are parameters or gravity, cuts, start, space, name.
 
     Bare numbers in overrides are SI and radians (for a parameter that the file gives without a
-    unit: as there); texts may carry units: `read("wiper.yaml", L1="400 mm")`.
+    unit: as there); texts may carry units: `read("wiper.yaml", L1="400 mm")`. Every number that has a name
+    (`model.parameters`) may be overridden: `read("wiper.yaml", **{"C.x": 0.91, "crank.mass": "0.4 kg"})`.
     """
     if isinstance(source, Mapping):
         document = Document(from_python(source, "model dict"), Path(), "model", overrides)
@@ -80,31 +87,57 @@ def reread(description: Description, /, **overrides: Any) -> Description:
     document = description.document
     if not isinstance(document, Document):
         raise UsageError("this description was not read from a model file or dict, so it cannot be read again with other values.")
+    if overrides and all(map(is_single, overrides)):
+        quick = changed_singly(description, overrides)
+        if quick is not None:
+            return replace(quick, document=replace(document, overrides={**document.overrides, **overrides}))
     merged = {**document.overrides, **overrides}
     if "start" in overrides and isinstance(overrides["start"], Mapping) and isinstance(document.overrides.get("start"), Mapping):
         merged["start"] = {**document.overrides["start"], **overrides["start"]}
     return _describe(replace(document, overrides=merged))
 
 
+def redesigned(description: Description, chosen: Sequence[Parameter], values: Sequence[float]) -> Description:
+    """The model as it would be written with these values: parameters and pins first, which move what follows from them, then lengths
+    of links, then the others, each by the difference from its value in `description`. Raise ModelError where they are impossible."""
+    pairs = list(zip(chosen, map(float, values), strict=True))
+    if description.document is None:
+        out = description.numbers({p.name: x for p, x in pairs if p.placed is None})
+        for p, x in pairs:
+            out = out if p.placed is None else p.placed(out, x - p.value)
+        return need_possible_masses(out)
+    links = [(p, x) for p, x in pairs if p.drawn and p.name.endswith(LINK)]
+    named = {p.name: x for p, x in pairs if p.placed is None and (p, x) not in links}
+    single = [(p, x) for p, x in pairs if p.placed is not None]
+    out = reread(description, **named) if named else description
+    if links:
+        drawn = out.drawn_numbers
+        out = reread(out, **{p.name: drawn[p.name] + (x - p.value) for p, x in links})
+    if single:
+        here = single_parameters(out)
+        out = reread(out, **{p.name: here[p.name].value + (x - p.value) for p, x in single})
+    return out
+
+
 @all_in_use()
-def _describe(document: Document) -> Description:
+def _describe(document: Document, in_symbols: bool = False) -> Description:
     try:
-        return _read_sections(document)
+        return _read_sections(document, in_symbols)
     except RecursionError as error:
         raise ModelError("the expressions of the model nest too deeply. Split them into parameters.", document.root.where) from error
 
 
-def _read_sections(document: Document) -> Description:
+def _read_sections(document: Document, in_symbols: bool) -> Description:
     keys = dict(document.root.keys("the model", KEY_GROUPS))
-    values = _apply_overrides(keys, document.overrides)
+    values, single = apply_overrides(keys, document.overrides)
     plane, space = _plane(keys)
     units, shown = _units(keys)
-    context = Context(units, document.base, planar_drawing=plane is not None, planar=plane is not None and not space)
-    context.root_where = document.root.where
+    context = Context(units, document.base, plane is not None, plane is not None and not space, in_symbols)
+    context.root_where, context.given = document.root.where, single
     read_parameters(context, keys.get("parameters"), values)
     read_abbreviations(context, keys.get("let"))
     keys = expand(context, keys)
-    _drawing(context, keys.get("drawing"))
+    _drawing(context, keys.get("drawing"), (plane if context.planar else None) or "xyz")
     context.joint_places = joint_places(keys.get("joints"))
     shapes = read_shapes(context, keys.get("bodies"), keys.get("guess"))
     joints = read_joints(context, shapes, keys.get("joints"))
@@ -139,36 +172,13 @@ def _read_sections(document: Document) -> Description:
         warnings=tuple(context.warnings),
         document=document,
     )
+    if in_symbols:
+        fixed = {pin for shape in shapes.values() if shape.turned for pin in shape.fitted}  # no expression knows how they act
+        poses = tuple((name, shape.pose) for name, shape in shapes.items())
+        found = replace(found, poses=poses, drawn=tuple((n, x) for n, x in context.drawn.items() if n.split(".")[0] not in fixed))
     vars(found)["_evaluation"] = context.evaluation
-    return found
-
-
-def _apply_overrides(keys: dict[str, FileNode], overrides: Mapping[str, Any]) -> dict[str, FileNode]:
-    """Put the overridden sections in; what is left are values of parameters."""
-    parameters = keys["parameters"].entries or {} if "parameters" in keys else {}
-    values: dict[str, FileNode] = {}
-    for name, value in overrides.items():
-        node = _as_call(from_python(value, f"{name} in the call"))
-        if name in parameters:
-            values[name] = node
-        elif name == "start" and "start" in keys:
-            merged = {**keys["start"].mapping("start"), **node.mapping("start")}
-            keys["start"] = replace(keys["start"], text=None, entries=merged)
-        elif name in OVERRIDES:
-            keys[name] = node
-        else:
-            raise UsageError(
-                f"'{name}' is neither a parameter of this model nor one of {', '.join(OVERRIDES)}. "
-                f"{nearest(name, [*parameters, *OVERRIDES], 'Known')}"
-            )
-    return values
-
-
-def _as_call(node: FileNode) -> FileNode:
-    """Mark a tree as given in a call: its bare numbers are SI."""
-    items = None if node.items is None else tuple(_as_call(n) for n in node.items)
-    entries = None if node.entries is None else {k: _as_call(n) for k, n in node.entries.items()}
-    return replace(node, items=items, entries=entries, si=True)
+    left = {name: node for name, node in single.items() if name not in context.drawn}
+    return overridden(found, left) if left else found
 
 
 def _label(node: FileNode | None, default: str) -> str:
@@ -210,8 +220,11 @@ def _gravity(context: Context, node: FileNode | None) -> Vec3:
     return context.vector(node, ACCELERATION, "gravity")
 
 
-def _drawing(context: Context, node: FileNode | None) -> None:
+def _drawing(context: Context, node: FileNode | None, axes: str) -> None:
     for name, entry in (node.mapping("drawing") if node else {}).items():
         context.check_name(name, entry, "point")
-        context.drawing[name] = context.vector(entry, LENGTH, f"drawing: {name}")
+        x, y, z = context.vector(entry, LENGTH, f"drawing: {name}")
+        a, b, *rest = axes
+        c = context.drawn_number(f"{name}.{rest[0]}", z) if rest else z
+        context.drawing[name] = (context.drawn_number(f"{name}.{a}", x), context.drawn_number(f"{name}.{b}", y), c)
         context.sketch[name] = context.numerics(context.drawing[name], entry)

@@ -13,7 +13,7 @@ from itertools import combinations, pairwise
 
 from linkwright.errors import listing, nearest
 from linkwright.model.description import EYE3, GROUND, ZERO3, Mat3, Placement, Vec3
-from linkwright.model.expressions import sqrt
+from linkwright.model.expressions import Expr, sqrt
 from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import add, frame_along, length, matrix, rotate, scale, sub, transpose, vector
 from linkwright.model.file.nodes import FileNode
@@ -37,12 +37,17 @@ class Shape:
     at: Vec3 = ZERO3  # the frame in the drawing; expressions only for drawn shapes
     rotation: Mat3 = EYE3
     start: Placement = Placement()
+    pose: Placement = Placement()  # the same, in symbols with expressions of the drawing
+    fitted: tuple[str, ...] = ()  # drawn points from which a pose in space was found, which has no expression
+    turned: bool = False  # something was carried over from the drawing by its pose
 
     def to_local(self, position: Vec3) -> Vec3:
         """A drawn position in the body's frame."""
+        self.turned = True
         return rotate(transpose(self.rotation), sub(position, self.at))
 
     def direction_to_local(self, direction: Vec3) -> Vec3:
+        self.turned = True
         return rotate(transpose(self.rotation), direction)
 
     def point_axes(self, name: str) -> Mat3:
@@ -125,6 +130,10 @@ def _along(context: Context, shape: Shape, node: FileNode) -> None:
             )
     shape.exact, shape.stations = True, ordered
     shape.points = {n: (s - stations[first], 0.0, 0.0) for n, s in stations.items()}
+    if len(stations) == 2 and not any(isinstance(s, Expr) for s in stations.values()):
+        other, x = list(shape.points)[1], stations[ordered[1]] - stations[ordered[0]]
+        size = context.drawn_number(f"{shape.name}.length", x)
+        shape.points[other] = (size if other == ordered[1] else -size, 0.0, 0.0)
     missing = [p for p in shape.pins if p not in stations]
     if missing:
         raise node.error(f"{what}: the pin '{missing[0]}' has no station. {nearest(missing[0], stations, 'Stations')}")
@@ -237,9 +246,11 @@ def _drawn(context: Context, shape: Shape, marked: list[str]) -> None:
     if names:
         shape.points[names[0]] = ZERO3
     if len(shape.pins) >= 2:
-        shape.points[shape.pins[1]] = (length(sub(context.drawing[shape.pins[1]], shape.at)), 0.0, 0.0)
+        size = length(sub(context.drawing[shape.pins[1]], shape.at))
+        shape.points[shape.pins[1]] = (context.drawn_number(f"{shape.name}.length", size) if len(names) == 2 else size, 0.0, 0.0)
     shape.points.update(own)
     shape.start = Placement(vector(context.sketch[names[0]]) if names else ZERO3, start_rotation)
+    shape.pose = Placement(shape.at, shape.rotation) if context.in_symbols else shape.start
 
 
 def _exact(context: Context, shape: Shape, marked: list[str]) -> None:
@@ -265,7 +276,15 @@ def _exact(context: Context, shape: Shape, marked: list[str]) -> None:
         drawn = [n for n in dict.fromkeys([*shape.pins, *shape.points]) if n in context.sketch]
     _compare_with_drawing(context, shape, numbers)
     shape.at, shape.rotation = fit([numbers[n] for n in drawn], [context.sketch[n] for n in drawn], planar=context.planar_drawing)
-    shape.start = Placement(shape.at, shape.rotation)
+    shape.start = shape.pose = Placement(shape.at, shape.rotation)
+    if not context.in_symbols or not drawn:
+        return
+    if context.planar_drawing or len(drawn) == 1:
+        far = max(drawn[1:], key=lambda n: math.dist(numbers[n], numbers[drawn[0]]), default="")
+        shape.at, shape.rotation = _fit_in_symbols(context, shape, drawn[0], far)
+        shape.pose = Placement(shape.at, shape.rotation)
+    else:
+        shape.fitted = tuple(drawn)
 
 
 Triple = tuple[float, float, float]
@@ -306,6 +325,18 @@ def fit(own: list[Triple], drawn: list[Triple], planar: bool) -> tuple[Vec3, Mat
     elif len(own) > 1:
         rotation = _kabsch(own, drawn)
     return sub(vector(drawn[0]), rotate(rotation, vector(own[0]))), rotation
+
+
+def _fit_in_symbols(context: Context, shape: Shape, first: str, far: str) -> tuple[Vec3, Mat3]:
+    """The pose of `fit` in a plane over expressions: cosine and sine of the turn from the own direction a to the drawn one b."""
+    rotation, a, b = EYE3, ZERO3, ZERO3
+    if far:
+        a, b = sub(shape.points[far], shape.points[first]), sub(context.drawing[far], context.drawing[first])
+    if any(context.numerics(a)) and any(context.numerics(b)):
+        size = length(a) * length(b)
+        cosine, sine = (a[0] * b[0] + a[1] * b[1]) / size, (a[0] * b[1] - a[1] * b[0]) / size
+        rotation = ((cosine, 0.0 - sine, 0.0), (sine, cosine, 0.0), (0.0, 0.0, 1.0))
+    return sub(context.drawing[first], rotate(rotation, shape.points[first])), rotation
 
 
 def _kabsch(own: list[Triple], drawn: list[Triple]) -> Mat3:

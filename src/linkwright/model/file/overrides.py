@@ -1,0 +1,172 @@
+"""Overrides of a call: sections, parameters, and every other number of a model by its name.
+
+`m.with_(L1=0.4, gravity=0)` exchanges a parameter and a section; `m.with_(**{"C.x": 0.91, "crank.mass": "0.4 kg", "start.A": 1.0})`
+single numbers (`model.parameters`), a start, a drive. Bare numbers are SI and radians.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from linkwright.errors import UsageError, nearest
+from linkwright.joints import JOINTS
+from linkwright.model.description import CoilSpring, Description, Drive, GasSpring
+from linkwright.model.file.nodes import FileNode, from_python
+from linkwright.model.file.quantities import si_value
+from linkwright.model.file.units import (
+    ACCELERATION,
+    ANGLE,
+    DAMPING,
+    FORCE,
+    KINDS,
+    LENGTH,
+    NONE,
+    STIFFNESS,
+    TIME,
+    TORQUE,
+    TORSIONAL_DAMPING,
+    TORSIONAL_STIFFNESS,
+    VOLTAGE,
+    Dimension,
+    multiply,
+)
+from linkwright.model.parameters import SECTIONS, Parameter, need_possible_masses, single_parameters
+
+OVERRIDES = ("gravity", "cuts", "start", "space", "name")
+START, DRIVE = "start.", "drive."
+RATE = (0, 0, -1, 0, 0)
+
+
+def is_single(name: str) -> bool:
+    """True for the name of a single number: `crank.mass`, `C.x`; names of parameters and sections have no dot."""
+    return "." in name
+
+
+def apply_overrides(keys: dict[str, FileNode], overrides: Mapping[str, Any]) -> tuple[dict[str, FileNode], dict[str, FileNode]]:
+    """Put the overridden sections in; what is left are values of parameters, and of single numbers."""
+    parameters = keys["parameters"].entries or {} if "parameters" in keys else {}
+    values: dict[str, FileNode] = {}
+    single: dict[str, FileNode] = {}
+    for name, value in overrides.items():
+        node = _as_call(from_python(value, f"{name} in the call"))
+        if name in parameters:
+            values[name] = node
+        elif name == "start" or name.startswith(START):
+            given = {name.removeprefix(START): node} if name.startswith(START) else node.mapping("start")
+            before = keys["start"].mapping("start") if "start" in keys else {}
+            keys["start"] = replace(keys.get("start", node), text=None, entries={**before, **given})
+        elif name in OVERRIDES:
+            keys[name] = node
+        elif is_single(name):
+            single[name] = node
+        else:
+            raise UsageError(
+                f"'{name}' is neither a parameter of this model nor one of {', '.join(OVERRIDES)}. "
+                f"{nearest(name, [*parameters, *OVERRIDES], 'Known')}"
+            )
+    return values, single
+
+
+def _as_call(node: FileNode) -> FileNode:
+    """Mark a tree as given in a call: its bare numbers are SI."""
+    items = None if node.items is None else tuple(_as_call(n) for n in node.items)
+    entries = None if node.entries is None else {k: _as_call(n) for k, n in node.entries.items()}
+    return replace(node, items=items, entries=entries, si=True)
+
+
+def overridden(found: Description, given: Mapping[str, FileNode]) -> Description:
+    """The description with these single numbers; raise UsageError for a name that it has not, ModelError for impossible masses."""
+    known = single_parameters(found)
+    out = found
+    for name, node in given.items():
+        if name.startswith(DRIVE):
+            out = _with_drive(out, name.removeprefix(DRIVE), node)
+        elif name in known:
+            p = known[name]
+            assert p.placed is not None
+            out = p.placed(out, _number(node, dimension(found, name, p), name) - p.value)
+        else:
+            raise UsageError(unknown(found, name))
+    need_possible_masses(out.numbers())
+    return out
+
+
+def unknown(d: Description, name: str) -> str:
+    """Why there is no number of this name."""
+    known = {**single_parameters(d), **d.drawn_numbers}
+    pin, _, axis = name.rpartition(".")
+    if pin in dict(d.drawing) and axis in (d.plane or "xyz"):
+        return (
+            f"'{name}' cannot vary: in the drawing it is an expression of parameters, or it places nothing, because the bodies there have "
+            f"lengths of their own. {nearest(name, known, 'Known')}"
+        )
+    return f"there is no number '{name}' in this model. {nearest(name, [*(n for n, _ in d.parameters), *known], 'Known')}"
+
+
+def changed_singly(d: Description, given: Mapping[str, Any]) -> Description | None:
+    """The description with other single numbers without reading it again; None where the drawing, or a start, depends on them."""
+    known = single_parameters(d)
+    if not all(name in known for name in given):
+        return None
+    return overridden(d, {name: _as_call(from_python(x, f"{name} in the call")) for name, x in given.items()})
+
+
+def _number(node: FileNode, of: Dimension, name: str) -> float:
+    return si_value(node, of, f"'{name}'")
+
+
+def _with_drive(d: Description, joint: str, node: FileNode) -> Description:
+    drives = {x.joint: x for x in d.drives}
+    if joint not in drives:
+        raise UsageError(f"the model drives no '{joint}'. {nearest(joint, drives, 'Drives')}")
+    old = drives[joint]
+    position = _coordinate(d, joint)
+    kinds = {"speed": multiply(position, RATE), "position": position, "torque": _effort(d, joint), "motor_dc": VOLTAGE}
+    if old.kind not in kinds:
+        raise UsageError(f"the drive of '{joint}' is no single number ({old.kind}); change a parameter it is written with.")
+    new: Drive = replace(old, value=_number(node, kinds[old.kind], f"{DRIVE}{joint}"))
+    return replace(d, drives=tuple(new if x.joint == joint else x for x in d.drives))
+
+
+# -------------------------------------------------------------------- dimensions
+
+
+def _slides(d: Description, joint: str) -> bool:
+    return joint in {c.name for c in d.cylinders} or JOINTS[d.joint(joint).type].coordinate_kinds == ("length",)
+
+
+def _coordinate(d: Description, joint: str) -> Dimension:
+    return LENGTH if _slides(d, joint) else ANGLE
+
+
+def _effort(d: Description, joint: str) -> Dimension:
+    return FORCE if _slides(d, joint) else TORQUE
+
+
+def dimension(d: Description, name: str, p: Parameter) -> Dimension:
+    """Dimension of a single number."""
+    if p.kind in KINDS:
+        return KINDS[p.kind]
+    head, key, *_ = name.split(".")
+    if head == "gravity":
+        return ACCELERATION
+    thing = next(x for section in SECTIONS for x in getattr(d, section) if x.name == head and hasattr(x, key))
+    joint = getattr(thing, "joint", "") or ""
+    turns = bool(joint) and not _slides(d, joint)
+    x = _coordinate(d, joint) if joint else LENGTH
+    if isinstance(thing, (CoilSpring, GasSpring)):
+        return {"stiffness": STIFFNESS, "progression": NONE, "force": FORCE, "preload": FORCE}.get(key, LENGTH)
+    if key in ("ratio", "offset"):
+        first, second = (_coordinate(d, getattr(thing, end)) for end in ("first", "second"))
+        return second if key == "offset" else multiply(second, first, -1)
+    if key == "damping":  # of a stop: per speed
+        return multiply(TIME, x, -1)
+    fixed = {"force": FORCE, "moment": TORQUE, "mu": NONE, "radius": LENGTH, "speed": multiply(x, RATE)}
+    turning = {
+        "stiffness": TORSIONAL_STIFFNESS if turns else STIFFNESS, "free": x, "lower": x, "upper": x,
+        "preload": TORQUE if turns else FORCE, "coulomb": TORQUE if turns else FORCE,
+        "viscous": TORSIONAL_DAMPING if turns else DAMPING, "coefficient": TORSIONAL_DAMPING if turns else DAMPING,
+    }  # fmt: skip
+    return {**fixed, **turning}[key]
