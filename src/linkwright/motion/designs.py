@@ -35,6 +35,16 @@ WORTH = 16  # designs for which code is made; fewer are done one by one, unless 
 ROUND_OFF = 1e-12  # relative: by which these may differ
 
 
+@dataclass(frozen=True)
+class ClosedDesign:
+    """A design that is closed where its motion begins: coordinates, references of cut joints, drives, numbers."""
+
+    q: np.ndarray
+    references: np.ndarray
+    drive: np.ndarray
+    numbers: np.ndarray
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Designs:
     """Values (designs, parameters) of chosen parameters; `shape` are the axes that the arrays of the call had."""
@@ -45,6 +55,7 @@ class Designs:
     chosen: tuple[Parameter, ...]
     shape: tuple[int, ...]
     values: np.ndarray
+    base: ClosedDesign | None = None  # from which designs are reached by moving their numbers; None: the model's own
 
     @classmethod
     def of(cls, core: Compiled, given: Mapping[str, Any]) -> Designs:
@@ -71,7 +82,7 @@ class Designs:
 
     def at(self, values: np.ndarray) -> Designs:
         """Other designs (designs, parameters) of the same parameters; what does not depend on values is shared."""
-        out = Designs(self.core, self.chosen, (len(values),), values)
+        out = Designs(self.core, self.chosen, (len(values),), values, self.base)
         vars(out).update(key=self.key, _changing=self._changing, drives_change=self.drives_change)
         return out
 
@@ -176,12 +187,29 @@ class Designs:
         return replace(self.core.description, drives=small.drives, start=small.start)
 
     def possible(self) -> np.ndarray:
-        """Mask of the designs whose numbers have the signs of the model's own, and whose masses and inertias are not negative; the others
-        are read again one by one, which says what is wrong."""
+        """Mask of the designs whose numbers have the signs of the model's own (or may have others), and whose masses and inertias are not
+        negative; the others are read again one by one, which says what is wrong."""
         sign = np.sign(self.nominal)
-        geometry = np.array([(p.placed is None and not p.drawn) or p.kind in ("mass", "inertia") for p in self.chosen])
-        same = ((np.sign(self.values) == sign) | ~geometry).all(axis=1)
-        return same & self._masses_possible()
+        signed = np.array([((p.placed is None and not p.drawn) or p.kind in ("mass", "inertia")) for p in self.chosen])
+        other = (np.sign(self.values) != sign) & signed
+        for k in np.flatnonzero(other.any(axis=0)):
+            if self._may_change_sign(int(k), float(self.values[other[:, k], k][0])):
+                other[:, k] = False
+        return ~other.any(axis=1) & self._masses_possible()
+
+    def _may_change_sign(self, k: int, value: float) -> bool:
+        """True if the model can be read with a parameter of another sign, as an offset can: a length cannot."""
+        p, d = self.chosen[k], self.core.described
+        if p.placed is not None or d.document is None or value == 0.0:
+            return False
+        key = ("designs", "sign", p.name, float(np.sign(value)))
+        if key not in self.core.stores:
+            try:
+                modelfile.reread(d, **{p.name: value})
+                self.core.stores[key] = True
+            except LinkwrightError:
+                self.core.stores[key] = False
+        return self.core.stores[key]
 
     def _masses_possible(self) -> np.ndarray:
         from linkwright.compiler.graph import TraceGraph

@@ -23,7 +23,7 @@ from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves.lines import Line
 from linkwright.motion import cycle
-from linkwright.motion.designs import Designs
+from linkwright.motion.designs import ClosedDesign, Designs
 from linkwright.motion.native_walks import law_rows
 from linkwright.results.singular_positions import STEEP, steep_minima
 
@@ -68,16 +68,6 @@ class Laws:
         return replace(self, rows=rows)
 
 
-@dataclass(frozen=True)
-class ClosedDesign:
-    """A design that is closed where its motion begins: coordinates, references of cut joints, drives, numbers."""
-
-    q: np.ndarray
-    references: np.ndarray
-    drive: np.ndarray
-    numbers: np.ndarray
-
-
 @dataclass(frozen=True, eq=False)
 class LaneTurns:
     """How designs of a mechanism are turned; `ready` is the turn of the model itself."""
@@ -88,7 +78,6 @@ class LaneTurns:
     asked: tuple[str | None, float | None, float | None]  # drive, speed, duration
     now: bool = False  # make machine code however few designs there are
     fixed: bool = False  # drives begin where those of the model do, wherever pins of the drawing put them
-    base: ClosedDesign | None = None  # a design from which others are reached; None: the model's own
 
     @cached_property
     def possible(self) -> bool:
@@ -181,7 +170,7 @@ class LaneTurns:
         free, laws = designs.values[which], self.laws(designs, which)
         here, p, nd = self.ready.here, self.ready.plan, len(self.ready.plan.laws)
         ends = laws.rows[..., :nd, 0]
-        b = self.base or ClosedDesign(here.q, self._references, self._from, designs.nominal)
+        b = designs.base or ClosedDesign(here.q, self._references, self._from, designs.nominal)
         begin = walk.begun(Homotopy(b.q, b.references, b.drive, ends, np.zeros(nd), b.numbers, free), cores)
         rows, reached = walk(begin, laws.t, laws.rows, free, cores)
         # a drive that is drawn beyond half a turn begins at the other end of its range: turns of the others would be counted otherwise

@@ -4,8 +4,8 @@ At an optimum the gradient of the goal is a combination of the gradients of acti
 
     grad f = sum lam_i grad g_i + mu_low - mu_high,       lam, mu >= 0,
 
-all in the unit cube of the variables and with the goal over its scale. The residual is the least norm of the difference over that of
-grad f; multipliers come from the same non-negative least squares.
+all in the unit cube of the variables and with the goal over its scale. The residual is the least norm of the difference, and of lam g
+for rows that are not quite active, over that of grad f; multipliers come from the same non-negative least squares.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.optimisation.local import LocalOptimum
+from linkwright.optimisation.local import NOTHING, LocalOptimum
 from linkwright.optimisation.problem import DesignPoint
 from linkwright.optimisation.program import Program
 
-ACTIVE = 1e-5  # relative to the scale of a row: rows so near their end count as active
-AT_BOUND = 1e-6  # of the range of a number
+ACTIVE = 1e-4  # relative to the scale of a row, or the range of a number: what is so near its end counts as active
 MATTERS = 1e-9  # multipliers above it
 
 
@@ -47,12 +46,14 @@ class OptimumCertificate:
         return self.agreeing >= 2
 
 
-def certify(found: LocalOptimum, agreeing: int, starts: int) -> OptimumCertificate:
-    """Check the conditions of an optimum at the end of a local search."""
+def certify(found: LocalOptimum, agreeing: int, starts: int, scale: float = 0.0) -> OptimumCertificate:
+    """Check the conditions of an optimum at the end of a local search; a goal that is met to round-off of `scale` needs none."""
     p, old = found.point, found.program
-    program = Program(old.problem, old.terms, p, limits=old.limits)  # with the samples that are near their ends here
+    if abs(found.value) <= NOTHING * scale:
+        return OptimumCertificate(0.0, (), agreeing, starts)
+    program = Program(old.problem, old.terms, p, limits=old.limits)
+    program.with_every_sample(p)
     z = program.start(p)
-    program.widen(p, z)
     kkt, binding = _conditions(program, p, z)
     return OptimumCertificate(kkt, binding, agreeing, starts)
 
@@ -62,17 +63,20 @@ def _conditions(program: Program, p: DesignPoint, z: np.ndarray) -> tuple[float,
 
     value, slope = program.objective(p, z)
     every = program.rows(p, z)
-    rows = every.some(every.equality | (every.values <= ACTIVE))
-    low, high = np.flatnonzero(p.u <= AT_BOUND), np.flatnonzero(p.u >= 1.0 - AT_BOUND)
+    rows = every.some(every.equality | (every.values <= 10.0 * ACTIVE))
+    low, high = np.flatnonzero(p.u <= 10.0 * ACTIVE), np.flatnonzero(p.u >= 1.0 - 10.0 * ACTIVE)
     eye = np.eye(len(z))
     A = np.concatenate([rows.slopes, eye[low], -eye[high]]).T
+    inactive = np.concatenate([np.where(rows.equality, 0.0, rows.values), p.u[low], 1.0 - p.u[high]]) / ACTIVE
     size = float(np.linalg.norm(slope))
     if size == 0.0:
         return 0.0, ()
     if not A.shape[1]:
         return _relative(slope, size, program), ()
     free = np.concatenate([rows.equality, np.zeros(len(low) + len(high), dtype=bool)])
-    lam = lsq_linear(A, slope, bounds=(np.where(free, -np.inf, 0.0), np.full(len(free), np.inf)), tol=1e-14, max_iter=1000).x
+    # a multiplier of a row that is not quite active counts as an error, too: complementarity
+    whole, right = np.concatenate([A, np.diag(inactive)]), np.concatenate([slope, np.zeros(len(inactive))])
+    lam = lsq_linear(whole, right, bounds=(np.where(free, -np.inf, 0.0), np.full(len(free), np.inf)), tol=1e-14, max_iter=1000).x
     # the objective of a squared program is (f / scale)^2: its slope by f is 2 f / scale^2
     factor = program.scale if not program.squared else program.scale / max(2.0 * np.sqrt(max(value, 0.0)), 1e-300)
     scales = {**dict.fromkeys(program.owners, 1.0), **{lim.text: lim.scale for lim in program.limits}}
@@ -85,7 +89,7 @@ def _conditions(program: Program, p: DesignPoint, z: np.ndarray) -> tuple[float,
         if x > MATTERS:
             out[names[k].name, "min" if k in low else "max"] = float(x) * factor / names[k].span
     held = tuple(Binding(what, end, gain) for (what, end), gain in out.items())
-    return _relative(slope - A @ lam, size, program), held
+    return _relative(right - whole @ lam, size, program), held
 
 
 def _relative(left: np.ndarray, size: float, program: Program) -> float:

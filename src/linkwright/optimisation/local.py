@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.optimisation import minimax
 from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Limit, Problem
 from linkwright.optimisation.program import Program
 from linkwright.optimisation.quantities import MeasuredValue
@@ -25,7 +26,9 @@ FIRST, LATER = 12, 60  # iterations of a round: few while samples are still miss
 BOX = 0.1  # half the side of the first box, in the unit cube
 SMALLEST = 1e-5
 PENALTY = 10.0  # of violations, relative, in the merit of a design
-MOST_DESIGNS = 600  # of one search; the best end is continued with ten times as many
+MOST_DESIGNS = 200  # of one search; the best end is continued with ten times as many
+TURNS, NARROW, CREEPING = 4, 0.01, 1e-3  # of polishing: how often, half the side of its box, relative gain that is not worth another
+NOTHING = 1e-11  # of the first value: round-off of a goal that can be met exactly
 STALLED = 1e-7  # relative gain of a round that counts as none
 FAR_ABOVE = 10.0  # of the value: that of an impossible design above the last possible one
 MOST_TRIES = 4  # impossible designs in a row
@@ -77,17 +80,20 @@ class LocalSearch:
     most: int = MOST_DESIGNS
     solver: str = "slsqp"
 
-    def merit(self, p: DesignPoint, scale: float) -> float:
+    def merit(self, p: DesignPoint, scale: float, penalty: float = PENALTY) -> float:
         """A design's worth: the goal over its scale, and violations."""
         outside = sum(float(lim.violation(lim.value(p))) for lim in self.limits)
-        return (0.0 if self.elastic else value_of(self.terms, p) / scale) + PENALTY * outside
+        return (0.0 if self.elastic else value_of(self.terms, p) / scale) + penalty * outside
 
     def run(self, u: np.ndarray, rounds: int = ROUNDS) -> LocalOptimum | None:
         """Search from a design; None where that has no motion."""
         p = self.problem.point(u)
         if not p.ok:
             return None
+        self.problem.rebase(u)
+        p = self.problem.point(u)
         program, best, radius, converged = self._program(p, None), p, BOX, False
+        nothing = NOTHING * program.scale
         begun = self.problem.tally.designs
         for k in range(rounds):
             if self.problem.tally.designs - begun > self.most:
@@ -97,6 +103,11 @@ class LocalSearch:
             new = met if found is None else found.point
             gained = merit - self.merit(new, program.scale) if new is not None else -np.inf
             center, best = best, new if new is not None and gained > 0.0 else best
+            if best is not center:
+                self.problem.rebase(best.u)
+            if abs(value_of(self.terms, best)) < nothing and violation_of(self.limits, best) <= FEASIBLE:
+                converged = True  # round-off
+                break
             if found is None:
                 radius *= 0.25
             else:
@@ -113,6 +124,54 @@ class LocalSearch:
                 program = self._program(best, program)
         return LocalOptimum(best, program, program.start(best), value_of(self.terms, best), violation_of(self.limits, best), converged)
 
+    def polished(self, found: LocalOptimum) -> LocalOptimum:
+        """Continue an optimum of extremes: by linear programs (`minimax`), and where these creep, by a method that sees curvature."""
+        if not found.program.extremes:
+            return found
+        best, converged = found.point, False
+        for _ in range(TURNS):
+            before = best
+            best, converged = self._linear(best)
+            if converged:
+                break
+            program = self._program(best, None)
+            end, met = self._round(program, best, NARROW, LATER)
+            new = met if end is None else end.point
+            better = new is not None and self.merit(new, program.scale, minimax.COST) < self.merit(best, program.scale, minimax.COST)
+            best = new if new is not None and better else best
+            gain = self.merit(before, program.scale, minimax.COST) - self.merit(best, program.scale, minimax.COST)
+            if gain < CREEPING:
+                break
+        program = self._program(best, None)
+        return LocalOptimum(best, program, program.start(best), value_of(self.terms, best), violation_of(self.limits, best), converged)
+
+    def _linear(self, best: DesignPoint) -> tuple[DesignPoint, bool]:
+        """Steps of linear programs; True if the last of them saw no gain in a wide region."""
+        radius = minimax.FIRST_RADIUS
+        for _ in range(minimax.MOST_STEPS):
+            program = Program(self.problem, self.terms, best, limits=self.limits)
+            program.with_every_sample(best)
+            step = minimax.linear_step(program, best, radius)
+            if step is None or step.gain <= STALLED:
+                return best, step is not None and radius >= minimax.WIDE
+            new = self.problem.point(np.clip(best.u + step.d[: program.n], 0.0, 1.0))
+            gained = self.merit(best, program.scale, minimax.COST) - self.merit(new, program.scale, minimax.COST) if new.ok else -np.inf
+            longest = float(np.abs(step.d[: program.n]).max())
+            if gained >= minimax.FAIR * step.gain:
+                best = new
+                self.problem.rebase(best.u)
+                self.seen(best)
+                radius = max(radius, 2.0 * longest) if gained >= minimax.GOOD * step.gain else radius
+            else:
+                radius = 0.3 * min(radius, longest)
+            if radius < minimax.SMALLEST:
+                break
+        return best, False
+
+    def seen(self, p: DesignPoint) -> None:
+        if self.watch is not None:
+            self.watch(p, value_of(self.terms, p), violation_of(self.limits, p))
+
     def _program(self, p: DesignPoint, before: Program | None) -> Program:
         """The program scaled by this design, with the samples of the one before."""
         made = Program(self.problem, () if self.elastic else self.terms, p, limits=self.limits, elastic=self.elastic)
@@ -123,14 +182,14 @@ class LocalSearch:
 
     def _round(self, program: Program, center: DesignPoint, radius: float, most: int) -> tuple[RoundEnd | None, DesignPoint | None]:
         """A nonlinear programming method in a box: where it ended, None if at an impossible design, and the best design it met."""
-        trials = Trials(self, program, center)
-        low = np.concatenate([np.maximum(0.0, center.u - radius), program.low])
-        high = np.concatenate([np.minimum(1.0, center.u + radius), np.full(program.aux, np.inf)])
+        trials = Trials(self, program, center, radius)
+        low = np.concatenate([np.maximum(-1.0, -center.u / radius), program.low])
+        high = np.concatenate([np.minimum(1.0, (1.0 - center.u) / radius), np.full(program.aux, np.inf)])
         try:
             found = SOLVERS[self.solver](trials, list(zip(low, high, strict=True)), most)
         except ImpossibleDesign:
             return None, trials.best
-        z = np.concatenate([np.clip(found.x[: program.n], 0.0, 1.0), found.x[program.n :]])
+        z = trials.variables(found.x)
         end = self.problem.point(z[: program.n])
         return (RoundEnd(end, z, bool(found.success)) if end.ok else None), trials.best
 
@@ -146,9 +205,13 @@ class RoundEnd(NamedTuple):
 class Trials:
     """Designs that SLSQP tries. An impossible one gets a value far above the last possible one, so that the line search goes back."""
 
-    def __init__(self, search: LocalSearch, program: Program, center: DesignPoint):
+    def __init__(self, search: LocalSearch, program: Program, center: DesignPoint, radius: float):
+        """Numbers are counted from the centre of the box, in halves of its side: near an optimum that is narrow a method needs to see
+        the curvature, which it measures along unit steps."""
         self.search, self.program = search, program
         self.z = program.start(center)
+        self.size = np.concatenate([np.full(program.n, radius), np.ones(program.aux)])
+        self.origin = np.concatenate([center.u, np.zeros(program.aux)])
         self.good = self.z
         self.value, self.slope = program.objective(center, self.z)
         self.rows = program.rows(center, self.z)
@@ -160,12 +223,25 @@ class Trials:
         p = self.search.problem.point(np.clip(z[: self.program.n], 0.0, 1.0))
         if not p.ok:
             return None
-        if self.search.watch is not None:
-            self.search.watch(p, value_of(self.search.terms, p), violation_of(self.search.limits, p))
+        self.search.seen(p)
         return p
 
-    def objective(self, z: np.ndarray) -> tuple[float, np.ndarray]:
+    @property
+    def start(self) -> np.ndarray:
+        return (self.z - self.origin) / self.size
+
+    def variables(self, y: np.ndarray) -> np.ndarray:
+        """Variables of the program from those that a method sees."""
+        z = self.origin + self.size * y
+        z[: self.program.n] = np.clip(z[: self.program.n], 0.0, 1.0)
+        return z
+
+    def objective(self, y: np.ndarray) -> tuple[float, np.ndarray]:
         """Value and gradient of the goal."""
+        value, slope = self._objective(self.variables(y))
+        return value, slope * self.size
+
+    def _objective(self, z: np.ndarray) -> tuple[float, np.ndarray]:
         p = self._at(z)
         if p is None:
             self.tries += 1
@@ -180,21 +256,22 @@ class Trials:
             self.best, self.merit = p, merit
         return self.value, self.slope
 
-    def _rows(self, z: np.ndarray, equality: bool) -> tuple[np.ndarray, np.ndarray]:
+    def _rows(self, y: np.ndarray, equality: bool) -> tuple[np.ndarray, np.ndarray]:
+        z = self.variables(y)
         if not np.array_equal(z, self.good):
             p = self._at(z)
             if p is not None:
                 self.good, self.rows = z.copy(), self.program.rows(p, z)
                 self.value, self.slope = self.program.objective(p, z)
         found = self.rows.some(self.rows.equality == equality)
-        return found.values + found.slopes @ (z - self.good), found.slopes
+        return found.values + found.slopes @ (z - self.good), found.slopes * self.size
 
     @property
     def constraints(self) -> list[dict[str, Any]]:
         """Constraints as scipy takes them: equalities, inequalities."""
         kinds = sorted(set(self.rows.equality.tolist()))
         return [
-            {"type": "eq" if e else "ineq", "fun": lambda z, e=e: self._rows(z, e)[0], "jac": lambda z, e=e: self._rows(z, e)[1]}
+            {"type": "eq" if e else "ineq", "fun": lambda y, e=e: self._rows(y, e)[0], "jac": lambda y, e=e: self._rows(y, e)[1]}
             for e in kinds
         ]
 
@@ -206,7 +283,9 @@ def _slsqp(trials: Trials, bounds: Bounds, most: int) -> Any:
     from scipy.optimize import minimize
 
     options = {"maxiter": most, "ftol": 1e-12}
-    return minimize(trials.objective, trials.z, jac=True, method="SLSQP", bounds=bounds, constraints=trials.constraints, options=options)
+    return minimize(
+        trials.objective, trials.start, jac=True, method="SLSQP", bounds=bounds, constraints=trials.constraints, options=options
+    )
 
 
 def _trust_constr(trials: Trials, bounds: Bounds, most: int) -> Any:
@@ -215,14 +294,14 @@ def _trust_constr(trials: Trials, bounds: Bounds, most: int) -> Any:
     rows = [NonlinearConstraint(c["fun"], 0.0, 0.0 if c["type"] == "eq" else np.inf, jac=c["jac"], hess=BFGS()) for c in trials.constraints]
     options = {"maxiter": 3 * most, "gtol": 1e-10, "xtol": 1e-10}
     return minimize(
-        trials.objective, trials.z, jac=True, hess=BFGS(), method="trust-constr", bounds=bounds, constraints=rows, options=options
+        trials.objective, trials.start, jac=True, hess=BFGS(), method="trust-constr", bounds=bounds, constraints=rows, options=options
     )
 
 
 def _ipopt(trials: Trials, bounds: Bounds, most: int) -> Any:
     options = {"max_iter": 3 * most, "tol": 1e-10, "print_level": 0}
     return package("cyipopt").minimize_ipopt(
-        trials.objective, trials.z, jac=True, bounds=bounds, constraints=trials.constraints, options=options
+        trials.objective, trials.start, jac=True, bounds=bounds, constraints=trials.constraints, options=options
     )
 
 

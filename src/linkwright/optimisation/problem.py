@@ -210,6 +210,11 @@ class Problem:
         self._points[key] = p
         return p
 
+    def rebase(self, u: np.ndarray | None) -> None:
+        """Reach designs by moving their numbers from this design; None: from the file's own."""
+        if self.turns is not None and self.turns.rebase(None if u is None else self.numbers(u)):
+            self._points.clear()
+
     @cached_property
     def turns(self) -> MeasuredTurns | None:
         """Turns in machine code; None where designs are computed one by one."""

@@ -272,6 +272,17 @@ class Program:
         ends = {1: (lim.high - value, -1.0), -1: (value - lim.low, 1.0)}
         return [RowBlock(np.array([ends[s][0] / lim.scale]), ends[s][1] * slope, np.array([False]), [lim.text]) for s in wanted]
 
+    @property
+    def extremes(self) -> bool:
+        """True if the goal has extremes over samples."""
+        return any(not owner for owner in self.owners)
+
+    def with_every_sample(self, p: DesignPoint) -> None:
+        """Take all samples into the working set."""
+        for f in self.families:
+            every = {int(k) for k in f.curve(p).at}
+            f.samples = {side: set(every) for side in f.sides}
+
     def widen(self, p: DesignPoint, z: np.ndarray) -> bool:
         """Add violated samples; True if there are any."""
         return any([f.widen(p, z[self.n :]) for f in self.families])

@@ -72,6 +72,7 @@ class SearchState:
     pool: CandidatePool | None = None
     interrupted: bool = False
     enough: float = -np.inf  # value at which the search ends
+    scale: float = 0.0  # size of the goal in the file's own design
 
     def watch(self, p: DesignPoint, value: float, violation: float) -> None:
         """Note a design that was evaluated."""
@@ -97,9 +98,9 @@ class SearchState:
         end = self.end
         if end is None or not end.feasible:
             return None
-        size = max(abs(end.value), 1e-9 * end.program.scale)
+        size = max(abs(end.value), 1e-6 * self.scale)
         same = [x for x in self.ends if x.feasible and abs(x.value - end.value) <= SAME * size]
-        return certify(end, len(same), len(self.ends))
+        return certify(end, len(same), len(self.ends), self.scale)
 
 
 class SearchProgress:
@@ -182,8 +183,9 @@ def _search(state: SearchState, goal: Callable[[np.ndarray], np.ndarray], option
     scale = 1.0
     if first.ok:
         value = value_of(state.terms, first)
-        scale = max(abs(value), 1e-12)
+        scale = state.scale = max(abs(value), 1e-12)
         state.watch(first, value, violation_of(problem.limits, first))
+    problem.rebase(None)
     progress.stage = "candidates"
     pool = state.pool = CandidatePool(goal, scale)
     GlobalSearch(problem, pool, options.seed, lambda _: progress.show(state), options.threads).run(
@@ -192,6 +194,7 @@ def _search(state: SearchState, goal: Callable[[np.ndarray], np.ndarray], option
     starts = [*([first.u] if first.ok else []), *further, *pool.starts(max(0, options.starts - 1 - len(further)))]
     for k, u in enumerate(starts):
         progress.stage = f"local search {k + 1} of {len(starts)}"
+        problem.rebase(None)
         found = local(problem, state.terms, u, state.watch, solver=options.solver)
         if found is not None:
             state.ended(found)
@@ -200,8 +203,9 @@ def _search(state: SearchState, goal: Callable[[np.ndarray], np.ndarray], option
     end = state.end
     if end is not None and not end.converged:
         progress.stage = "local search, continued"
-        found = LocalSearch(problem, state.terms, problem.limits, state.watch, most=10 * MOST_DESIGNS, solver=options.solver).run(end.u)
-        if found is not None:
+        problem.rebase(None)
+        found = local(problem, state.terms, end.u, state.watch, solver=options.solver, most=10 * MOST_DESIGNS)
+        if found is not None and found.violation <= max(end.violation, FEASIBLE):
             state.ends.remove(end)
             state.ended(found)
 
@@ -219,15 +223,26 @@ def _enough(goal: Goal, given: Any) -> float:
 
 
 def local(
-    problem: Problem, terms: Terms, u: np.ndarray, watch: Any = None, limits: Any = None, solver: str = "slsqp"
+    problem: Problem,
+    terms: Terms,
+    u: np.ndarray,
+    watch: Any = None,
+    limits: Any = None,
+    *,
+    solver: str = "slsqp",
+    most: int = MOST_DESIGNS,
 ) -> LocalOptimum | None:
     """A local search; one that ends outside the limits first lowers the violations alone, then tries again."""
     limits = problem.limits if limits is None else limits
-    search = LocalSearch(problem, terms, limits, watch, solver=solver)
+    search = LocalSearch(problem, terms, limits, watch, most=most, solver=solver)
     found = search.run(u)
-    if found is None or found.feasible:
+    if found is None:
+        return None
+    found = search.polished(found)
+    if found.feasible:
         return found
-    relaxed = LocalSearch(problem, terms, limits, watch, elastic=True, solver=solver).run(found.u)
+    relaxed = LocalSearch(problem, terms, limits, watch, elastic=True, most=most, solver=solver).run(found.u)
     if relaxed is None or not relaxed.feasible:
         return relaxed if relaxed is not None and relaxed.violation < found.violation else found
-    return search.run(relaxed.u) or relaxed
+    again = search.run(relaxed.u)
+    return relaxed if again is None else search.polished(again)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError
+from linkwright.motion.designs import ClosedDesign
 from linkwright.motion.readings import DETERMINANT
 from linkwright.results.measures import Measure
 from linkwright.results.trajectory import Trajectory
@@ -21,6 +22,7 @@ from linkwright.system.system import System
 from linkwright.system.turn_evaluator import TurnEvaluator
 
 BLOCK = 512  # candidates whose samples are in memory at a time
+POSITION = ("state q", "state near")  # coordinates, references of cut joints
 NO_MOTION = "it has no motion"
 
 
@@ -87,11 +89,33 @@ class MeasuredTurns:
     def _differentiated(self) -> TurnEvaluator:
         """With derivatives, and the determinant, whose zeros are dead centres and borders of assembly."""
         read = [*self.channels, *([DETERMINANT] if self.system.core.tree.nc else [])]
-        return TurnEvaluator(self.system, list(self.names), read, derivatives=list(self.names), **self.asked)
+        return TurnEvaluator(self.system, list(self.names), read, derivatives=list(self.names), fixed=True, **self.asked)
 
     @cached_property
     def _plain(self) -> TurnEvaluator:
-        return TurnEvaluator(self.system, list(self.names), list(self.channels), **self.asked)
+        return TurnEvaluator(self.system, list(self.names), list(self.channels), fixed=True, **self.asked)
+
+    @cached_property
+    def _positions(self) -> TurnEvaluator:
+        return TurnEvaluator(self.system, list(self.names), list(POSITION), fixed=True, **self.asked)
+
+    def rebase(self, x: np.ndarray | None) -> bool:
+        """Reach designs from this one from now on (None: from the file's own); False if it has no motion itself."""
+        closed = None
+        if x is not None:
+            found = self._positions(np.asarray(x)[None], threads=1)
+            if not found.ok[0]:
+                return False
+            q, near = (found.values[name][0, 0] for name in POSITION)
+            closed = ClosedDesign(q, near, self._drives, np.asarray(x))
+        for turned in (self._differentiated, self._positions):
+            turned.based(closed)
+        return True
+
+    @cached_property
+    def _drives(self) -> np.ndarray:
+        """Coordinates of the drives at the first sample."""
+        return np.array([float(self.nominal[name][0]) for name in self.nominal.drives])
 
     @cached_property
     def available(self) -> bool:

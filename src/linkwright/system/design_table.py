@@ -90,6 +90,7 @@ class DesignReader:
     system: System
     asked: Mapping[str, Any]
     now: bool = False
+    fixed: bool = False  # drives begin where those of the model do, wherever pins of the drawing put them
 
     @cached_property
     def nominal(self) -> Trajectory:
@@ -98,7 +99,7 @@ class DesignReader:
     def check(self, names: Sequence[str]) -> None:
         """Raise ChannelError for names that no turn has, UsageError for loads without masses."""
         for name in names:
-            if name != DETERMINANT:
+            if name != DETERMINANT and name not in STATE:
                 self.nominal.channel(name)
         if any(name in self.nominal.load_channels for name in names):
             self.system.core.kernels.need_masses()
@@ -107,10 +108,10 @@ class DesignReader:
         """Native turns of designs; None where there is no code for them."""
         core = self.system.core
         store = core.stores.setdefault("design turns", {})
-        key = (designs.key, tuple(sorted(self.asked.items())), tuple(names), tuple(by), core.start.q.tobytes())
+        key = (designs.key, tuple(sorted(self.asked.items())), tuple(names), tuple(by), core.start.q.tobytes(), self.fixed)
         if key not in store:
             places = tuple(designs.key.index(name) for name in by)
-            lanes = replace(Motions(core).lanes(designs, **self.asked), now=self.now)
+            lanes = replace(Motions(core).lanes(designs, **self.asked), now=self.now, fixed=self.fixed)
             moving = self._written(designs, names, by) if by else frozenset[str]()
             made = DesignTurns(lanes, tuple(n for n in names if n != "t"), places, moving)
             if by:  # says which channels have none

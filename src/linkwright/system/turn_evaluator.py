@@ -9,12 +9,13 @@ Names, kernels and the model's own turn are looked up once; a call only turns an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.motion.designs import Designs
+from linkwright.motion.designs import ClosedDesign, Designs
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.design_table import DesignReader, DesignTable, with_numbers
 
@@ -48,12 +49,14 @@ class TurnEvaluator:
         speed: Any = None,
         duration: Any = None,
         floats: bool = False,
+        fixed: bool = False,
     ):
         """`derivatives` are numbers by which channels are differentiated, among those that vary or not; with `floats` designs that native
-        code cannot turn (through a change point, or far from the model's own) are turned one by one, which takes far longer."""
+        code cannot turn (through a change point, or far from the model's own) are turned one by one, which takes far longer. `fixed`:
+        drives begin where the model's own do, wherever pins of the drawing put them."""
         asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration}
         core = system.core
-        self.reader, self.floats = DesignReader(system, asked, now=True), floats
+        self.reader, self.floats = DesignReader(system, asked, now=True, fixed=fixed), floats
         self.read = tuple(dict.fromkeys(read))
         own = Designs.of(core, {p.name: p.value for p in core.chosen(list(numbers))})
         self.by = tuple(p.name for p in core.chosen(list(derivatives))) if derivatives else ()
@@ -74,6 +77,10 @@ class TurnEvaluator:
     def turn(self) -> Trajectory:
         """The model's own turn."""
         return self.reader.nominal
+
+    def based(self, closed: ClosedDesign | None) -> None:
+        """Reach designs from another one than the model's own from now on."""
+        self._designs = replace(self._designs, base=closed)
 
     def __call__(self, rows: Any, threads: int | None = None) -> EvaluatedTurns:
         """Turn the designs with these values (designs, numbers)."""
