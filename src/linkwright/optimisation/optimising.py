@@ -42,6 +42,7 @@ def result(p: Problem, state: SearchState) -> Optimum:
         reasons = sorted((state.pool.why if state.pool else {}).items(), key=lambda x: -x[1])
         common = f"; most often: {reasons[0][0]}" if reasons else ""
         raise UsageError(f"no design within the bounds has a motion{common}. Widen the bounds, or begin with a model that moves.")
+    p.rebase(None)
     before = p.point(p.nominal)
     limits = tuple(change(lim, before, point) for lim in p.limits)
     feasible = all(x.met for x in limits)
