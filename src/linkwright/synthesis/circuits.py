@@ -99,6 +99,12 @@ class Circuits:
         inside = np.unwrap(c - self.zero[:, None], axis=1) + self.zero[:, None]
         return np.where(self.full, cranked[0], inside.min(axis=1)), np.where(self.full, cranked[1], inside.max(axis=1))
 
+    def defect_counts(self, *, full_turn: bool = False, ordered: bool = True) -> np.ndarray:
+        """Number of defects of each linkage, as `defects` names them."""
+        positions = self.coordinate.shape[1]
+        in_order = np.where(self.on_one_branch, self.driven_in_order, self.in_order) | (positions <= 2) | (not ordered)
+        return (full_turn & ~self.full) * 1 + (~self.on_one_circuit | ~self.on_one_branch) * 1 + ~in_order * 1
+
     def defects(self, k: int, *, full_turn: bool = False, ordered: bool = True) -> tuple[str, ...]:
         """Names of the defects of linkage k; without a full turn asked for, a rocker may drive over the wanted positions."""
         found = []
