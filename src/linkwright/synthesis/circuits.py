@@ -176,7 +176,8 @@ def _of_angle(first: Dyads, second: Dyads, coupler: np.ndarray, branch: np.ndarr
     share = _share(position - start[:, None], span)
     interval = np.where(both[:, None] & (from_zero < 0.0), 1, 0)
     within = np.where(full[:, None], np.mod(angle / (2 * np.pi), 1.0), share)
-    circuit = np.where(full[:, None], (branch + 1) // 2, interval)
+    touching = (np.abs(low + 1.0) <= ROUND_OFF) | (np.abs(high - 1.0) <= ROUND_OFF)  # at a change point both circuits meet
+    circuit = np.where((full & ~touching)[:, None], (branch + 1) // 2, interval)
     place = np.where(full[:, None], within, _round(share, branch))
     return Circuits(angle, circuit, branch, place, full, within, zero, cosine)
 

@@ -117,7 +117,7 @@ def fitted_pair(poses: PoseSet, dyads: DyadSet, lever: float, iterations: int = 
         found = _projected(poses, trial, kinds, lever)
         new = float((found[2] ** 2).sum())
         if new < cost:
-            small = cost - new < 1e-10 * cost
+            small = cost - new < 1e-9 * cost
             q, (place, turn, e, J), cost = trial, found, new
             damping = max(0.2 * damping, 1e-12)
             if small:

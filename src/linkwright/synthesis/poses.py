@@ -70,22 +70,19 @@ def guided(
     options = GuidanceOptions(n, seed, full_turn, ordered, float(most_ratio), sliders, int(samples), box)
     wanted = PoseSet.of(rows)
     chosen = _chosen(wanted, ground, moving, options)
-    if len(rows) > 5 or (fit and len(rows) == 5):
-        if len(chosen):
-            raise UsageError("pivots can be chosen for two or three poses; more poses determine them. Leave out ground and moving.")
+    space = null_space(wanted)
+    if space.dimension < 3 or (fit and len(rows) >= 5):
         listed, facts = _fitted(wanted, options, wanted.size if lever is None else float(lever))
         return listed, facts, tuple(notes)
-    space = null_space(wanted)
     dyads, facts, more = _exact_dyads(wanted, space, chosen, options)
-    notes += more
     listed, found = _linkages(wanted, dyads, min(2, len(chosen)), options, all_pairs=space.dimension == 3)
     facts |= found
-    if len(dyads) < 2:
-        notes.append(
-            f"{'One link' if len(dyads) == 1 else 'No link'} passes these poses exactly, and a linkage needs two. "
-            "Change or leave out a pose, or ask for the best fit (fit=True)."
+    if not listed and "pole" not in facts:
+        more.append(
+            f"{('No link', 'One link')[len(dyads)] if len(dyads) < 2 else 'Several links, no two of which make a linkage,'} passes these poses "
+            "exactly, and a linkage needs two. Change or leave out a pose, or ask for the best fit (fit=True)."
         )
-    return listed, facts, tuple(notes)
+    return listed, facts, tuple(notes + more)
 
 
 # ---------------------------------------------------------------- input
@@ -161,16 +158,10 @@ def _exact_dyads(
     count = len(wanted.place)
     facts: dict[str, Any] = {"poses": count, "smallest singular value": space.smallest, "family": space.rank < count}
     notes: list[str] = []
-    if space.rank < count:
-        notes.append(
-            f"These {count} poses have a whole family of links, as {space.rank} general poses have (equal turns, or turns about one point): "
-            "linkages are sampled from it."
-        )
     none = DyadSet.links(np.zeros(0), np.zeros(0))
-    if count == 2:
-        facts |= _pole(wanted)
-        if "pole" in facts:
-            notes.append("A single hinge at the pole ({:.6g}, {:.6g}) m carries the body from one pose to the other.".format(*facts["pole"]))
+    facts |= _pole(wanted)
+    if "pole" in facts:
+        notes.append("A single hinge at the pole ({:.6g}, {:.6g}) m carries the body through all poses.".format(*facts["pole"]))
     slides = guides(space, max(4, options.samples // 10)) if options.sliders else none
     if len(chosen) >= 2 and count > 2:
         found, slides = chosen, none
@@ -190,6 +181,11 @@ def _exact_dyads(
     together = together.taken(_admitted(wanted, together, options, np.inf if space.dimension == 3 else REACH))
     if found is not chosen and len(chosen):
         together = DyadSet.joined(chosen, together)
+    if len(together) and (facts["family"] or space.rank < count):
+        notes.append(
+            f"These {count} poses have a whole family of dyads, as {min(space.rank, 4)} general poses have (equal turns, or turns about one "
+            "point): linkages are sampled from it."
+        )
     facts["links"] = int((together.direction == 0.0).sum())
     facts["guides"] = int((together.direction != 0.0).sum())
     return together, facts, notes
@@ -201,6 +197,8 @@ def _admitted(wanted: PoseSet, dyads: DyadSet, options: GuidanceOptions, reach: 
     length = np.abs(wanted.moved(dyads.moving) - dyads.ground[:, None]).mean(axis=1)
     good = (np.abs(dyads.moving) < reach) & (guide | ((np.abs(dyads.ground) < reach) & (length > 1e-6)))
     good &= deviations(wanted, dyads) < 1e-8 * (1.0 + length)
+    points = wanted.moved(dyads.moving)
+    good &= np.abs(points - points[:, :1]).max(axis=1) > 1e-7  # a point that stays where it is needs no link
     if options.within is not None:
         a = dyads.ground * wanted.size + wanted.centre
         low_x, high_x, low_y, high_y = options.within
@@ -227,11 +225,13 @@ def _sampled(wanted: PoseSet, options: GuidanceOptions) -> DyadSet:
 
 
 def _pole(wanted: PoseSet) -> dict[str, Any]:
-    (d1, d2), (e1, e2) = wanted.place, wanted.turn
-    if abs(e2 - e1) < 1e-9:
+    """The point that stays where it is in all poses, if there is one: d_i + e_i x = c for all i."""
+    A = np.column_stack([wanted.turn, -np.ones(len(wanted.turn))])
+    (x, c), _, rank, _ = np.linalg.lstsq(A, -wanted.place, rcond=1e-9)
+    if rank < 2 or np.abs(wanted.place + wanted.turn * x - c).max() > 1e-9 * (1.0 + abs(x)):
         return {}
-    pole = (d2 * e1 - d1 * e2) / (e1 - e2) * wanted.size + wanted.centre  # x with d1 + e1 x = d2 + e2 x
-    return {"pole": (float(pole.real), float(pole.imag)), "rotation": float(np.angle(e2 / e1))}
+    pole = c * wanted.size + wanted.centre
+    return {"pole": (float(pole.real), float(pole.imag))}
 
 
 # ---------------------------------------------------------------- linkages
@@ -375,7 +375,7 @@ def _fitted(wanted: PoseSet, options: GuidanceOptions, lever: float) -> tuple[li
     for i in range(len(dyads)):
         for j in range(i + 1, len(dyads)):
             listed += _refined(wanted, dyads.taken(np.array([i, j])), lever / wanted.size, options)
-    listed.sort(key=lambda x: (bool(x.defects), x.error))
+    listed.sort(key=lambda x: (bool(x.defects), x.measures["link ratio"] > options.most_ratio, x.error))
     keys = [[x.linkage.drive == "A", *(x.linkage.pins.get(name, 0.0) / wanted.size for name in "ABCD")] for x in listed]
     listed = [listed[k] for k in distinct(np.array(keys, dtype=complex), 1e-4)] if listed else []  # starts may end at one optimum
     facts = {"poses": len(wanted.place), "links": len(links), "guides": len(slides), "pairs": len(listed)}
