@@ -16,7 +16,9 @@ from linkwright.compiler.program import Program
 def mixed(x: Any, p: Any) -> dict[str, Any]:
     """Every operation that is allowed, with zeros where a fixed order of elimination would divide."""
     return {
-        "F": np.array([x[1] * p[0] - np.sin(x[2]) / p[1], x[0] * x[0] + np.exp(0.3 * x[1]) - p[2], np.cos(x[0]) * p[3] - x[2] * x[1]], dtype=object)
+        "F": np.array(
+            [x[1] * p[0] - np.sin(x[2]) / p[1], x[0] * x[0] + np.exp(0.3 * x[1]) - p[2], np.cos(x[0]) * p[3] - x[2] * x[1]], dtype=object
+        )
     }
 
 

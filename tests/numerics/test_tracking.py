@@ -146,9 +146,7 @@ def test_a_quadratic_comes_back_exchanged_round_its_branch_point() -> None:
 
 def test_paths_to_infinity_and_to_a_double_root_are_lost_and_counted() -> None:
     # p x^2 - x + 1: at p = 0 one of two roots is at infinity; at p = 1/4 both are 2.
-    solve = newton_solve(
-        lambda x, p: p * x * x - x + 1.0, lambda x, p: (2.0 * p * x - 1.0)[..., None], lambda x, p: (x * x)[..., None]
-    )
+    solve = newton_solve(lambda x, p: p * x * x - x + 1.0, lambda x, p: (2.0 * p * x - 1.0)[..., None], lambda x, p: (x * x)[..., None])
     x = np.roots([1.0 + 1j, -1.0, 1.0])[:, None]
     far = track(solve, x, np.array([1.0 + 1j]), np.array([0.0]))
     assert sorted(far.ok) == [False, True] and np.abs(far.x[~far.ok]).max() > 1e4

@@ -143,7 +143,9 @@ def test_ground_pivots_stay_within_a_box() -> None:
         assert len(pivots) > 3 and all(-0.1 <= z.real <= 0.5 and abs(z.imag) <= 0.1 for z in pivots)
 
 
-@pytest.mark.parametrize("given", [{"ground": [(0, 0), (0.4, 0)]}, {"moving": [(-0.12, -0.08), (0.23, -0.08)]}, {"ground": [(0, 0)], "moving": [(0.23, -0.08)]}])
+@pytest.mark.parametrize(
+    "given", [{"ground": [(0, 0), (0.4, 0)]}, {"moving": [(-0.12, -0.08), (0.23, -0.08)]}, {"ground": [(0, 0)], "moving": [(0.23, -0.08)]}]
+)
 def test_three_poses_with_pivots_of_the_known_four_bar(given: dict[str, Any]) -> None:
     found, _, _ = guided(FIVE[:3], **given)
     best = found[0]

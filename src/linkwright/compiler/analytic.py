@@ -1,7 +1,7 @@
 """Analytic systems on complex lanes: Newton steps and slopes of F(x; p) = 0 in machine code, for path tracking.
 
-F is traced once on real symbols. Its Jacobian rows come from reverse mode; every operation is then written for a pair (real, imaginary part),
-and the linear system is solved by elimination with partial pivoting, whose exchanges of rows are selections, so that each of eight
+F is traced once on real symbols. Its Jacobian rows come from reverse mode; every operation is then written for a pair (real and imaginary
+part), and the linear system is solved by elimination with partial pivoting, whose exchanges of rows are selections, so that each of eight
 paths in a lane has its own pivots. Without native code the same program is evaluated by numpy on complex arrays.
 """
 
@@ -94,7 +94,9 @@ def _operation(op: int, u: ComplexPair, w: ComplexPair) -> ComplexPair:
         case Op.EXP:
             size = np.exp(u[0])
             return size * np.cos(u[1]), size * np.sin(u[1])
-    raise TracingError(f"a system for path tracking is made of + - * / sin cos exp; {Op(op).name.lower()} is not analytic or not available.")
+    raise TracingError(
+        f"a system for path tracking is made of + - * / sin cos exp; {Op(op).name.lower()} is not analytic or not available."
+    )
 
 
 def _product(u: ComplexPair, w: ComplexPair) -> ComplexPair:

@@ -263,7 +263,8 @@ _FLOAT: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 _COMPLEX: dict[str, Callable[..., Any]] = {
     "sqrt": cmath.sqrt, "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "asin": cmath.asin, "acos": cmath.acos,
-    "atan": cmath.atan, "exp": cmath.exp, "log": cmath.log, "log10": cmath.log10, "abs": lambda x: -x if x.real < 0 else x, "atan2": _analytic_atan2,
+    "atan": cmath.atan, "exp": cmath.exp, "log": cmath.log, "log10": cmath.log10, "abs": lambda x: -x if x.real < 0 else x,
+    "atan2": _analytic_atan2,
     "min": lambda a, b: a if _real(a) <= _real(b) else b, "max": lambda a, b: a if _real(a) >= _real(b) else b,
 }  # fmt: skip
 

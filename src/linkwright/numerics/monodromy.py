@@ -1,14 +1,15 @@
 """Monodromy: all solutions of an analytic system at generic parameters from one of them.
 
 Parameters go round a loop p* -> p1 -> p2 -> p* of random complex points; each known solution comes back as some solution, and where the
-solution set is irreducible every one is reached. A random loop fixes a single missing solution among n + 1 with probability 1/(n + 1), so the
-search ends after k loops without a new one once (n + 1)^-k is below the accepted doubt.
+solution set is irreducible every one is reached. A random loop fixes a single missing solution among n + 1 with probability 1/(n + 1), so
+the search ends after k loops without a new one once (n + 1)^-k is below the accepted doubt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -48,7 +49,8 @@ def monodromy(
     """Return all solutions at p that loops of the parameters reach from the known ones x (N, n).
 
     `key` maps solutions that count as one (symmetries) to equal rows; `parameters(rng)` draws a random point; the search ends when the
-    doubt falls below `doubt`, after `most_loops`, or when `expected` solutions are known. `progress(loop, known, lost)` is called after each.
+    doubt falls below `doubt`, after `most_loops`, or when `expected` solutions are known. `progress(loop, known, lost)` is called after
+    each loop.
     """
     key = key or (lambda z: z)
     p = np.asarray(p, dtype=complex)
@@ -61,7 +63,7 @@ def monodromy(
     for loop in range(most_loops):
         corners = [p, draw(rng), draw(rng), p]
         ends = known
-        for here, there in zip(corners, corners[1:], strict=False):
+        for here, there in pairwise(corners):
             paths, _ = untangled(solve, ends, here, there, key=key, tolerance=tolerance)
             ends = paths.x[paths.ok]
         missing = len(known) - len(ends)
@@ -85,7 +87,7 @@ def trace_test(
     """Return the relative second difference of the sum over all solutions of a quantity along p + s direction, s = -1, 0, 1.
 
     Zero up to round-off for a complete set where that sum is linear in s, as that of the unknowns is if the direction only moves the
-    constant terms of a linear equation, or squared legs of a platform; of the order of 1e-2 with one solution left out; NaN if a path is lost.
+    constant terms of a linear equation, or squared legs of a platform; of the order of 1e-2 with one left out; NaN if a path is lost.
     """
     quantity = quantity or (lambda z: z)
     sides = [track(solve, x, p, np.asarray(p) + s * np.asarray(direction), tolerance=0.1 * TOLERANCE) for s in (-1.0, 1.0)]

@@ -33,7 +33,7 @@ class Paths:
 
 
 @dataclass(frozen=True, eq=False)
-class Homotopy:
+class TrackedSolutions:
     """All solutions at the wanted parameters that the paths gave, and how complete they are."""
 
     solutions: np.ndarray
@@ -207,7 +207,7 @@ def homotopy(
     detours: int = 2,
     tolerance: float = TOLERANCE,
     farthest: float = 1e8,
-) -> Homotopy:
+) -> TrackedSolutions:
     """Return the solutions at p1 of all generic solutions x at p0.
 
     Paths that end at one solution (by `key`, which is equal for solutions that count as one) have jumped: they are tracked again with
@@ -229,7 +229,7 @@ def homotopy(
         retracked += more + again
         together = np.concatenate([found, back.x[back.ok]])
         found = together[distinct(key(together))]
-    return Homotopy(found, len(x), direct, tried, retracked)
+    return TrackedSolutions(found, len(x), direct, tried, retracked)
 
 
 def untangled(

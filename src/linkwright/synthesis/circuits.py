@@ -1,9 +1,9 @@
 """Circuits and branches of linkages whose coupler is guided by two dyads, in closed form and for many linkages at once.
 
-A dyad holds one point of the coupler on a circle about a ground pivot (a link) or on a straight line (a guide). Driven at the first dyad by its
-coordinate c (angle or slide), the linkage closes where kappa(c), the cosine of an angle or the square of a slide, is between two bounds:
-everywhere (a crank: two circuits, one for each branch), on one interval or on two (each interval with both branches is a circuit, whose
-ends are the dead centres of the drive). Nothing is traced, so no step can jump from one circuit to another.
+A dyad holds one point of the coupler on a circle about a ground pivot (a link) or on a straight line (a guide). Driven at the first dyad by
+its coordinate c (angle or slide), the linkage closes where kappa(c), the cosine of an angle or the square of a slide, is between two
+bounds: everywhere (a crank: two circuits, one for each branch), on one interval or on two (each interval with both branches is a circuit,
+whose ends are the dead centres of the drive). Nothing is traced, so no step can jump from one circuit to another.
 """
 
 from __future__ import annotations
@@ -82,7 +82,10 @@ class Circuits:
             kappa = c
         else:
             low, high = self._arc()
-            at = [np.floor((high - self.zero - angle) / (2 * np.pi)) > np.floor((low - self.zero - angle) / (2 * np.pi)) for angle in (0.0, np.pi)]
+            at = [
+                np.floor((high - self.zero - angle) / (2 * np.pi)) > np.floor((low - self.zero - angle) / (2 * np.pi))
+                for angle in (0.0, np.pi)
+            ]
             whole = self.full if full_turn else np.zeros(len(c), dtype=bool)
             kappa = np.cos(c - self.zero[:, None])
             kappa = np.column_stack([kappa, *(np.where(hit | whole, k, kappa[:, 0]) for hit, k in zip(at, (1.0, -1.0), strict=True))])

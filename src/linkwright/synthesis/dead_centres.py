@@ -1,11 +1,11 @@
 """Dead-centre construction: crank-rockers of given swing and time ratio, slider-cranks of given stroke and time ratio, in closed form.
 
-In the dead centres crank and coupler are in line: the end B of the coupler is at a + b and at b - a from the crank pivot A, which sees the two
+In the dead centres crank and coupler are in line: the end B of the coupler is at a + b and at b - a from the crank pivot A, which sees both
 ends of travel under the angle theta = pi (q - 1)/(q + 1) for strokes that last q : 1. Hence
 
     (B_far - A) / (B_near - A) = rho exp(+- i theta),   rho = (b + a)/(b - a),   A = (B_far - rho e B_near) / (1 - rho e)
 
-with e = exp(+- i theta): one family with the parameter rho > 1. The member of the best least transmission angle over the turn is the first one
+with e = exp(+- i theta): one family with the parameter rho > 1. The member of the best least transmission angle over the turn is the first
 listed (VDI 2130 charts the same optimum).
 """
 
@@ -48,7 +48,7 @@ def between_dead_centres(
     """Return crank-rockers of given swing (rad), or slider-cranks of given stroke (m), whose two strokes last `time_ratio` : 1.
 
     rocker: its length in m.      crank: its length in m, which singles out a member of the family.
-    The list begins with the member of best least transmission angle; others follow at smaller transmission angles, shorter and longer cranks.
+    The list begins with the member of best least transmission angle; others of the family follow.
     """
     if (swing is None) == (stroke is None):
         raise UsageError("give the swing of a rocker or the stroke of a slider, one of them.")
@@ -75,7 +75,11 @@ def between_dead_centres(
                 listed.append(_answer(member, ends, centre, travel, ratio))
     listed.sort(key=lambda s: -s.measures["least transmission"])
     listed = _different(listed, size)
-    facts = {"time ratio": ratio, "angle between dead centres": theta, "members": sum(int(np.isfinite(f.transmission).sum()) for f in families)}
+    facts = {
+        "time ratio": ratio,
+        "angle between dead centres": theta,
+        "members": sum(int(np.isfinite(f.transmission).sum()) for f in families),
+    }
     return listed[:n], facts, _notes(listed, facts, most_ratio, least_transmission, crank)
 
 
@@ -165,10 +169,12 @@ def _peak(f: Any, low: float, high: float) -> float:
     return 0.5 * (low + high)
 
 
-def _answer(member: DeadCentreFamily, ends: tuple[complex, complex], centre: complex | None, travel: float, ratio: float) -> SynthesisedLinkage:
+def _answer(
+    member: DeadCentreFamily, ends: tuple[complex, complex], centre: complex | None, travel: float, ratio: float
+) -> SynthesisedLinkage:
     """The linkage drawn in the outer dead centre's neighbourhood: the crank a quarter turn after it, where both closures are apart."""
     pivot, a, b = complex(member.pivot[0]), float(member.crank[0]), float(member.coupler[0])
-    B = pivot + a * 1j * (ends[0] - pivot) / abs(ends[0] - pivot)
+    B = complex(pivot + a * 1j * (ends[0] - pivot) / abs(ends[0] - pivot))
     if centre is None:
         side = 1.0 if (ends[0] - pivot).real > 0.0 else -1.0
         C = complex(B.real + side * np.sqrt(b**2 - B.imag**2))
@@ -216,11 +222,13 @@ def _different(listed: Sequence[SynthesisedLinkage], size: float) -> list[Synthe
 def _notes(
     listed: Sequence[SynthesisedLinkage], facts: dict[str, Any], most_ratio: float, least_transmission: float, crank: float | None
 ) -> tuple[str, ...]:
+    if listed and crank is None and listed[0].measures["link ratio"] > 0.98 * most_ratio:
+        return (f"The best transmission angle is at the bound of the link ratio, most_ratio = {most_ratio:g}.",)
     if listed:
         return ()
     if not facts["members"]:
         return (
-            f"No linkage has this travel and time ratio with links of a ratio up to {most_ratio:g}. Lower the time ratio, or raise most_ratio.",
+            f"No linkage has this travel and time ratio with a link ratio up to {most_ratio:g}. Lower the time ratio, or raise most_ratio.",
         )
     if crank is not None:
         return ("No member of the family has this crank length. Leave crank out to see the range.",)

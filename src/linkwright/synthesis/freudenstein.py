@@ -19,7 +19,8 @@ SIDES = (1.0, -1.0)  # the two closures
 class GeneratorForm(Protocol):
     """One of the two equations F(K, phi, o) = 0; arrays broadcast, K has the last axis 3."""
 
-    slides: bool
+    @property
+    def slides(self) -> bool: ...
 
     def rows(self, phi: np.ndarray, o: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return M (..., 3) and r with M K = r."""

@@ -16,8 +16,16 @@ import numpy as np
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.circuits import Dyads, circuits
-from linkwright.synthesis.freudenstein import SIDES, AngleForm, GeneratorForm, SlideForm
-from linkwright.synthesis.freudenstein import generated_output, link_ratio, solved_for_three, undetermined
+from linkwright.synthesis.freudenstein import (
+    SIDES,
+    AngleForm,
+    GeneratorForm,
+    SlideForm,
+    generated_output,
+    link_ratio,
+    solved_for_three,
+    undetermined,
+)
 from linkwright.synthesis.linkage import Guide, Linkage
 from linkwright.synthesis.minimax import Generator, GeneratorTask, exact_generator, least_squares_generator, minimax_generator
 
@@ -35,18 +43,20 @@ class WantedFunction:
     y: Callable[[np.ndarray], np.ndarray]
     input: float
     output: float  # travel for the whole range of y
+    start: float  # of y
+    span: float  # of y, positive if it ends above its start
 
-    def travels(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        first, last = self.x
-        return self.input * (x - first) / (last - first), self.output * (self.y(x) - self._start) / self._range
-
-    def __post_init__(self) -> None:
-        y = self.y(np.linspace(*self.x, SAMPLES))
+    @classmethod
+    def of(cls, x: tuple[float, float], f: Callable[[np.ndarray], np.ndarray], turn: float, way: float) -> WantedFunction:
+        y = f(np.linspace(*x, SAMPLES))
         span = float(np.ptp(y)) * (-1.0 if y[-1] < y[0] else 1.0)
         if not abs(span) > 1e-12 * (1.0 + float(np.abs(y).max())):
             raise UsageError("the function is constant over the range: the output does not move. Widen x_range or choose another function.")
-        object.__setattr__(self, "_start", float(y[0]))
-        object.__setattr__(self, "_range", span)
+        return cls(x, f, turn, way, float(y[0]), span)
+
+    def travels(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        first, last = self.x
+        return self.input * (x - first) / (last - first), self.output * (self.y(x) - self.start) / self.span
 
 
 def generated(
@@ -93,9 +103,15 @@ def generated(
         found = [least_squares_generator(task, g) for g in begun]
     best = _distinct(form, [g for g in found if g is not None])
     facts = {"starts": GRID * GRID, "polished": len(begun), "found": len(best), "precision points": points.tolist()}
-    listed = [_answer(task, g, size, wanted, full_turn) for g in best]
+    listed = [_answer(task, g, size, full_turn) for g in best]
     listed.sort(key=lambda s: (bool(s.defects), s.error))
-    notes = () if listed else (f"No linkage with links of a ratio up to {most_ratio:g} closes over the whole range. Raise most_ratio, or change the ranges.",)
+    notes = (
+        ()
+        if listed
+        else (
+            f"No linkage with links of a ratio up to {most_ratio:g} closes over the whole range. Raise most_ratio, or change the ranges.",
+        )
+    )
     return listed[:n], facts, notes
 
 
@@ -115,12 +131,12 @@ def _task(
         raise UsageError("input_range is at most a full turn.")
     if output == "slide":
         starts = crank_start, None if output_start is None else output_start / abs(way)
-        return SlideForm(), WantedFunction(limits, f, turn, float(np.sign(way))), starts, abs(way)
+        return SlideForm(), WantedFunction.of(limits, f, turn, float(np.sign(way))), starts, abs(way)
     if abs(way) >= 2 * np.pi:
         raise UsageError("output_range of a rocker is less than a full turn.")
     if not ground > 0.0 or not np.isfinite(ground):
         raise UsageError("ground is a length above zero.")
-    return AngleForm(), WantedFunction(limits, f, turn, way), (crank_start, output_start), float(ground)
+    return AngleForm(), WantedFunction.of(limits, f, turn, way), (crank_start, output_start), float(ground)
 
 
 def _travel(given: Any, name: str) -> tuple[float, float | None]:
@@ -270,9 +286,9 @@ def _distinct(form: GeneratorForm, found: list[Generator]) -> list[Generator]:
 # ---------------------------------------------------------------- linkages
 
 
-def _answer(task: GeneratorTask, g: Generator, size: float, wanted: WantedFunction, full_turn: bool) -> SynthesisedLinkage:
+def _answer(task: GeneratorTask, g: Generator, size: float, full_turn: bool) -> SynthesisedLinkage:
     """The linkage drawn at the start of the range."""
-    form, (K1, K2, K3, phi0, o0) = task.form, g.z
+    form, (K1, K2, _, phi0, o0) = task.form, g.z
     error = task.errors(g)
     o = o0 + task.v + error
     phi = phi0 + task.u

@@ -9,6 +9,7 @@ solutions are one class, and generic points have 1,442 classes.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from linkwright.numerics.tracking import NewtonSolve
 
 CLASSES = 1442
+FILE = Path(__file__).with_name("nine_points.npz")  # made by `make_nine_points`
 UNKNOWNS = ("x", "x^", "a", "a^", "y", "y^", "b", "b^")
 
 
@@ -42,6 +44,16 @@ def newton(*, compiled: bool | None = None) -> NewtonSolve:
     from linkwright.compiler.graph import trace
 
     return newton_kernel(lambda: trace(equations, x=8, p=16), ["nine points", 1], compiled=compiled)
+
+
+def stored(path: Path = FILE) -> tuple[np.ndarray, np.ndarray]:
+    """Return the shipped solutions (1442, 8) in double precision, and their parameters (16,)."""
+    with np.load(path) as data:
+        x, p = data["x"].astype(complex), data["p"]
+    solve = newton()
+    for _ in range(4):
+        x = x + solve(x, np.broadcast_to(p, (len(x), 16)), np.broadcast_to(p, (len(x), 16)))[0]
+    return x, p
 
 
 def rotations(X: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -16,8 +16,7 @@ from linkwright.numerics.tracking import homotopy
 from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.circuits import Circuits, Dyads, circuits
 from linkwright.synthesis.linkage import Linkage
-from linkwright.synthesis.make_nine_points import stored
-from linkwright.synthesis.nine_point_system import class_key, cognate, exchanged, newton, rotations
+from linkwright.synthesis.nine_point_system import class_key, cognate, exchanged, newton, rotations, stored
 
 REAL = 1e-6  # relative difference of a number and its conjugate partner; complex pairs are 1e-3 apart and more
 
@@ -46,7 +45,8 @@ def nine_points(
     driven = np.stack([members, exchanged(members)], axis=1).reshape(-1, 8)  # six in a row are one class
     position = _positions(driven, p)
     places = circuits(*position)
-    listed = [_class(z[0], size, driven, position, places, k, full_turn) for k in range(0, len(driven), 6)]
+    angles = places.least_transmission(full_turn=full_turn)
+    listed = [_class(z[0], size, driven, position, places, angles, k, full_turn) for k in range(0, len(driven), 6)]
     listed.sort(key=lambda x: (bool(x.defects), len(x.defects), -x.measures["least transmission"]))
     facts = _facts(places, full_turn) | {
         "paths": found.paths, "tracked": len(found.solutions), "lost": found.lost, "detours": found.detours, "real": len(real),
@@ -102,11 +102,17 @@ def _positions(X: np.ndarray, p: np.ndarray) -> tuple[Dyads, Dyads]:
 
 
 def _class(
-    origin: complex, size: float, X: np.ndarray, position: tuple[Dyads, Dyads], places: Circuits, k: int, full_turn: bool
+    origin: complex,
+    size: float,
+    X: np.ndarray,
+    position: tuple[Dyads, Dyads],
+    places: Circuits,
+    angles: np.ndarray,
+    k: int,
+    full_turn: bool,
 ) -> SynthesisedLinkage:
     """The best of the six driven linkages of a class, with the other two cognates."""
     names = [places.defects(i, full_turn=full_turn) for i in range(k, k + 6)]
-    angles = places.least_transmission(full_turn=full_turn)
     best = min(range(6), key=lambda i: (len(names[i]), -angles[k + i]))
     first, second = (np.abs(dyads.points[k + best] - dyads.centre[k + best]) for dyads in position)
     deviation = size * max(float(np.ptp(first)), float(np.ptp(second)))
@@ -146,8 +152,14 @@ def _facts(places: Circuits, full_turn: bool) -> dict[str, int]:
 def _notes(facts: dict[str, Any]) -> tuple[str, ...]:
     notes = [
         f"{facts['tracked']} of {facts['paths']} classes tracked, {facts['real']} real: {facts['linkages']} linkages with their cognates, "
-        f"{facts['on one circuit']} with all points on one circuit, {facts['in order']} in order, {facts['with a crank']} of these with a crank."
+        f"{facts['on one circuit']} with all points on one circuit, {facts['in order']} of these in order, "
+        f"{facts['with a crank']} with a crank."
     ]
-    if facts["lost"]:
+    if facts["lost"] > facts["paths"] // 2:
+        notes.append(
+            f"{facts['lost']} paths were lost: the points are special, as on a line or a circle, and infinitely many linkages may pass "
+            "them. Move a point a little."
+        )
+    elif facts["lost"]:
         notes.append(f"{facts['lost']} paths were lost: the points are special, or as many linkages are at infinity or degenerate.")
     return tuple(notes)

@@ -1,8 +1,8 @@
 """Best fit of dyads and linkages to more poses than can be met exactly.
 
-Dyads: the distances |X_i - a| - R, or those from a line, are minimised from many starts by Levenberg-Marquardt steps on all of them at once.
-Linkages: each wanted pose is projected onto the coupler's motion (two constraints, one for each dyad), and the distances, angles weighed by a
-length, are minimised. By the envelope theorem their derivative by the dimensions is -G+ H, with G and H the derivatives of the
+Dyads: the distances |X_i - a| - R, or those from a line, are minimised from many starts by Levenberg-Marquardt steps on all at once.
+Linkages: each wanted pose is projected onto the coupler's motion (two constraints, one for each dyad), and the distances, angles weighed by
+a length, are minimised. By the envelope theorem their derivative by the dimensions is -G+ H, with G and H the derivatives of the
 constraints by the pose and by the dimensions.
 """
 

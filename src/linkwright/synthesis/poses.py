@@ -17,7 +17,17 @@ from linkwright.numerics.tracking import distinct
 from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.circuits import Circuits, Dyads, circuits
 from linkwright.synthesis.dyads import (
-    DyadSet, NullSpace, PoseSet, curve, deviations, guides, inverted, isolated, null_space, with_ground, with_moving,
+    DyadSet,
+    NullSpace,
+    PoseSet,
+    curve,
+    deviations,
+    guides,
+    inverted,
+    isolated,
+    null_space,
+    with_ground,
+    with_moving,
 )  # fmt: skip
 from linkwright.synthesis.linkage import Guide, Linkage
 from linkwright.synthesis.pose_fit import fitted_guides, fitted_links, fitted_pair
@@ -79,8 +89,8 @@ def guided(
     facts |= found
     if not listed and "pole" not in facts:
         more.append(
-            f"{('No link', 'One link')[len(dyads)] if len(dyads) < 2 else 'Several links, no two of which make a linkage,'} passes these poses "
-            "exactly, and a linkage needs two. Change or leave out a pose, or ask for the best fit (fit=True)."
+            f"{('No link passes', 'One link passes')[len(dyads)] if len(dyads) < 2 else 'Links pass'} these poses exactly, and no two "
+            "of them make a linkage. Change or leave out a pose, or ask for the best fit (fit=True)."
         )
     return listed, facts, tuple(notes + more)
 
@@ -112,7 +122,7 @@ def _box(within: Sequence[float] | None) -> tuple[float, float, float, float] | 
     box = np.asarray(within, dtype=float).ravel()
     if box.shape != (4,) or not np.isfinite(box).all() or box[0] > box[1] or box[2] > box[3]:
         raise UsageError("within is (least x, most x, least y, most y) of the ground pivots.")
-    return tuple(map(float, box))
+    return float(box[0]), float(box[1]), float(box[2]), float(box[3])
 
 
 def _points(given: Any, name: str) -> np.ndarray:
@@ -151,9 +161,7 @@ def _chosen(wanted: PoseSet, ground: Any, moving: Any, options: GuidanceOptions)
 # ---------------------------------------------------------------- dyads
 
 
-def _exact_dyads(
-    wanted: PoseSet, space: NullSpace, chosen: DyadSet, options: GuidanceOptions
-) -> tuple[DyadSet, dict[str, Any], list[str]]:
+def _exact_dyads(wanted: PoseSet, space: NullSpace, chosen: DyadSet, options: GuidanceOptions) -> tuple[DyadSet, dict[str, Any], list[str]]:
     """Dyads through all poses (those that were given first), what is known about them, and remarks."""
     count = len(wanted.place)
     facts: dict[str, Any] = {"poses": count, "smallest singular value": space.smallest, "family": space.rank < count}
@@ -175,7 +183,9 @@ def _exact_dyads(
         found = _sampled(wanted, options)
     lines = inverted(space) if space.dimension in (3, 4) else 0
     if lines == 1:
-        notes.append("A line of the body passes through one ground pivot in all poses (a slot in the coupler); it is not among the linkages.")
+        notes.append(
+            "A line of the body passes through one ground pivot in all poses (a slot in the coupler); it is not among the linkages."
+        )
     facts["lines through a pivot"] = lines
     together = found if found is chosen else DyadSet.joined(found, slides)
     together = together.taken(_admitted(wanted, together, options, np.inf if space.dimension == 3 else REACH))
@@ -183,8 +193,8 @@ def _exact_dyads(
         together = DyadSet.joined(chosen, together)
     if len(together) and (facts["family"] or space.rank < count):
         notes.append(
-            f"These {count} poses have a whole family of dyads, as {min(space.rank, 4)} general poses have (equal turns, or turns about one "
-            "point): linkages are sampled from it."
+            f"These {count} poses have a whole family of dyads, as {min(space.rank, 4)} general poses have (equal turns, or turns about "
+            "one point): linkages are sampled from it."
         )
     facts["links"] = int((together.direction == 0.0).sum())
     facts["guides"] = int((together.direction != 0.0).sum())
