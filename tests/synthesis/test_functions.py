@@ -120,7 +120,7 @@ def test_bounds_are_met() -> None:
     found, _, _ = generated("log10(x)", (1, 2), 60 * DEG, 60 * DEG, least_transmission=40 * DEG, most_ratio=3.0)
     assert found
     for s in found:
-        assert s.measures["least transmission"] >= 40 * DEG - 1e-5 and s.measures["link ratio"] <= 3.0 + 1e-5
+        assert s.measures["least transmission angle"] >= 40 * DEG - 1e-5 and s.measures["link ratio"] <= 3.0 + 1e-5
         lengths = [s.linkage.length(*ends) for ends in ("AB", "BC", "CD", "AD")]
         assert max(lengths) / min(lengths) == pytest.approx(s.measures["link ratio"], rel=1e-9)
 

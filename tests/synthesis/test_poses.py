@@ -123,7 +123,7 @@ def test_families_meet_their_poses(count: int) -> None:
     assert len(driven) >= 5
     for s in driven[:4]:
         met(s, poses)
-    angles = [s.measures["least transmission"] for s in found if s.measures["link ratio"] <= 10]
+    angles = [s.measures["least transmission angle"] for s in found if s.measures["link ratio"] <= 10]
     assert angles == sorted(angles, reverse=True)
 
 

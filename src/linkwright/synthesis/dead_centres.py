@@ -73,7 +73,7 @@ def between_dead_centres(
             member = _family(ends, centre, np.array([value]), sign * theta, float(most_ratio))
             if np.isfinite(member.transmission[0]) and member.transmission[0] >= least_transmission:
                 listed.append(_answer(member, ends, centre, travel, ratio))
-    listed.sort(key=lambda s: -s.measures["least transmission"])
+    listed.sort(key=lambda s: -s.measures["least transmission angle"])
     listed = _different(listed, size)
     facts = {
         "time ratio": ratio,
@@ -196,7 +196,7 @@ def _answer(
     measures = {
         name: travel,
         "time ratio": ratio,
-        "least transmission": float(member.transmission[0]),
+        "least transmission angle": float(member.transmission[0]),
         "link ratio": max(lengths) / min(lengths),
         "crank": a,
     }
@@ -213,8 +213,8 @@ def _different(listed: Sequence[SynthesisedLinkage], size: float) -> list[Synthe
     """Members that differ in the crank or the ground pivot by more than a hundredth of the size; mirror images count once."""
     out: list[SynthesisedLinkage] = []
     for s in listed:
-        key = (s.measures["crank"], s.measures["least transmission"])
-        if all(abs(key[0] - t.measures["crank"]) > 1e-3 * size or abs(key[1] - t.measures["least transmission"]) > 1e-3 for t in out):
+        key = (s.measures["crank"], s.measures["least transmission angle"])
+        if all(abs(key[0] - t.measures["crank"]) > 1e-3 * size or abs(key[1] - t.measures["least transmission angle"]) > 1e-3 for t in out):
             out.append(s)
     return out
 

@@ -313,7 +313,7 @@ def _answer(task: GeneratorTask, g: Generator, size: float, full_turn: bool) -> 
         "largest error": float(np.abs(error).max()) * unit,
         "rms error": float(np.sqrt(np.mean(error**2))) * unit,
         "link ratio": float(link_ratio(form, g.z[:3])),
-        "least transmission": float(np.arcsin(np.clip(task.transmission(g).min(), 0.0, 1.0))),
+        "least transmission angle": float(np.arcsin(np.clip(task.transmission(g).min(), 0.0, 1.0))),
         "crank start": float(np.angle(B[0])),
         "output start": float(o[0]) * unit if form.slides else float(np.angle(C[0] - 1.0)),
         "gap": float(np.abs(np.abs(C - B) - coupler).max()) * size,

@@ -47,7 +47,7 @@ def nine_points(
     places = circuits(*position)
     angles = places.least_transmission(full_turn=full_turn)
     listed = [_class(z[0], size, driven, position, places, angles, k, full_turn) for k in range(0, len(driven), 6)]
-    listed.sort(key=lambda x: (bool(x.defects), len(x.defects), -x.measures["least transmission"]))
+    listed.sort(key=lambda x: (bool(x.defects), len(x.defects), -x.measures["least transmission angle"]))
     facts = _facts(places, full_turn) | {
         "paths": found.paths, "tracked": len(found.solutions), "lost": found.lost, "detours": found.detours, "real": len(real),
         "usable": sum(x.usable for x in listed),
@@ -119,8 +119,8 @@ def _class(
     x, _, a, _, y, _, b, _ = X[k + best]
     lengths = [abs(b - a), first[0], abs(y - x), second[0]]
     measures = {
-        "deviation": deviation,
-        "least transmission": float(angles[k + best]),
+        "largest deviation": deviation,
+        "least transmission angle": float(angles[k + best]),
         "link ratio": float(max(lengths) / min(lengths)),
         "on one circuit": float(places.on_one_circuit[k + best]),
     }

@@ -153,8 +153,10 @@ def _chosen(wanted: PoseSet, ground: Any, moving: Any, options: GuidanceOptions)
         along = np.tan(rng.uniform(-1.3, 1.3, max(len(a), len(x))))
     by_ground = with_ground(wanted, a, None if along is None else along[: len(a)])
     by_moving = with_moving(wanted, x, None if along is None else along[: len(x)])
-    if len(by_ground) < len(a) and len(wanted.place) > 2:
-        raise UsageError("a ground pivot that is given sees the body move along a line: its link would be infinitely long. Choose another.")
+    if len(by_ground) < len(a):
+        raise UsageError(
+            "a ground pivot that is given has no link of its own: the body sees it move along a line, or it is the pole. Choose another."
+        )
     return DyadSet.joined(by_ground, by_moving)
 
 
@@ -179,6 +181,8 @@ def _exact_dyads(wanted: PoseSet, space: NullSpace, chosen: DyadSet, options: Gu
         facts["complex dyads"] = 0 if shared else 4 - len(found) - len(slides)
     elif space.dimension == 4:
         found = curve(space, max(8, options.samples // 2), options.seed)
+        facts["centre points"] = found.ground * wanted.size + wanted.centre
+        facts["circle points"] = found.moving * wanted.size
     else:
         found = _sampled(wanted, options)
     lines = inverted(space) if space.dimension in (3, 4) else 0
@@ -321,7 +325,7 @@ class _Group:
         links = [d.length for d in (first, second) if d.direction is None]
         both = len(links) == 2
         lengths = np.stack([coupler, *links, *([apart] if both else [])])
-        sound = (coupler > 1e-6) & (apart > 1e-6 if both else True)
+        sound = lengths.min(axis=0) > 1e-6
         with np.errstate(all="ignore"):
             ratio = np.where(sound, lengths.max(axis=0) / lengths.min(axis=0), np.inf)
             transmission = np.where(sound, places.least_transmission(full_turn=options.full_turn), 0.0)
@@ -331,14 +335,14 @@ class _Group:
     def answer(self, k: int, wanted: PoseSet, options: GuidanceOptions) -> SynthesisedLinkage:
         pair = self.dyads.taken(np.array([self.i[k], self.j[k]]))
         deviation = float(deviations(wanted, pair).max()) * wanted.size
-        measures = {"deviation": deviation, **self.measures(k)}
+        measures = {"largest deviation": deviation, **self.measures(k)}
         names = self.places.defects(k, full_turn=options.full_turn, ordered=options.ordered)
         # The poses are met exactly: what is left is round-off and would only shuffle the list.
         return drawn(wanted, pair, 0.0, names, measures)
 
     def measures(self, k: int) -> dict[str, float]:
         return {
-            "least transmission": float(self.transmission[k]),
+            "least transmission angle": float(self.transmission[k]),
             "link ratio": float(self.ratio[k]),
             "full turn": float(self.places.full[k]),
         }
