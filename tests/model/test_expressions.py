@@ -9,6 +9,8 @@ import pickle
 import numpy as np
 import pytest
 
+from linkwright.compiler.graph import TraceGraph
+from linkwright.compiler.program import interpret
 from linkwright.errors import ModelError
 from linkwright.model.expressions import Expr, atan2, cos, evaluate, evaluate_parameters, free_variables, sin, sqrt, variable
 from linkwright.model.file.parser import parse
@@ -30,6 +32,7 @@ TEXTS = [
     "min(a, max(b, 2), c)",
     "abs(-x)",
     "exp(-t)*sin(2*pi*t)",
+    "log(x) + log10(y)",
     "A.v*ram.P.x",
     "1/3*x",
     "-(-x)",
@@ -91,7 +94,8 @@ def test_numpy_code_runs_on_expressions():
 
 
 @pytest.mark.parametrize(
-    "text", ["sin(x)*sqrt(x) + exp(-x)/x", "atan2(x, 2) + tan(x)", "asin(x/4) + acos(x/5)*atan(x)", "max(x, 1)*abs(-x)"]
+    "text",
+    ["sin(x)*sqrt(x) + exp(-x)/x", "atan2(x, 2) + tan(x)", "asin(x/4) + acos(x/5)*atan(x)", "max(x, 1)*abs(-x)", "log(x)*log10(x)"],
 )
 def test_complex_step_gives_the_derivative(text):
     tree, at, h = parse(text), 1.7, 1e-20
@@ -99,6 +103,14 @@ def test_complex_step_gives_the_derivative(text):
     d = 1e-6
     difference = (evaluate(tree, {"x": at + d}) - evaluate(tree, {"x": at - d})) / (2 * d)
     assert derivative == pytest.approx(difference, rel=1e-8)  # central differences reach about 1e-10
+
+
+def test_logarithms():
+    assert parse("log(2)") == math.log(2) and parse("log10(1000)") == 3.0
+    assert evaluate(parse("log10(x)"), {"x": 2.0}) == pytest.approx(math.log10(2.0), rel=1e-15)
+    g = TraceGraph()
+    program = g.program([("f", np.array([evaluate(parse("log10(x)"), {"x": g.input("x", 1)[0]})], dtype=object))])
+    assert interpret(program, np.array([[2.0]]))[0, 0] == pytest.approx(math.log10(2.0), rel=1e-15)
 
 
 def test_evaluation_is_partial():
@@ -132,6 +144,8 @@ def test_a_circle_of_parameters_is_named():
         "10^400",
         "(-1)^0.5",
         "asin(2)",
+        "log(0)",
+        "log10(-1)",
         "nan",
         "inf",
         "1e999",

@@ -19,7 +19,7 @@ from linkwright.errors import ModelError, nearest
 
 Number = Any  # float | Expr, or any scalar that evaluate() was given
 
-UNARY = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "exp", "abs")
+UNARY = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "log10", "abs")
 BINARY_FUNCTIONS = ("atan2", "min", "max")
 FUNCTIONS = UNARY + BINARY_FUNCTIONS
 _METHOD = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "min": "minimum", "max": "maximum"}
@@ -135,6 +135,9 @@ class Expr:
 
     def exp(self) -> Number:
         return Expr("exp", (self,))
+
+    def log(self) -> Number:
+        return Expr("log", (self,))
 
     def arctan2(self, other: Number) -> Number:
         return Expr("atan2", (self, _leaf(other)))
@@ -256,11 +259,12 @@ def _real(x: Any) -> float:
 
 _FLOAT: dict[str, Callable[..., Any]] = {
     "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin, "acos": math.acos,
-    "atan": math.atan, "exp": math.exp, "abs": abs, "atan2": math.atan2, "min": min, "max": max,
+    "atan": math.atan, "exp": math.exp, "log": math.log, "log10": math.log10, "abs": abs, "atan2": math.atan2, "min": min, "max": max,
 }  # fmt: skip
 _COMPLEX: dict[str, Callable[..., Any]] = {
     "sqrt": cmath.sqrt, "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "asin": cmath.asin, "acos": cmath.acos,
-    "atan": cmath.atan, "exp": cmath.exp, "abs": lambda x: -x if x.real < 0 else x, "atan2": _analytic_atan2,
+    "atan": cmath.atan, "exp": cmath.exp, "log": cmath.log, "log10": cmath.log10, "abs": lambda x: -x if x.real < 0 else x,
+    "atan2": _analytic_atan2,
     "min": lambda a, b: a if _real(a) <= _real(b) else b, "max": lambda a, b: a if _real(a) >= _real(b) else b,
 }  # fmt: skip
 
@@ -277,6 +281,8 @@ def apply(function: str, *args: Any) -> Any:
         return _COMPLEX[function](*(complex(a) for a in args))
     if function == "abs":
         return abs(args[0])
+    if function == "log10":
+        return apply("log", args[0]) * (1.0 / math.log(10.0))
     first, *rest = args
     if hasattr(first, _METHOD.get(function, function)):
         return getattr(first, _METHOD.get(function, function))(*rest)

@@ -17,7 +17,7 @@ from linkwright.model.curves import Curve, Jet
 from linkwright.model.curves.combined import Finite
 from linkwright.model.expressions import Expr, evaluate
 
-SMOOTH = ("add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "tan", "exp", "asin", "acos", "atan", "atan2")
+SMOOTH = ("add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "tan", "exp", "log", "asin", "acos", "atan", "atan2")
 
 
 @dataclass(frozen=True, eq=False)

@@ -125,10 +125,10 @@ class QuantityAlgebra:
                     f"{function}({shown} deg), or {function}(({shown})*1 rad) for an expression."
                 )
             return Quantity(value)
-        if function in ("asin", "acos", "atan", "exp"):
+        if function in ("asin", "acos", "atan", "exp", "log", "log10"):
             if first.dimension != NONE:
                 raise ModelError(f"{function}() takes a pure number, not {describe(first.dimension)}.")
-            return Quantity(value, NONE if function == "exp" else ANGLE)
+            return Quantity(value, ANGLE if function in ("asin", "acos", "atan") else NONE)
         if function == "sqrt":
             return Quantity(value, multiply(NONE, first.dimension, 0.5))
         if function == "abs":
