@@ -57,6 +57,8 @@ KERNELS: dict[str, Signature] = {
     "kinematics": Signature((*STATE, *DRIVE), "kinematics", masses=False),
     "walk": Signature((("q", "nq"), *DRIVE), "walk", masses=False),
     "stride": Signature((("q", "nq"), *DRIVE[:2]), "stride", masses=False),
+    "gap": Signature((("q", "nq"), ("drive", "nd")), "gap", masses=False),
+    "gap_step": Signature((("q", "nq"), ("drive", "nd"), ("damping", "one")), "gap", masses=False),
     "counted_stride": Signature((("q", "nq"), *DRIVE[:2]), "counted_stride", masses=False),
     "turn_motion": Signature((("q", "nq"), *DRIVE), "turn_motion", masses=False),
     "turn_loads": Signature((("q", "nq"), *DRIVE), "turn_loads"),
@@ -161,7 +163,11 @@ def trace(
         del arrays["tau"]  # stays an input, so that both kernels of a time stepper read one row
     if name not in ("poses", "points", "velocities", "stepped"):
         arrays["near"] = near
-    if name == "along":
+    if name == "gap_step":
+        from linkwright.kernels.equations.assembly_gap import gap_step
+
+        found = gap_step(moved(free), {**arrays, "free": free}, trace("gap", sizes, equations))
+    elif name == "along":
         from linkwright.kernels.motion_derivatives import along
 
         found = along(moved(free), arrays, {**law, "free": free}, trace("blocks", sizes, equations))

@@ -127,8 +127,9 @@ class Designs:
         dimensions, or few designs for which it would have to be made first, unless it is wanted `now`."""
         return self.native((name, tuple(drives)), lambda: self.kernels.get(name, drives=drives), now)
 
-    def native(self, key: Any, make: Callable[[], Kernel], now: bool) -> Any:
-        """A kernel of these numbers in machine code, made once; None where there is none, or it is not worth making."""
+    def native(self, key: Any, make: Callable[[], Kernel], now: bool, *, idle: bool = False) -> Any:
+        """A kernel of these numbers in machine code, made once; None where there is none, or it is not worth making. `idle`: links may spin
+        in place."""
         store, name = self.core.stores, ("designs", self.key, *key)
         if name not in store:
             try:
@@ -136,7 +137,8 @@ class Designs:
                     made = make()
                     if made.native and not now and len(self) < WORTH and not made.at_hand_in_lanes:
                         return None
-                    store[name] = made if made.native and not self.kernels.plan.idle and made.code.aosoa_address else None
+                    usable = made.native and (idle or not self.kernels.plan.idle)
+                    store[name] = made if usable and made.code.aosoa_address else None
             except (LinkwrightError, FloatingPointError):
                 store[name] = None
         return store[name]

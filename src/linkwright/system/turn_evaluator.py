@@ -16,8 +16,10 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.motion.designs import ClosedDesign, Designs
+from linkwright.motion.gaps import AssemblyGaps, Gaps
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.design_table import DesignReader, DesignTable, with_numbers
+from linkwright.system.motions import Motions
 
 if TYPE_CHECKING:
     from linkwright.system.system import System
@@ -61,6 +63,7 @@ class TurnEvaluator:
         own = Designs.of(core, {p.name: p.value for p in core.chosen(list(numbers))})
         self.by = tuple(p.name for p in core.chosen(list(derivatives))) if derivatives else ()
         self._designs, self._width = with_numbers(own, self.by), len(own.chosen)
+        self._stored: dict[Any, AssemblyGaps] = {}
         self.reader.check(self.read)
 
     @property
@@ -95,10 +98,26 @@ class TurnEvaluator:
             some = slice(first, min(first + most, len(given)))
             yield some, self(given[some], threads)
 
-    def _table(self, rows: np.ndarray, threads: int | None) -> DesignTable:
+    def gaps(self, rows: Any, positions: int = 72, threads: int | None = None) -> Gaps:
+        """Assembly gaps of the designs at so many positions of the drives over their turns, also of those that cannot be assembled.
+
+        Derivatives of gap^2/2 are by the numbers of `by`, or by `numbers` where there are none.
+        """
+        key, system = ("gaps", positions), self.reader.system
+        if key not in self._stored:
+            asked = {**self.reader.asked, "steps": positions - 1}
+            lanes = replace(Motions(system.core).lanes(self._designs, **asked), now=True)
+            self._stored[key] = AssemblyGaps(lanes, system.turn(**asked))
+        found = self._stored[key](self._whole(self._given(rows)), threads)
+        return found._replace(slopes=found.slopes[..., [self._designs.key.index(name) for name in self.by or self.numbers]])
+
+    def _whole(self, rows: np.ndarray) -> Designs:
+        """Designs with the numbers that do not vary."""
         more = self._designs.nominal[self._width :]
-        values = np.concatenate([rows, np.broadcast_to(more, (len(rows), len(more)))], axis=1) if len(more) else rows
-        return self.reader.table(self._designs.at(values), self.read, self.by, threads, floats=self.floats)
+        return self._designs.at(np.concatenate([rows, np.broadcast_to(more, (len(rows), len(more)))], axis=1) if len(more) else rows)
+
+    def _table(self, rows: np.ndarray, threads: int | None) -> DesignTable:
+        return self.reader.table(self._whole(rows), self.read, self.by, threads, floats=self.floats)
 
     def _given(self, rows: Any) -> np.ndarray:
         found = np.array(rows, dtype=float, ndmin=2)

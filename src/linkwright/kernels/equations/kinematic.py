@@ -184,6 +184,12 @@ class KinematicEquations:
         d = self._driven(q, still, laws, skel.unpack(q, near))
         return self._determinant(d.solve(np.zeros(len(d.c.phi)))[1])[0]
 
+    def gap(self, q: Any, drive: Any, near: Any) -> Arrays:
+        """How far the loops stay open with the drives held; see `assembly_gap`."""
+        from linkwright.kernels.equations import assembly_gap  # here, because it is built on this module
+
+        return assembly_gap.gap(self, q, drive, near)
+
     def _determinant(self, pivots: Any) -> Any:
         """Product of the pivots, each against its typical size."""
         out: Any = 1.0
