@@ -176,8 +176,9 @@ class FrontSearch:
                 "no design meets all constraints, so there is no front; optimise one of the goals alone: its result says what to relax."
             )
         values = np.array([self._goals(x) for x in best])
-        p.rebase(None)
-        before = p.point(p.nominal)
+        own = p.original or p
+        own.rebase(None)
+        before = own.point(own.nominal)
         out = []
         for k in undominated(values):
             found = best[k]

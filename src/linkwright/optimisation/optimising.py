@@ -9,7 +9,8 @@ from linkwright.errors import UsageError
 from linkwright.model.description import Description
 from linkwright.optimisation.making import problem
 from linkwright.optimisation.optimum import Optimum, change
-from linkwright.optimisation.problem import FEASIBLE, Problem
+from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Problem
+from linkwright.optimisation.restoration import restored
 from linkwright.optimisation.searching import SearchOptions, SearchState, searched
 
 
@@ -27,6 +28,8 @@ def optimise(
     points = options.pop("points", 15)
     chosen = SearchOptions.of(**options)
     found = problem(described, goal, vary, subject_to, of, make, presenter)
+    if not found.point(found.nominal).ok:
+        found = restored(found)
     if len(found.goals) > 1:
         from linkwright.optimisation.front import front
 
@@ -42,8 +45,7 @@ def result(p: Problem, state: SearchState) -> Optimum:
         reasons = sorted((state.pool.why if state.pool else {}).items(), key=lambda x: -x[1])
         common = f"; most often: {reasons[0][0]}" if reasons else ""
         raise UsageError(f"no design within the bounds has a motion{common}. Widen the bounds, or begin with a model that moves.")
-    p.rebase(None)
-    before = p.point(p.nominal)
+    before = original_point(p)
     limits = tuple(change(lim, before, point) for lim in p.limits)
     feasible = all(x.met for x in limits)
     certificate = state.certificate() if feasible and not state.interrupted else None
@@ -52,6 +54,13 @@ def result(p: Problem, state: SearchState) -> Optimum:
         p, point, tuple(change(g, before, point) for g in p.goals), limits, certificate, feasible,
         p.tally.designs, p.tally.seconds, state.interrupted, dict(state.pool.why) if state.pool else {}, notes,
     )  # fmt: skip
+
+
+def original_point(p: Problem) -> DesignPoint:
+    """The design of the user's own file."""
+    own = p.original or p
+    own.rebase(None)
+    return own.point(own.nominal)
 
 
 def unmet(p: Problem, state: SearchState) -> str:

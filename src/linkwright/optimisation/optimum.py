@@ -15,6 +15,8 @@ import numpy as np
 from linkwright.errors import UsageError, calls_explained
 from linkwright.files import MODELS, write_text
 from linkwright.files.columns import table
+from linkwright.model.file import read_text
+from linkwright.model.file.editing import edited
 from linkwright.optimisation.certificate import Binding, OptimumCertificate
 from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Goal, Limit, Problem
 from linkwright.optimisation.quantities import OfMotion
@@ -85,15 +87,16 @@ class Optimum:
     @cached_property
     def text(self) -> str:
         """Return the user's own model file with the new numbers in place."""
-        from linkwright.model.file.editing import with_numbers
+        return edited(self.original.described, self.numbers)
 
-        return with_numbers(self.problem.described, self.numbers)
+    @property
+    def original(self) -> Problem:
+        """Return the problem of the user's own file."""
+        return self.problem.original or self.problem
 
     @cached_property
     def mechanism(self) -> Any:
         """Return the best design as a Mechanism."""
-        from linkwright.model.file import read_text
-
         assert self.problem.make is not None
         return self.problem.make(read_text(self.text, f"{self.problem.described.name} (optimised)"))
 
@@ -108,7 +111,7 @@ class Optimum:
         """Write a page with both designs, before and after, and a slider for every number that varies."""
         assert self.problem.make is not None
         write = import_module("linkwright.views.compare_page").write
-        return write(self.problem.make(self.problem.described), self.mechanism, path, names=list(self.numbers), table=self.rows())
+        return write(self.problem.make(self.original.described), self.mechanism, path, names=list(self.numbers), table=self.rows())
 
     def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Plot the channels of goals and constraints, before and after (matplotlib Figure, or a file)."""
@@ -127,7 +130,7 @@ class Optimum:
         for x in self.limits:
             remark = "violated" if not x.met else "binds" if x.text in held else "holds"
             out.append((*x.row(), remark))
-        for v in self.problem.variables:
+        for v in self.original.variables:
             unit, size = v.shown
             remark = f"at its {'lower' if held[v.name] == 'min' else 'upper'} bound" if v.name in held else ""
             out.append((v.name, f"{v.nominal / size:.6g}", f"{self.numbers[v.name] / size:.6g}", unit, remark))

@@ -165,6 +165,7 @@ class Problem:
     presenter: Any = None
     make: Callable[[Description], Any] | None = None
     tally: Tally = field(default_factory=Tally)
+    original: Problem | None = None  # of the user's own file, where the search begins with another design
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from linkwright.model.file.units import NONE, parse_unit, quantity
 from linkwright.optimisation.certificate import OptimumCertificate, certify
 from linkwright.optimisation.local import MOST_DESIGNS, SOLVERS, LocalOptimum, LocalSearch, Terms, value_of, violation_of
 from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Goal, Problem
-from linkwright.optimisation.restoration import closed_again
 from linkwright.optimisation.search import CandidatePool, GlobalSearch, method_named
 
 IN_LANES, SINGLY = 2048, 64  # candidates where designs share lanes, and where each is computed by itself
@@ -177,9 +176,6 @@ def _search(state: SearchState, goal: Callable[[np.ndarray], np.ndarray], option
     problem, progress = state.problem, state.progress
     progress.stage = "the file's own design"
     first = problem.point(problem.nominal)
-    if not first.ok:
-        progress.stage = "closing the loops"
-        first = closed_again(problem, problem.nominal) or first
     scale = 1.0
     if first.ok:
         value = value_of(state.terms, first)
