@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from linkwright.model import library as models
     from linkwright.model.description import Description
     from linkwright.numerics.spatial import Pose
+    from linkwright.optimisation.front import ParetoFront
+    from linkwright.optimisation.optimum import Optimum
     from linkwright.results.state import State
     from linkwright.results.trajectory import Trajectory
     from linkwright.simulation.stabilisers.baumgarte import baumgarte
@@ -60,6 +62,8 @@ __all__ = [
     "LinkwrightError",
     "Mechanism",
     "ModelError",
+    "Optimum",
+    "ParetoFront",
     "Pose",
     "SimulationError",
     "SingularityError",
@@ -116,6 +120,8 @@ _HOME = {
     "Comparison": "design.comparison",
     "Description": "model.description",
     "Mechanism": "mechanism",
+    "Optimum": "optimisation.optimum",
+    "ParetoFront": "optimisation.front",
     "Pose": "numerics.spatial",
     "State": "results.state",
     "Stepper": "simulation.stepper",

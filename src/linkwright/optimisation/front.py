@@ -132,7 +132,7 @@ class FrontSearch:
 
     def _between(self, points: int, state: SearchState) -> None:
         """Hold all goals but the first below levels, and minimise that."""
-        anchors = [self._best_of(k) for k in range(len(self.problem.goals))]
+        anchors = [self._efficient(k) for k in range(len(self.problem.goals))]
         table = np.array([self._goals(x) for x in anchors])
         best, worst = table.min(axis=0), table.max(axis=0)
         others = len(self.problem.goals) - 1
@@ -147,6 +147,24 @@ class FrontSearch:
                 if found is not None and found.feasible:
                     self.ends.append(found)
                 state.progress.show(state)
+
+    def _efficient(self, k: int) -> LocalOptimum:
+        """The end of the front of a goal: at its best value the other goals are made as good as they can be."""
+        best = self._best_of(k)
+        goals = self.problem.goals
+        level = self._goals(best)[k]
+        held = self._held(goals[k], level + SAME * max(abs(level), 1e-12))
+        others = [term for j, g in enumerate(goals) if j != k for term in self._scaled(g, best)]
+        found = local(self.problem, others, best.u, None, (*self.problem.limits, held))
+        if found is None or not found.feasible:
+            return best
+        self.ends.append(found)
+        return found
+
+    def _scaled(self, goal: Goal, at: LocalOptimum) -> list[tuple[float, Any]]:
+        """Terms of a goal over its value."""
+        size = max(abs(goal.value(at.point)), 1e-12)
+        return [(w / size, q) for w, q in minimised(goal)]
 
     def _best_of(self, k: int) -> LocalOptimum:
         return min((x for x in self.ends if x.feasible), key=lambda x: self._goals(x)[k])
