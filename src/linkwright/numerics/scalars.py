@@ -118,6 +118,8 @@ def arctan2(y: Any, x: Any) -> Any:
         a = np.arctan2(real(y), real(x))
         c, s = np.cos(a), np.sin(a)
         return a + np.arctan((c * y - s * x) / (c * x + s * y))
+    if hasattr(x, "lifted") and not hasattr(y, "lifted"):  # numpy asks the first operand, which may be a number beside a symbol
+        y = x.lifted(y)
     return np.arctan2(y, x)
 
 

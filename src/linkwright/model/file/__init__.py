@@ -4,6 +4,7 @@
 `save(description, path)`; `quantity`, `convert`, `parse_unit`, `display_unit` for numbers with units.
 """
 
+from linkwright.model.file.editing import edited, rewrite
 from linkwright.model.file.nodes import MOST_BYTES
 from linkwright.model.file.reader import read, read_enclosed, read_text, redesigned, reread
 from linkwright.model.file.units import convert, display_unit, parse_unit, quantity
@@ -13,6 +14,7 @@ __all__ = [
     "MOST_BYTES",
     "convert",
     "display_unit",
+    "edited",
     "parse_unit",
     "quantity",
     "read",
@@ -20,6 +22,7 @@ __all__ = [
     "read_text",
     "redesigned",
     "reread",
+    "rewrite",
     "save",
     "write",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,16 @@ def _largest(dimension: Dimension) -> float:
     return math.prod((large if x > 0.0 else small) ** x for x, large, small in powers if x)
 
 
+@dataclass(frozen=True)
+class Literal:
+    """A number in the text of a file: the variable in its place, its node, its dimension and its value in SI."""
+
+    name: str
+    node: FileNode
+    dimension: Dimension
+    value: float
+
+
 class Context:
     """Units, parameters and drawing of one model, and the warnings met on the way."""
 
@@ -49,6 +60,7 @@ class Context:
         self.units, self.base = units, base
         self.in_symbols = in_symbols  # numbers of the drawing are variables
         self.given: dict[str, FileNode] = {}  # values for them in the call
+        self.literals: dict[int, Literal | None] | None = None  # numbers that are variables, by their first character in the text
         self.drawn: dict[str, float] = {}  # numbers of the drawing by name: coordinates of pins (C.x), lengths of links (crank.length)
         self.planar_drawing = planar_drawing  # two components and one rotation in the file
         self.planar = planar  # the mechanism lives in the plane
@@ -77,7 +89,7 @@ class Context:
         """A float or Expr in SI."""
         quantity = read_quantity(node, self.algebra)
         self._without_unit(quantity, dimension, node, what)
-        value = place(quantity, dimension, self.units, node, what)
+        value = self.literal(node, dimension, place(quantity, dimension, self.units, node, what))
         # an expression that cannot be evaluated is an error here, with its line
         self.in_proportion(self.numeric(value, node), dimension, node, what)
         return value
@@ -114,6 +126,17 @@ class Context:
             return read_quantity(node, QuantityAlgebra(self.units, names)).dimension
         except ModelError:
             return None
+
+    def literal(self, node: FileNode, dimension: Dimension, value: Any) -> Any:
+        """The value of a number, or a variable if the number is one of those that an editor of the text asks for."""
+        if self.literals is None or node.span is None or node.si or node.scope or isinstance(value, Expr):
+            return value
+        if node.span.first not in self.literals:
+            return value
+        name = f"#{node.span.first}"
+        self.literals[node.span.first] = Literal(name, node, dimension, float(value))
+        self.env[name] = self.parameters[name] = float(value)
+        return variable(name)
 
     def drawn_number(self, name: str, value: Any) -> Any:
         """A number of the drawing that may vary under a name of its own: as in the call or as written, in symbols a variable.

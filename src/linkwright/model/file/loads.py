@@ -94,7 +94,7 @@ def varying(context: Context, node: FileNode, dimension: Dimension, channels: Ch
 
     def read(channel: Any) -> Any:
         quantity = read_quantity(node, QuantityAlgebra(units, context.algebra.names, channel))
-        return place(quantity, dimension, units, node, what)
+        return context.literal(node, dimension, place(quantity, dimension, units, node, what))
 
     try:
         value = read(channels.quantity)

@@ -24,10 +24,22 @@ from linkwright.model.file.instead import KEYS, instead
 WHOLE = re.compile(r"(?:.*[-+*/^(\s])?\d+\Z")  # a number without decimals, an expression before it perhaps
 FRACTION = re.compile(r"\d+(\s*[-+*/^)A-Za-z].*)?\Z")  # what follows a decimal comma, a unit or more after it perhaps
 MOST_BYTES = 5_000_000
+ENCODING = "\ufeff"  # mark of UTF-8 at the begin of a file, which some editors write
 DEEPEST = 40
 MOST_NODES = 1_000_000
 MOST_ENTRIES = 20_000  # of one mapping: a file of nonsense is refused before all of it is read
 TOO_MANY = f"a mapping with more than {MOST_ENTRIES} entries is not read. Use `repeat`, or a table in a CSV file."
+
+
+@dataclass(frozen=True)
+class Span:
+    """A value's place in the text of a file: its first character, the one behind its last, and how it is written."""
+
+    first: int
+    end: int
+    style: str = ""  # of a scalar: its quotes, "|" or ">"; of a list or mapping "flow" if it is in brackets
+    column: int = 0  # of the first character
+    key: int = -1  # first character of its key in a mapping
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,7 @@ class FileNode:
     scope: Mapping[str, int] = field(default_factory=dict)  # indices of the repeat block it came from
     si: bool = False  # given in a call: bare numbers are SI and radians
     glued: bool = False  # follows the entry before it in a list at a comma without a space
+    span: Span | None = field(default=None, compare=False, repr=False)  # None: not from a text
 
     @property
     def kind(self) -> str:
@@ -114,27 +127,27 @@ def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def from_file(path: Path) -> FileNode:
-    """The tree of a YAML file."""
+def text_of(path: Path) -> str:
+    """The text of a YAML file, with the mark of its encoding if it has one."""
     name = files.shown(path)
     try:
         data = files.read_regular(path, MOST_BYTES, "keep meshes and data outside a model file")
     except files.Unreadable as error:
         raise ModelError(f"the file cannot be read: {error.reason}.", Source(name, 1)) from error
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise ModelError(
             f"the file is not UTF-8 text (byte 0x{data[error.start]:02x}). Save it as UTF-8 in your editor.", Source(name, line)
         ) from error
-    return from_text(text, name)
 
 
 def from_text(text: str, name: str) -> FileNode:
     """The tree of a YAML text; `name` is used in messages."""
     import yaml
 
+    text = text.removeprefix(ENCODING)
     if len(text) > MOST_BYTES:
         raise ModelError(f"the model has more than {MOST_BYTES // 10**6} million characters. Shorten it.", Source(name, 1))
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -189,7 +202,8 @@ class _Builder:
                     )
             elif isinstance(event, yaml.ScalarEvent):
                 begin = event.start_mark
-                finished = FileNode(self.where(event), text=event.value, glued=self.last == (begin.line, begin.column - 1))
+                span = Span(begin.index, event.end_mark.index, event.style or "", begin.column)
+                finished = FileNode(self.where(event), text=event.value, glued=self.last == (begin.line, begin.column - 1), span=span)
                 self.last = (event.end_mark.line, event.end_mark.column)
             elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
                 if len(stack) >= DEEPEST:
@@ -199,10 +213,11 @@ class _Builder:
                 stack.append((event, [], []))
             elif isinstance(event, yaml.SequenceEndEvent):
                 start, _, values = stack.pop()
-                finished = FileNode(self.where(start), items=tuple(_whole_calls(values)))
+                finished = FileNode(self.where(start), items=tuple(_whole_calls(values)), span=_around(start, event, values))
             elif isinstance(event, yaml.MappingEndEvent):
                 start, keys, values = stack.pop()
-                finished = FileNode(self.where(start), entries=self.entries(keys, values, start.flow_style))
+                entries = self.entries(keys, values, start.flow_style)
+                finished = FileNode(self.where(start), entries=entries, span=_around(start, event, values))
             if finished is not None:
                 self.count += 1
                 if self.count > MOST_NODES:
@@ -244,7 +259,8 @@ class _Builder:
                 raise key.error(
                     f"'{_short(name)}' is given twice in one mapping (first in line {found[name].where.line}). Remove or rename one."
                 )
-            found[name] = replace(value, where=key.where)
+            span = None if value.span is None or key.span is None else replace(value.span, key=key.span.first)
+            found[name] = replace(value, where=key.where, span=span)
         return found
 
     def refuse(self, event: Any) -> None:
@@ -264,6 +280,13 @@ class _Builder:
             )
 
 
+def _around(start: Any, end: Any, values: list[FileNode]) -> Span:
+    """The place of a list or mapping; one without brackets ends with its last value, not with the comments behind it."""
+    flow = bool(start.flow_style)
+    last = end.end_mark.index if flow else max((v.span.end for v in values if v.span), default=start.end_mark.index)
+    return Span(start.start_mark.index, last, "flow" if flow else "", start.start_mark.column)
+
+
 def _open_call(node: FileNode) -> bool:
     return node.text is not None and node.text.count("(") > node.text.count(")")
 
@@ -273,10 +296,15 @@ def _whole_calls(items: list[FileNode]) -> list[FileNode]:
     whole: list[FileNode] = []
     for item in items:
         if whole and _open_call(whole[-1]) and item.text is not None:
-            whole[-1] = replace(whole[-1], text=f"{whole[-1].text},{'' if item.glued else ' '}{item.text}")
+            text = f"{whole[-1].text},{'' if item.glued else ' '}{item.text}"
+            whole[-1] = replace(whole[-1], text=text, span=_joined(whole[-1], item))
         else:
             whole.append(item)
     return whole
+
+
+def _joined(first: FileNode, last: FileNode) -> Span | None:
+    return replace(first.span, end=last.span.end) if first.span and last.span else None
 
 
 def _whole_entries(keys: list[FileNode], values: list[FileNode]) -> list[tuple[FileNode, FileNode]]:
@@ -285,7 +313,8 @@ def _whole_entries(keys: list[FileNode], values: list[FileNode]) -> list[tuple[F
     for key, value in zip(keys, values, strict=True):
         if whole and _open_call(whole[-1][1]) and value.text == "":
             before, opened = whole[-1]
-            whole[-1] = (before, replace(opened, text=f"{opened.text},{'' if key.glued else ' '}{key.text}"))
+            text = f"{opened.text},{'' if key.glued else ' '}{key.text}"
+            whole[-1] = (before, replace(opened, text=text, span=_joined(opened, key)))
         else:
             whole.append((key, value))
     return whole

@@ -152,7 +152,11 @@ def dimension(d: Description, name: str, p: Parameter) -> Dimension:
     head, key, *_ = name.split(".")
     if head == "gravity":
         return ACCELERATION
-    thing = next(x for section in SECTIONS for x in getattr(d, section) if x.name == head and hasattr(x, key))
+    return field_dimension(d, next(x for section in SECTIONS for x in getattr(d, section) if x.name == head and hasattr(x, key)), key)
+
+
+def field_dimension(d: Description, thing: Any, key: str) -> Dimension:
+    """Dimension of a field of a spring, damper, friction, stop, coupling, load, cylinder or rod."""
     joint = getattr(thing, "joint", "") or ""
     turns = bool(joint) and not _slides(d, joint)
     x = _coordinate(d, joint) if joint else LENGTH
@@ -163,7 +167,7 @@ def dimension(d: Description, name: str, p: Parameter) -> Dimension:
         return second if key == "offset" else multiply(second, first, -1)
     if key == "damping":  # of a stop: per speed
         return multiply(TIME, x, -1)
-    fixed = {"force": FORCE, "moment": TORQUE, "mu": NONE, "radius": LENGTH, "speed": multiply(x, RATE)}
+    fixed = {"length": LENGTH, "force": FORCE, "moment": TORQUE, "mu": NONE, "radius": LENGTH, "speed": multiply(x, RATE)}
     turning = {
         "stiffness": TORSIONAL_STIFFNESS if turns else STIFFNESS, "free": x, "lower": x, "upper": x,
         "preload": TORQUE if turns else FORCE, "coulomb": TORQUE if turns else FORCE,

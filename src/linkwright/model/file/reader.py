@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.errors import ModelError, UsageError
 from linkwright.model.description import ZERO3, Description, Vec3
 from linkwright.model.file.bodies import read_bodies, read_shapes
@@ -20,7 +21,7 @@ from linkwright.model.file.drives import read_cuts, read_drives, read_start
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.joints_section import joint_places, read_joints
 from linkwright.model.file.loads import ChannelDimensions, read_loads
-from linkwright.model.file.nodes import FileNode, from_file, from_python, from_text
+from linkwright.model.file.nodes import FileNode, from_python, from_text, text_of
 from linkwright.model.file.overrides import apply_overrides, changed_singly, is_single, overridden
 from linkwright.model.file.repeat import expand
 from linkwright.model.file.units import ACCELERATION, LENGTH, UnitSystem
@@ -48,10 +49,16 @@ class Document:
     base: Path | None  # None: no other file may be named
     name: str
     overrides: Mapping[str, Any]
+    text: str | None = None  # of the file, as it was read; None of a dict
+    path: Path | None = None
 
     def in_symbols(self) -> Description:
         """The description with the numbers of the drawing as parameters: coordinates of pins (C.x) and lengths of links (crank.length)."""
         return _describe(self, in_symbols=True)
+
+    def with_literals(self, literals: dict[int, Any]) -> Description:
+        """The description with numbers of the text as variables: those that begin at these characters, which are noted there."""
+        return _describe(self, literals=literals)
 
 
 def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Description:
@@ -66,7 +73,8 @@ def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Descrip
     elif isinstance(source, (str, Path)):
         path = Path(source)
         stem = os.fsencode(path.stem).decode("utf-8", "replace")  # file names may be no Unicode
-        document = Document(from_file(path), path.parent, stem, overrides)
+        text = text_of(path)
+        document = Document(from_text(text, files.shown(path)), path.parent, stem, overrides, text, path)
     else:
         raise UsageError(f"a model is a path or a dict, not a {type(source).__name__}.")
     return _describe(document)
@@ -74,12 +82,12 @@ def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Descrip
 
 def read_text(text: str, file: str = "model.yaml", /, **overrides: Any) -> Description:
     """The mechanism of a YAML text; `file` is used in messages."""
-    return _describe(Document(from_text(text, file), Path(), Path(file).stem, overrides))
+    return _describe(Document(from_text(text, file), Path(), Path(file).stem, overrides, text))
 
 
 def read_enclosed(text: str, file: str, /) -> Description:
     """The mechanism of a YAML text that came inside another file; it may not name files itself."""
-    return _describe(Document(from_text(text, file), None, Path(file).stem, {}))
+    return _describe(Document(from_text(text, file), None, Path(file).stem, {}, text))
 
 
 def reread(description: Description, /, **overrides: Any) -> Description:
@@ -120,20 +128,20 @@ def redesigned(description: Description, chosen: Sequence[Parameter], values: Se
 
 
 @all_in_use()
-def _describe(document: Document, in_symbols: bool = False) -> Description:
+def _describe(document: Document, in_symbols: bool = False, literals: dict[int, Any] | None = None) -> Description:
     try:
-        return _read_sections(document, in_symbols)
+        return _read_sections(document, in_symbols, literals)
     except RecursionError as error:
         raise ModelError("the expressions of the model nest too deeply. Split them into parameters.", document.root.where) from error
 
 
-def _read_sections(document: Document, in_symbols: bool) -> Description:
+def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any] | None) -> Description:
     keys = dict(document.root.keys("the model", KEY_GROUPS))
     values, single = apply_overrides(keys, document.overrides)
     plane, space = _plane(keys)
     units, shown = _units(keys)
     context = Context(units, document.base, plane is not None, plane is not None and not space, in_symbols)
-    context.root_where, context.given = document.root.where, single
+    context.root_where, context.given, context.literals = document.root.where, single, literals
     read_parameters(context, keys.get("parameters"), values)
     read_abbreviations(context, keys.get("let"))
     keys = expand(context, keys)

@@ -1,0 +1,352 @@
+"""`edited`: the user's own model file with new numbers in place; comments, units, order and line ends stay.
+
+    text = edited(m.with_(**{"C.x": 0.91, "crank.mass": 0.4}).description)      the file's text as this mechanism would be written
+    rewrite(description, "better.yaml")                                         the same to a file
+
+Parameters, pins, starts and drives have one number in the text each. Numbers of bodies, points and forces may follow from others there
+(a centre given in the drawing, the inertia of a uniform rod): `fitting` finds the literals, and where a number is derived an entry
+that states it is added (`inertia:`). What the text gives by an expression, or in a `repeat:` block, is not touched: the error says what it
+depends on. The new text is read again and compared before it is given away.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from linkwright import files
+from linkwright.errors import ModelError, UsageError, listing
+from linkwright.model.description import Description
+from linkwright.model.expressions import Expr, free_variables
+from linkwright.model.file.context import Literal
+from linkwright.model.file.entries import KEYS, MASS_KEYS, derived
+from linkwright.model.file.fitting import FITS, Label, fitted, flat, missed
+from linkwright.model.file.nodes import ENCODING, FileNode, from_text
+from linkwright.model.file.overrides import DRIVE, START
+from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
+from linkwright.model.file.reader import Document, reread
+from linkwright.model.file.surgery import Edit, added, apply, exchanged, number, quantity
+from linkwright.model.file.units import LENGTH, NONE, UnitSystem
+from linkwright.model.file.writer import write
+from linkwright.model.file.written import inside, parameter_path
+
+ROUNDS = 4  # of entries that are added: a mass, then what followed from it
+MOST_NAMED = 6  # names in a message
+
+
+def edited(described: Description, values: Mapping[str, Any] | None = None, *, digits: int | None = None) -> str:
+    """Return the text of the model file with the numbers of this description in place, and those in `values` (SI, or texts with units).
+
+    Numbers are written in the unit of their place, with as many digits as they need to read back within 1e-12, or with `digits`. A model
+    given as a dict has no text: it is written anew. Raise UsageError for numbers that the text has no place for.
+    """
+    final = reread(described, **values) if values else described
+    document = final.document
+    if not isinstance(document, Document) or document.text is None:
+        return write(final)
+    if not document.overrides:
+        return document.text
+    text = document.text.removeprefix(ENCODING)
+    mark = document.text[: len(document.text) - len(text)]
+    editor = _Editor(final, replace(document, overrides={}), digits)
+    return mark + _signed_again(text, editor.text(text))
+
+
+def rewrite(
+    described: Description, path: str | os.PathLike[str], values: Mapping[str, Any] | None = None, *, digits: int | None = None
+) -> Path:
+    """Write what `edited` returns to a file, atomically; an older one is replaced."""
+    return files.write_text(path, files.MODELS, edited(described, values, digits=digits))
+
+
+def _signed_again(old: str, new: str) -> str:
+    """A text that Linkwright wrote, and that nobody changed since, gets a checksum of its new content."""
+    head, _, rest = old.partition("\n")
+    if files.signed(rest).partition("\n")[0] != head.rstrip("\r"):
+        return new
+    return files.signed(new.partition("\n")[2])
+
+
+class _Editor:
+    """The numbers that a text shall have, and the way there."""
+
+    def __init__(self, final: Description, plain: Document, digits: int | None):
+        self.final, self.plain, self.digits = final, plain, digits
+        listed = inside(plain.root, "units")
+        self.units = UnitSystem([n.text or "" for n in listed.items or ()] if listed is not None else [])
+        self.names = list(final.document.overrides)
+        self.wanted = flat(final.numbers())
+
+    def text(self, text: str) -> str:
+        """The new text: numbers with a place of their own first, then those that others follow from."""
+        for name in ("cuts", "space"):
+            if name in self.names:
+                raise UsageError(f"'{name}' was changed in a call; write it into the file yourself.")
+        direct, single = self._direct()
+        text = apply(text, self._entries(text))
+        text = self._exchanged(text, direct)
+        if single or self._turned:
+            text = self._fitted(text, single)
+        self._check(text)
+        return text
+
+    # ---------------------------------------------------------------- numbers with a place of their own
+
+    def _direct(self) -> tuple[dict[str, tuple[tuple[Any, ...], float]], list[str]]:
+        """Paths and values in SI of those, by name; and the names of all others."""
+        out: dict[str, tuple[tuple[Any, ...], float]] = {}
+        single = []
+        drawn = self.final.drawn_numbers
+        now = {n: float(x) for n, x in self.final.numbers().parameters if isinstance(x, (int, float))}
+        for name, given in self.final.document.overrides.items():
+            if name in now:
+                out[name] = (tuple(parameter_path(self.final, name)), now[name])
+            elif name == "name":
+                continue
+            elif name == "gravity":
+                axes = self.final.plane or "xyz"
+                out |= {f"gravity.{a}": (("gravity", i), float(self.final.numbers().gravity[i])) for i, a in enumerate(axes)}
+            elif name == "start":
+                out |= {f"{START}{k}": x for k in given for x in [self._of_start(k)]}
+            elif name.startswith(START):
+                out[name] = self._of_start(name.removeprefix(START))
+            elif name.startswith(DRIVE):
+                out[name] = self._of_drive(name.removeprefix(DRIVE))
+            elif name in drawn and name.endswith(".length"):
+                out[name] = self._of_link(name, drawn[name])
+            elif name in drawn:
+                pin, _, axis = name.rpartition(".")
+                out[name] = (("drawing", pin, (self.final.plane or "xyz").index(axis)), drawn[name])
+            else:
+                single.append(name)
+        return out, single
+
+    def _of_start(self, channel: str) -> tuple[tuple[Any, ...], float]:
+        found = dict(self.final.numbers().start)
+        known = channel if channel in found else f"{channel}.v"
+        if known not in found or isinstance(found[known], tuple):
+            raise UsageError(f"the start of '{channel}' is no single number of the file. Write it there yourself.")
+        return (("start", channel), float(found[known]))
+
+    def _of_drive(self, joint: str) -> tuple[tuple[Any, ...], float]:
+        drive = next(d for d in self.final.numbers().drives if d.joint == joint)
+        node = inside(self.plain.root, "drive", joint)
+        keys = {"torque": ("torque", "force"), "motor_dc": ("motor_dc",)}.get(drive.kind, (drive.kind,))
+        path: tuple[Any, ...] = ("drive", joint)
+        if node is not None and node.entries is not None:
+            path = (*path, next(k for k in keys if k in node.entries))
+            path = (*path, "voltage") if drive.kind == "motor_dc" else path
+        return path, float(drive.value)
+
+    def _of_link(self, name: str, value: float) -> tuple[tuple[Any, ...], float]:
+        """The station of the second point; the first one stays where it is."""
+        body = name.removesuffix(".length")
+        stations = inside(self.plain.root, "bodies", body, "along")
+        if stations is None or stations.entries is None:
+            return (("bodies", body, "along", list(self.final.body(body).points)[1].name), value)
+        first, second = stations.entries
+        algebra = QuantityAlgebra(self.units, {})
+        at = [read_quantity(stations.entries[k], algebra) for k in (first, second)]
+        size = self.units.bare_factor(LENGTH) or 1.0
+        a, b = (float(q.value) * (size if q.dimension == NONE else 1.0) for q in at)
+        return (("bodies", body, "along", second), a + value if b > a else a - value)
+
+    def _entries(self, text: str) -> list[Edit]:
+        """Entries that some of these numbers need, and the name of the model."""
+        root, out = self.plain.root, []
+        overrides = self.final.document.overrides
+        if "name" in overrides:
+            node = (root.entries or {}).get("name")
+            quoted = '"' + self.final.name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+            out.append(Edit(node.span.first, node.span.end, quoted) if node and node.span else added(text, root, "name", quoted))
+        if "gravity" in overrides:
+            node = inside(root, "gravity")
+            zeros = f"[{', '.join('0' for _ in self.final.plane or 'xyz')}]"
+            if node is None:
+                out.append(added(text, root, "gravity", zeros, ("name", "about", "plane", "units")))
+            elif node.items is None and node.span is not None:
+                out.append(Edit(node.span.first, node.span.end, zeros))
+        starts = [n.removeprefix(START) for n in overrides if n.startswith(START)] + list(overrides.get("start", ()))
+        missing = [k for k in dict.fromkeys(starts) if inside(root, "start", k) is None]
+        section = inside(root, "start")
+        if missing and section is None:
+            out.append(added(text, root, "start", "{" + ", ".join(f"{k}: 0" for k in missing) + "}", ("drive",)))
+        elif section is not None:
+            out += [added(text, section, k, "0") for k in missing]
+        for name in (n for n in overrides if n.endswith(".length") and n in self.final.drawn_numbers):
+            body = name.removesuffix(".length")
+            entry = inside(root, "bodies", body)
+            if entry is not None and inside(entry, "along") is None:
+                a, b = (p.name for p in self.final.body(body).points[:2])
+                size = quantity(self.final.drawn_numbers[name], LENGTH, self.units, self.digits)
+                out.append(added(text, entry, "along", f"{{{a}: 0, {b}: {size}}}", ("pins",)))
+        return out
+
+    def _exchanged(self, text: str, direct: Mapping[str, tuple[tuple[Any, ...], float]]) -> str:
+        """The text with these numbers."""
+        document = self._document(text)
+        nodes: dict[int, tuple[str, float]] = {}
+        named: list[Edit] = []
+        for name, (path, value) in direct.items():
+            node = _at(document.root, path)
+            if node is None or node.span is None or node.text is None:
+                raise UsageError(self._no_place(name))
+            if path[0] == "parameters":
+                named.append(self._parameter(name, node, value))
+            else:
+                nodes[node.span.first] = (name, value)
+        found: dict[int, Any] = dict.fromkeys(nodes)
+        if nodes:
+            document.with_literals(found)
+        for first, (name, _) in nodes.items():
+            if found[first] is None:
+                raise UsageError(self._no_place(name))
+        return apply(text, [*named, *(exchanged(found[k], value, self.units, self.digits) for k, (_, value) in nodes.items())])
+
+    def _parameter(self, name: str, node: FileNode, value: float) -> Edit:
+        """A parameter: in its unit, or bare as it is."""
+        try:
+            old = read_quantity(node, QuantityAlgebra(self.units, {}))
+        except ModelError:
+            depends = listing(sorted(free_variables(dict(self._plain_description().parameters)[name])))
+            raise UsageError(f"the parameter '{name}' is written as `{node.text}` ({node.where}); change {depends} instead.") from None
+        if old.dimension == NONE:
+            assert node.span is not None
+            quotes = node.span.style if node.span.style in ("'", '"') else ""
+            return Edit(node.span.first, node.span.end, f"{quotes}{number(value, 1.0, self.digits)}{quotes}")
+        return exchanged(Literal(name, node, old.dimension, float(old.value)), value, self.units, self.digits)
+
+    # ---------------------------------------------------------------- numbers that others follow from
+
+    def _fitted(self, text: str, names: Sequence[str]) -> str:
+        """The text in which these numbers, and all that follow from them, are as wanted."""
+        paths = [*self._turned, *(path for name in names for path in self._paths(name))]
+        for _ in range(ROUNDS):
+            document = self._document(text)
+            literals: dict[int, Any] = {n.span.first: None for p in paths for n in _scalars(_at(document.root, p)) if n.span is not None}
+            read = document.with_literals(literals)
+            known = {k: x for k, x in literals.items() if x is not None}
+            found = fitted(read, known, self.wanted)
+            if not found.missed:
+                return apply(text, [exchanged(known[k], x, self.units, self.digits) for k, x in found.values.items()])
+            more = derived(text, document.root, found.missed, self.wanted, self.units, self.final)
+            if not more:
+                raise UsageError(self._explained(names, found.missed))
+            text, paths = apply(text, [edit for _, edit in more]), [*paths, *(path for path, _ in more)]
+        raise UsageError(self._explained(names, found.missed))
+
+    @property
+    def _turned(self) -> list[tuple[Any, ...]]:
+        """Places that count from the drawing in a drawn body, and from the body itself once it has lengths of its own."""
+        names = (n.removesuffix(".length") for n in self.names if n.endswith(".length") and n in self.final.drawn_numbers)
+        bodies = [n for n in names if inside(self.plain.root, "bodies", n, "along") is None]
+        masses = inside(self.plain.root, "masses")
+        extra = [k for k, x in ((masses.entries or {}) if masses else {}).items() if (inside(x, "body") or x).text in bodies]
+        return [*(("bodies", n, "com") for n in bodies), *(("masses", k, "at") for k in extra)]
+
+    def _paths(self, name: str) -> list[tuple[Any, ...]]:
+        """Parts of the tree that hold the literals of a number."""
+        head, *rest = name.split(".")
+        if head == "gravity":
+            return [("gravity",)]
+        if any(b.name == head for b in self.final.bodies):
+            if rest[0] in MASS_KEYS:
+                return [("bodies", head, rest[0])]
+            joints = [j.name for j in self.final.joints if head in (j.first, j.second)]
+            ends = [("joints", j, key) for j in joints for key in ("at", "frames")]
+            pin = [("drawing", rest[0])] if head == self.final.bodies[0].name else []
+            return [*(("bodies", head, key) for key in ("along", "sides", "points")), *ends, *pin]
+        return [(section, head) for section in KEYS if inside(self.plain.root, section, head) is not None]
+
+    # ---------------------------------------------------------------- checks and messages
+
+    def _document(self, text: str) -> Document:
+        return replace(self.plain, root=from_text(text, self.plain.root.where.file), text=text)
+
+    def _plain_description(self) -> Description:
+        return self.plain.with_literals({})
+
+    def _check(self, text: str) -> None:
+        """Raise UsageError unless the text means what was asked for."""
+        here = flat(self._document(text).with_literals({}).numbers())
+        within = FITS if self.digits is None else 10.0 ** (1 - self.digits)
+        off = missed(here, self.wanted, within)
+        if off:
+            raise UsageError(self._explained(self.names, off))
+
+    def _no_place(self, name: str) -> str:
+        depends = self._depends(name)
+        if depends:
+            return f"'{name}' is an expression in the file; change {listing(depends)} instead."
+        return f"the file has no number of its own for '{name}': it comes from a `repeat:` block or an expression. Change it there."
+
+    def _depends(self, name: str) -> list[str]:
+        """Parameters that a number is written with."""
+        head, *rest = name.split(".")
+        axes = self.final.plane or "xyz"
+        last = axes.index(rest[-1]) if rest and rest[-1] in axes else None
+        keys = [key for key in rest if key not in axes]
+        found: set[str] = set()
+        for label, x in flat(self._plain_description()).items():
+            own = label[0] != "parameters" and head in label and all(key in label for key in keys)
+            if own and isinstance(x, Expr) and (last is None or label[-1] == last):
+                found |= {v for v in free_variables(x) if v in dict(self.final.parameters)}
+        return sorted(found)
+
+    def _explained(self, names: Sequence[str], off: Sequence[Label]) -> str:
+        """Why numbers cannot be written."""
+        for name in names:
+            head, *rest = name.split(".")
+            entry = inside(self.plain.root, "bodies", head)
+            body = next((b for b in self.final.bodies if b.name == head), None)
+            if not any(head in label or (rest and rest[0] in label) for label in off):
+                continue
+            depends = self._depends(name)
+            if body is not None and entry is None:
+                return f"'{name}' cannot be written: body '{head}' comes from a `repeat:` block. Change the numbers of the block."
+            if depends:
+                return f"'{name}' cannot be written: in the file it follows from {listing(depends)}. Change {listing(depends)} instead."
+            why = "" if body is None or entry is None or rest[0] in MASS_KEYS else self._of_point(name, body.name, rest[0], entry)
+            if why:
+                return why
+        some = ", ".join(".".join(map(str, label[1:])) for label in off[:MOST_NAMED])
+        return f"{listing(list(names))} cannot be written into the file alone: {some} would change, too. Change the numbers they follow from."
+
+    def _of_point(self, name: str, body: str, point: str, entry: FileNode) -> str:
+        """Why a point of a body cannot be written; empty where it has coordinates of its own."""
+        pins = [p.name for p in self.final.body(body).points]
+        if inside(entry, "along") is not None:
+            how = f"{point} is a station of `along:`, on the line of the body and counted from its first station"
+        elif inside(entry, "sides") is not None:
+            how = f"{point} is placed by `sides:`"
+        elif inside(entry, "points", point) is not None:
+            return ""
+        else:
+            moved = [f"{p}.{a}" for p in pins for a in self.final.plane or "xyz" if f"{p}.{a}" in self.final.drawn_numbers]
+            return f"'{name}' cannot be written: it follows from the drawing. Change pins there instead: {listing(moved or pins)}."
+        return f"'{name}' cannot be written: {how}. Give the body its own coordinates: `points: {{{point}: [x, y]}}`."
+
+
+def _at(node: FileNode | None, path: Sequence[Any]) -> FileNode | None:
+    """The value at a path of keys and indices; None where nothing is."""
+    for key in path:
+        if node is None:
+            return None
+        if isinstance(key, int):
+            node = node.items[key] if node.items is not None and key < len(node.items) else None
+        else:
+            node = None if node.entries is None else node.entries.get(key)
+    return node
+
+
+def _scalars(node: FileNode | None) -> Iterator[FileNode]:
+    """All single values below a node."""
+    if node is None:
+        return
+    if node.text is not None:
+        yield node
+    for inner in (*(node.items or ()), *(node.entries or {}).values()):
+        yield from _scalars(inner)

@@ -1,0 +1,109 @@
+"""Entries that a model file lacks for a number of its own: the mass, centre or inertia of a body that its shape gives, the length of a
+rod as drawn, fields of springs and the like that are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from linkwright.model.description import Description
+from linkwright.model.file.fitting import Label
+from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.overrides import field_dimension
+from linkwright.model.file.surgery import Edit, put, quantity
+from linkwright.model.file.units import ACCELERATION, INERTIA, LENGTH, MASS, UnitSystem
+from linkwright.model.file.written import inside
+
+MASS_KEYS = ("mass", "com", "inertia")
+KEYS = {  # sections of the file whose entries have numbers: field -> key where they differ
+    "rods": {}, "couplings": {}, "gears": {}, "springs": {}, "dampers": {}, "friction": {}, "stops": {"lower": "min", "upper": "max"},
+    "loads": {}, "cylinders": {},
+}  # fmt: skip
+FIELDS = {"frictions": "friction"}  # field of a description -> section of the file
+PAIRS = ("xx", "xy", "xz", "yy", "yz", "zz")
+
+New = tuple[tuple[Any, ...], Edit]  # path of an entry, and its text
+
+
+def derived(
+    text: str, root: FileNode, missed: Sequence[Label], wanted: Mapping[Label, Any], units: UnitSystem, final: Description
+) -> list[New]:
+    """Entries for numbers that the text does not state, with values to begin with."""
+    plane = final.plane
+    out: dict[tuple[Any, ...], New] = {}
+    for label in missed:
+        new = None
+        if label[0] == "bodies" and len(label) > 2 and label[2] in MASS_KEYS:
+            new = _of_body(text, root, str(label[1]), str(label[2]), wanted, units, plane)
+        elif label[0] == "gravity":
+            new = _gravity(text, root, wanted, units, plane)
+        elif len(label) > 2:
+            new = _of_field(text, root, label, wanted, units, final)
+        if new is not None:
+            out.setdefault(new[0], new)
+    return list(out.values())
+
+
+def _of_body(
+    text: str, root: FileNode, body: str, key: str, wanted: Mapping[Label, Any], units: UnitSystem, plane: str | None
+) -> New | None:
+    entry = inside(root, "bodies", body)
+    there = inside(entry, key)
+    if entry is None or entry.span is None:
+        return None
+    path = ("bodies", body, key)
+    values = {k[3:]: float(x) for k, x in wanted.items() if k[:3] == path and not hasattr(x, "op")}
+    before = ("pins", "points", "along", "sides", *MASS_KEYS[: MASS_KEYS.index(key)])
+    if key == "mass":
+        return None if there is not None else (path, put(text, entry, key, quantity(values[()], MASS, units), before))
+    if key == "com":
+        if there is not None and there.items is not None:
+            return None
+        axes = range(2 if plane else 3)
+        listed = ", ".join(quantity(values[(i,)], LENGTH, units) for i in axes)
+        return path, put(text, entry, key, f"[{listed}]", before)
+    return _inertia(text, entry, there, path, values, units, before)
+
+
+def _inertia(
+    text: str,
+    entry: FileNode,
+    there: FileNode | None,
+    path: tuple[Any, ...],
+    values: Mapping[Any, float],
+    units: UnitSystem,
+    before: Sequence[str],
+) -> New | None:
+    """A single number in a plane, else the six of a tensor; one that is there is exchanged if its form has too few."""
+    if () in values:
+        return None if there is not None else (path, put(text, entry, "inertia", quantity(values[()], INERTIA, units), before))
+    if there is not None and (there.entries is not None or (there.items is not None and any(i.items for i in there.items))):
+        if there.entries is None or len(there.entries) == len(PAIRS):
+            return None
+    index = {"x": 0, "y": 1, "z": 2}
+    six = {pair: values[(index[pair[0]], index[pair[1]])] for pair in PAIRS}
+    listed = ", ".join(f"{pair}: {quantity(x, INERTIA, units)}" for pair, x in six.items())
+    return path, put(text, entry, "inertia", f"{{{listed}}}", before)
+
+
+def _gravity(text: str, root: FileNode, wanted: Mapping[Label, Any], units: UnitSystem, plane: str | None) -> New | None:
+    there = inside(root, "gravity")
+    if there is not None and there.items is not None:
+        return None
+    axes = range(2 if plane else 3)
+    listed = ", ".join(quantity(float(wanted["gravity", i]), ACCELERATION, units) for i in axes)
+    return ("gravity",), put(text, root, "gravity", f"[{listed}]", ("name", "about", "plane", "units"))
+
+
+def _of_field(text: str, root: FileNode, label: Label, wanted: Mapping[Label, Any], units: UnitSystem, final: Description) -> New | None:
+    """A field of a spring, rod, stop and so on that the file leaves out."""
+    section = FIELDS.get(str(label[0]), str(label[0]))
+    if section not in KEYS or len(label) != 3 or label not in wanted or hasattr(wanted[label], "op"):
+        return None
+    key = KEYS[section].get(str(label[2]), str(label[2]))
+    entry = inside(root, section, str(label[1]))
+    if entry is None or entry.span is None or inside(entry, key) is not None:
+        return None
+    thing = next(x for x in getattr(final, str(label[0])) if x.name == label[1])
+    value = quantity(float(wanted[label]), field_dimension(final, thing, str(label[2])), units)
+    return (section, str(label[1]), key), put(text, entry, key, value)
