@@ -27,8 +27,9 @@ def test_ends_are_the_optima_of_single_goals(front: lw.ParetoFront) -> None:
     m = lw.load(SLIDER_CRANK)
     longest = m.optimise("max range guide", VARY, n=64, starts=2)
     quietest = m.optimise("min rms A.torque", VARY, n=64, starts=2)
-    assert abs(front.values[:, 0].max() / longest.value - 1.0) < 1e-6
-    assert abs(front.values[:, 1].min() / quietest.value - 1.0) < 1e-6
+    # at an end its goal may be worse by 1e-6 for the sake of the others
+    assert abs(front.values[:, 0].max() / longest.value - 1.0) < 2e-6
+    assert abs(front.values[:, 1].min() / quietest.value - 1.0) < 2e-6
 
 
 def test_one_goal_is_paid_for_with_the_other(front: lw.ParetoFront) -> None:

@@ -58,7 +58,7 @@ def test_the_gain_of_what_binds_is_the_derivative_of_the_optimum() -> None:
 
 def test_gradients_of_goals_and_limits_are_those_of_differences() -> None:
     vary = {"r": None, "rod": "150..250 mm", "e": "-50..50 mm", "slider.mass": "0.5..2 kg"}
-    texts = ["range guide while 100..180 deg < 1 mm", "A.torque < 9 N m", "mean A.power < 1 W", "std C.load < 1 N", "mass < 3 kg"]
+    texts = ["range guide while 100..180 deg < 1 mm", "A.torque < 9 N m", "mean C.load < 1 N", "std C.load < 1 N", "mass < 3 kg"]
     p = problem(lw.load(SLIDER_CRANK).description, "min rms A.torque", vary, texts, "turn", Mechanism, Designer())
     u, h = np.array([0.4, 0.6, 0.55, 0.3]), 1e-6
     for q in p.quantities:
@@ -123,7 +123,7 @@ def test_enough_ends_the_search() -> None:
 
 
 def test_searches_agree() -> None:
-    vary = {"r": None, "rod": "150..250 mm", "e": "-50..50 mm"}
+    vary = {"r": None, "rod": "150..250 mm"}
     found = [
         lw.load(SLIDER_CRANK).optimise("min rms A.torque", vary, "range guide > 100 mm", search=s, n=256, starts=4).value
         for s in ("sobol", "de", "cma")

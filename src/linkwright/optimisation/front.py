@@ -24,7 +24,8 @@ from linkwright.optimisation.problem import FEASIBLE, Goal, Limit, Problem
 from linkwright.optimisation.search import CandidatePool
 from linkwright.optimisation.searching import SearchOptions, SearchProgress, SearchState, local, minimised, searched
 
-SAME = 1e-6  # of the range of a goal: designs so near each other count as one
+HELD = 1e-6  # relative slack of a goal that is held at its best
+SAME = 1e-5  # of the range of a goal: designs so near each other count as one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,7 +154,7 @@ class FrontSearch:
         best = self._best_of(k)
         goals = self.problem.goals
         level = self._goals(best)[k]
-        held = self._held(goals[k], level + SAME * max(abs(level), 1e-12))
+        held = self._held(goals[k], level + HELD * max(abs(level), 1e-12))
         others = [term for j, g in enumerate(goals) if j != k for term in self._scaled(g, best)]
         found = local(self.problem, others, best.u, None, (*self.problem.limits, held))
         if found is None or not found.feasible:

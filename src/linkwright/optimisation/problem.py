@@ -105,7 +105,12 @@ class DesignPoint:
     @cached_property
     def slopes(self) -> Any:
         """Derivatives of channels by name."""
-        return self.trajectory.derivatives(list(self.problem.names)) if self._turned is None else self._turned[1]
+        return self.every_slope if self._turned is None else self._turned[1]
+
+    @cached_property
+    def every_slope(self) -> Any:
+        """Derivatives of all channels, also of those that no measure reads."""
+        return self.trajectory.derivatives(list(self.problem.names))
 
     @cached_property
     def _turned(self) -> Any:

@@ -225,7 +225,7 @@ class SteppedMotion:
     def read(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         values = self._p.trajectory.read(names)
         moving = [n for n in names if n != "t"]
-        slopes = self._p.slopes.read(moving)
+        slopes = self._p.every_slope.read(moving)
         return {n: x + 1j * STEP * slopes[n][..., self._k] if n in slopes else x for n, x in values.items()}
 
 
