@@ -79,6 +79,7 @@ class LocalSearch:
     elastic: bool = False
     most: int = MOST_DESIGNS
     solver: str = "slsqp"
+    nothing: float = 0.0  # size of a goal that is met
 
     def merit(self, p: DesignPoint, scale: float, penalty: float = PENALTY) -> float:
         """A design's worth: the goal over its scale, and violations."""
@@ -93,7 +94,7 @@ class LocalSearch:
         self.problem.rebase(u)
         p = self.problem.point(u)
         program, best, radius, converged = self._program(p, None), p, BOX, False
-        nothing = NOTHING * program.scale
+        self.nothing = NOTHING * program.scale
         begun = self.problem.tally.designs
         for k in range(rounds):
             if self.problem.tally.designs - begun > self.most:
@@ -105,8 +106,8 @@ class LocalSearch:
             center, best = best, new if new is not None and gained > 0.0 else best
             if best is not center:
                 self.problem.rebase(best.u)
-            if abs(value_of(self.terms, best)) < nothing and violation_of(self.limits, best) <= FEASIBLE:
-                converged = True  # round-off
+            if self._nothing_left(best):
+                converged = True
                 break
             if found is None:
                 radius *= 0.25
@@ -124,9 +125,13 @@ class LocalSearch:
                 program = self._program(best, program)
         return LocalOptimum(best, program, program.start(best), value_of(self.terms, best), violation_of(self.limits, best), converged)
 
+    def _nothing_left(self, p: DesignPoint) -> bool:
+        """True if the goal is met to round-off."""
+        return abs(value_of(self.terms, p)) < self.nothing and violation_of(self.limits, p) <= FEASIBLE
+
     def polished(self, found: LocalOptimum) -> LocalOptimum:
         """Continue an optimum of extremes: by linear programs (`minimax`), and where these creep, by a method that sees curvature."""
-        if not found.program.extremes:
+        if not found.program.extremes or self._nothing_left(found.point):
             return found
         best, converged = found.point, False
         for _ in range(TURNS):
