@@ -191,7 +191,7 @@ class Mechanism:
 
     def balance(self, **options: Any) -> Any:
         """Return counterweights or redistributed masses that lower shaking force, shaking moment and drive torque over a cycle."""
-        from linkwright.design.balancing import balance
+        from linkwright.optimisation.balancing import balance
 
         return call_explained(balance)(self, **options)
 

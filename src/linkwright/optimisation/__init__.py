@@ -6,4 +6,7 @@ program.py      the nonlinear program at chosen samples      local.py        SLS
 restoration.py  back to designs that close and are feasible  search.py       thousands of candidates, then the best starts
 certificate.py  KKT residual, multipliers, what binds        front.py        several goals: the Pareto front
 optimum.py      the result: tables, file, page               making.py       `m.optimise`: everything checked before the search
+nonlinear.py    methods of nonlinear programming             minimax.py      extremes to the end, by linear programs
+turning.py      turns of designs in machine code             searching.py    the whole search, with progress
+balancing.py    a recipe: counterweights and masses          mass_design.py, inertia_regressor.py   what it is made of
 """

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.optimisation import minimax
+from linkwright.optimisation.nonlinear import SOLVERS
 from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Limit, Problem
 from linkwright.optimisation.program import Program
 from linkwright.optimisation.quantities import MeasuredValue
-from linkwright.results.tables import package
 
 Terms = Sequence[tuple[float, MeasuredValue]]
 ROUNDS = 40  # of SLSQP, each with its own working set and box
@@ -191,7 +191,8 @@ class LocalSearch:
         low = np.concatenate([np.maximum(-1.0, -center.u / radius), program.low])
         high = np.concatenate([np.minimum(1.0, (1.0 - center.u) / radius), np.full(program.aux, np.inf)])
         try:
-            found = SOLVERS[self.solver](trials, list(zip(low, high, strict=True)), most)
+            bounds = list(zip(low, high, strict=True))
+            found = SOLVERS[self.solver](trials.objective, trials.start, bounds, trials.constraints, most)
         except ImpossibleDesign:
             return None, trials.best
         z = trials.variables(found.x)
@@ -279,38 +280,6 @@ class Trials:
             {"type": "eq" if e else "ineq", "fun": lambda y, e=e: self._rows(y, e)[0], "jac": lambda y, e=e: self._rows(y, e)[1]}
             for e in kinds
         ]
-
-
-Bounds = list[tuple[float, float]]
-
-
-def _slsqp(trials: Trials, bounds: Bounds, most: int) -> Any:
-    from scipy.optimize import minimize
-
-    options = {"maxiter": most, "ftol": 1e-12}
-    return minimize(
-        trials.objective, trials.start, jac=True, method="SLSQP", bounds=bounds, constraints=trials.constraints, options=options
-    )
-
-
-def _trust_constr(trials: Trials, bounds: Bounds, most: int) -> Any:
-    from scipy.optimize import BFGS, NonlinearConstraint, minimize
-
-    rows = [NonlinearConstraint(c["fun"], 0.0, 0.0 if c["type"] == "eq" else np.inf, jac=c["jac"], hess=BFGS()) for c in trials.constraints]
-    options = {"maxiter": 3 * most, "gtol": 1e-10, "xtol": 1e-10}
-    return minimize(
-        trials.objective, trials.start, jac=True, hess=BFGS(), method="trust-constr", bounds=bounds, constraints=rows, options=options
-    )
-
-
-def _ipopt(trials: Trials, bounds: Bounds, most: int) -> Any:
-    options = {"max_iter": 3 * most, "tol": 1e-10, "print_level": 0}
-    return package("cyipopt").minimize_ipopt(
-        trials.objective, trials.start, jac=True, bounds=bounds, constraints=trials.constraints, options=options
-    )
-
-
-SOLVERS = {"slsqp": _slsqp, "trust-constr": _trust_constr, "ipopt": _ipopt}
 
 
 def _at_edge(u: np.ndarray, center: np.ndarray, radius: float) -> bool:

@@ -13,7 +13,8 @@ import numpy as np
 from linkwright.errors import UsageError, nearest
 from linkwright.model.file.units import NONE, parse_unit, quantity
 from linkwright.optimisation.certificate import OptimumCertificate, certify
-from linkwright.optimisation.local import MOST_DESIGNS, SOLVERS, LocalOptimum, LocalSearch, Terms, value_of, violation_of
+from linkwright.optimisation.local import MOST_DESIGNS, LocalOptimum, LocalSearch, Terms, value_of, violation_of
+from linkwright.optimisation.nonlinear import SOLVERS
 from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Goal, Problem
 from linkwright.optimisation.search import CandidatePool, GlobalSearch, method_named
 

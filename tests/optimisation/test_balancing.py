@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.design.balancing import CycleCurves, balance
-from linkwright.design.inertia_regressor import regressor
-from linkwright.design.mass_design import _Problem, counterweight_blocks, redistribution_blocks
+from linkwright.optimisation.balancing import CycleCurves, balance
+from linkwright.optimisation.inertia_regressor import regressor
+from linkwright.optimisation.mass_design import _Problem, counterweight_blocks, redistribution_blocks
 from linkwright.results.state import State
 
 OBLIQUE = {  # a four-bar whose coupler carries its mass off the line of its pins

@@ -9,21 +9,20 @@ answer in (m, m p), which is already the optimum where the shaking force alone c
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from linkwright.design.inertia_regressor import parameters
 from linkwright.errors import UsageError, nearest
 from linkwright.model.description import Body, Description
 from linkwright.model.file import quantity
 from linkwright.model.file.units import LENGTH, MASS, NONE, shown
 from linkwright.numerics.linalg import least_squares
+from linkwright.optimisation.inertia_regressor import parameters
+from linkwright.optimisation.nonlinear import slsqp
 
 RANDOM_STARTS = 3
 POLISHING_STEPS = 8
@@ -247,24 +246,13 @@ def minimise(
     A: np.ndarray, r0: np.ndarray, blocks: Sequence[Block], names: Sequence[str], *, starts: int = RANDOM_STARTS
 ) -> list[np.ndarray]:
     """The variables of each block with least |A dtheta + r0|^2: sequential quadratic programming from several starts."""
-    search: Any = import_module("scipy.optimize").minimize  # has no types, and guessing them takes a type checker seconds
     problem = _Problem(A, r0, tuple(blocks), tuple(names))
     low, high = problem.box
     best: np.ndarray | None = None
     for start in _starts(problem, starts):
         if best is not None and problem.value(best)[0] < NOTHING_LEFT:
             break
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # "x outside bounds, clipped": it is clipped, and brought back below
-            done = search(
-                problem.value,
-                start,
-                jac=True,
-                bounds=list(zip(low, high, strict=True)),
-                constraints=problem.limits(),
-                method="SLSQP",
-                options={"maxiter": 300, "ftol": 1e-13},
-            )
+        done = slsqp(problem.value, start, list(zip(low, high, strict=True)), problem.limits(), 300, 1e-13)
         for x in (start, problem.within(done.x)):
             if np.isfinite(x).all() and (best is None or problem.value(x)[0] < problem.value(best)[0]):
                 best = x

@@ -17,8 +17,13 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.design.inertia_regressor import CycleRegressor, of_body, parameters, regressor
-from linkwright.design.mass_design import (
+from linkwright.errors import UsageError, nearest
+from linkwright.files.columns import table
+from linkwright.model.description import Body, Description
+from linkwright.model.file import read_text, write
+from linkwright.motion import cycle
+from linkwright.optimisation.inertia_regressor import CycleRegressor, of_body, parameters, regressor
+from linkwright.optimisation.mass_design import (
     RANDOM_STARTS,
     Block,
     PointMass,
@@ -27,11 +32,6 @@ from linkwright.design.mass_design import (
     minimise,
     redistribution_blocks,
 )
-from linkwright.errors import UsageError, nearest
-from linkwright.files.columns import table
-from linkwright.model.description import Body, Description
-from linkwright.model.file import read_text, write
-from linkwright.motion import cycle
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 
