@@ -264,7 +264,7 @@ class Trajectory:
 
     @property
     def channels(self) -> list[str]:
-        return ["t", *self._readings.table.names]
+        return ["t", *self._readings.names]
 
     def channel(self, name: str) -> Channel:
         return self._readings.channel(name)
