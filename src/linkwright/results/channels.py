@@ -25,6 +25,7 @@ from linkwright import joints
 from linkwright.errors import ChannelError, nearest
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import pressure
+from linkwright.mechanics.inverse.places import resting_points
 from linkwright.mechanics.kinematics.motion import (
     Skeleton,
     relative,
@@ -82,6 +83,7 @@ class Channels:
     def _make(self) -> None:
         """Channels of every mechanism: the same for all results of one skeleton."""
         skel = self.skel
+        self._resting = resting_points(skel.tree.description)
         self._joints()
         for c in skel.tree.description.cylinders:
             self._add(c.name, "length", lambda x, n=c.name: x.cylinder(n).length)
@@ -178,7 +180,7 @@ class Channels:
         self._add(f"{name}.a", "acceleration", lambda x: x.point_acceleration(node, p)[pick])
         self._add(f"{name}.speed", "speed", lambda x: _size(x.point_velocity(node, p)))
         both: Callable[[Instant], Any] = lambda x: np.array([x.point_velocity(node, p)[pick], x.point_acceleration(node, p)[pick]])
-        if node >= 0:
+        if name not in self._resting:
             self._add(f"{name}.curvature", "curvature", lambda x: _curvature(both(x)), raw=both, cook=curvatures)
         for i, axis in enumerate(self._plane or "xyz"):
             self._add(f"{name}.{axis}", "length", lambda x, i=i: x.point(node, p)[i])

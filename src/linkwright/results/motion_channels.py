@@ -21,7 +21,7 @@ from linkwright import joints
 from linkwright.errors import ChannelError, nearest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.places import EffortPlace, effort_place
+from linkwright.mechanics.inverse.places import EffortPlace, effort_place, resting_points
 from linkwright.mechanics.inverse.power_share import share_terms, transmission_by_force, transmissions_by_force
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.spatial import array
@@ -98,7 +98,7 @@ class MotionChannels(Mapping[str, Channel]):
             node = skel.node(body.name)
             if node >= 0 and self.d.planar:
                 out[f"{body.name}.angle.jerk"] = ("angular jerk", lambda x, n=node: x.A[n][2])
-            for point in body.points:
+            for point in body.points if node >= 0 else ():
                 self._point_jerks(out, f"{body.name}.{point.name}", node, array(point.at))
         return out
 
@@ -122,7 +122,8 @@ class MotionChannels(Mapping[str, Channel]):
         for body in self.d.bodies[1:]:
             out += [f"{body.name}.angle"] if self.d.planar else []
             out += [f"{body.name}.{p.name}" for p in body.points]
-        return list(dict.fromkeys(out))
+        rest = resting_points(self.d)
+        return [name for name in dict.fromkeys(out) if name not in rest]
 
     def _place(self, name: str, what: str) -> EffortPlace:
         found = effort_place(self.d, name)

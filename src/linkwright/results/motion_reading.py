@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -66,9 +66,7 @@ class MotionReading:
 
     def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
         """Channels by name, all samples at once; NaN where they are not determined."""
-        c = self.c
-        rows = {"q": c.q, "v": c.v, "a": c.a, "t": c.t[:, None], "near": cut_rows(c.skel, c.references)}
-        out: dict[str, np.ndarray] = {}
+        c, rows, out = self.c, self.rows, dict[str, np.ndarray]()
         for some, held, third in self.groups(channels):
             size = max(1, AT_ONCE // (c.skel.tree.nv * (len(c.frame.row_scale) + len(held))))
             parts: list[dict[str, np.ndarray]] = []
@@ -82,6 +80,28 @@ class MotionReading:
                 parts.append(read_held(motion, some))
             out |= {x.name: np.concatenate([part[x.name] for part in parts]) for x in some}
         return out
+
+    @property
+    def rows(self) -> dict[str, np.ndarray]:
+        c = self.c
+        return {"q": c.q, "v": c.v, "a": c.a, "t": c.t[:, None], "near": cut_rows(c.skel, c.references)}
+
+    def at(self, i: int) -> Mapping[str, np.ndarray]:
+        """Terms of a sample, solved for when they are asked for."""
+        return SampleTerms(self, i)
+
+    @cached_property
+    def _terms(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def term(self, name: str) -> np.ndarray:
+        """(n, entries) of a term; NaN where it is not determined."""
+        if name not in self._terms:
+            held, third = (self.prescribed, self.third()) if name == "jerk" else (self.held, None)
+            motion = HeldMotion(self.c.frame, self.rows, held, third, [name.removeprefix(PUSH)] if name.startswith(PUSH) else ())
+            good = motion.provide([name])
+            self._terms[name] = np.where(good[:, None], motion.batch.rows[name], np.nan)
+        return self._terms[name]
 
     def groups(self, channels: Sequence[Channel]) -> list[tuple[list[Channel], list[str], np.ndarray | None]]:
         """Channels that the same coordinates hold: jerks by what is prescribed, the others by the drives."""
@@ -98,6 +118,27 @@ class MotionReading:
         known = [c.arrays.get(THIRD + name, np.zeros((len(c), 1))) for name in self.prescribed]
         found = np.concatenate(known, axis=1) if known else np.zeros((len(c), 0))
         return 0.0 * found if c.static else found
+
+
+class SampleTerms(Mapping[str, np.ndarray]):
+    """Terms of one sample of a trajectory by name."""
+
+    def __init__(self, of: MotionReading, i: int):
+        self.of, self.i = of, i
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self:
+            raise KeyError(name)
+        return self.of.term(name)[self.i]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and bool(self.of.prescribed if name == "jerk" else name == "tangent" or name.startswith(PUSH))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("jerk", "tangent") if self.of.prescribed else ("tangent",))
+
+    def __len__(self) -> int:
+        return 2 if self.of.prescribed else 1
 
 
 def read_held(motion: HeldMotion, channels: Sequence[Channel]) -> dict[str, np.ndarray]:

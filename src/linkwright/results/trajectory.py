@@ -158,7 +158,9 @@ class Trajectory:
     def instant(self, i: int) -> Instant:
         """The mechanism at a sample, for reading anything."""
         self._need_sample(i)
-        return Instant(self.skel, self.q[i], self.v[i], float(self.t[i]), self.references[i], self.a[i], solver=self._loads.solver(i))
+        out = Instant(self.skel, self.q[i], self.v[i], float(self.t[i]), self.references[i], self.a[i], solver=self._loads.solver(i))
+        out.terms = self._readings.moving.at(i)
+        return out
 
     @cached_property
     def instants(self) -> list[Instant]:

@@ -72,6 +72,22 @@ def effort_place(d: Description, name: str) -> EffortPlace | None:
     return _point(d, name, body, rest)
 
 
+def resting_points(d: Description) -> set[str]:
+    """Points (`crank.A`) that cannot move: those of the ground, and of a body where it is pinned to the ground."""
+    ground = d.bodies[0].name
+    out = {f"{ground}.{p.name}" for p in d.bodies[0].points}
+    for j in d.joints:
+        if ground in (j.first, j.second) and joints.JOINTS[j.type].keeps_origin:
+            body, frame = (j.second, j.frame_second) if j.first == ground else (j.first, j.frame_first)
+            out |= {f"{body}.{p.name}" for p in d.body(body).points if _same(p.at, frame.at)}
+    return out
+
+
+def _same(a: Any, b: Any) -> bool:
+    """True for equal numbers; symbols are never equal."""
+    return all(isinstance(x, (int, float)) and isinstance(y, (int, float)) and x == y for x, y in zip(a, b, strict=True))
+
+
 def _point(d: Description, name: str, body: str, rest: str) -> EffortPlace | None:
     axes = d.plane or "xyz"
     known = {p.name for p in d.body(body).points}
