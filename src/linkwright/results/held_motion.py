@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,10 +26,14 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.places import EffortPlace, effort_place
 from linkwright.numerics.linalg import factor
+from linkwright.numerics.pivoting import pivot_order
+from linkwright.numerics.scalars import eliminate, minimum, where
 from linkwright.results.batch import Batch
 from linkwright.results.channels import Channel
 
 WEAK = 1e-9  # dimensionless: rows that determine less are lost
+SURE = 1e-3  # dimensionless pivot: above it elimination in a fixed order loses three digits at most
+NO_PIVOT = 1e-12
 FAR = 1e5  # largest entry of the dimensionless inverse: beyond it a jerk, which has its third power, has no digits left
 PUSH = "push "  # terms of a unit load on a place: lam, u and the load itself
 
@@ -63,12 +67,39 @@ def _need_place(at: Instant, name: str) -> EffortPlace:
     return found
 
 
+class FixedOrder(NamedTuple):
+    """Rows and columns of an elimination without pivoting: what many designs in machine code go by."""
+
+    rows: list[int]
+    columns: list[int]
+
+    @classmethod
+    def of(cls, loops: Loops, held: Sequence[str], samples: Sequence[Instant]) -> FixedOrder | None:
+        """Chosen on some samples; None where the matrix is not square, or singular in one of them."""
+        matrices = []
+        for x in samples:
+            J = np.asarray(loops.dimensionless(loops.at(x.q, x.v, x.t, x.references))[1])
+            matrices.append(np.concatenate([J, *(scaled_row(loops, _need_place(x, name), x) for name in held)]))
+        if matrices[0].shape[0] != matrices[0].shape[1] or any(factor(A, SURE).rank < len(A) for A in matrices):
+            return None
+        return cls(*pivot_order(matrices, np.any([A != 0.0 for A in matrices], axis=0)))
+
+
+class _Dense(NamedTuple):
+    """Matrices and inverses of some samples, dimensionless; `singular` marks those that determine too little."""
+
+    which: np.ndarray
+    A: np.ndarray
+    inverse: np.ndarray
+    singular: np.ndarray
+
+
 @dataclass(eq=False)
 class HeldMotion:
     """Terms of the samples in `rows` (as `Batch` takes them) while the coordinates `held` determine the motion.
 
     `third` are the third derivatives of the held coordinates (n, held), `outputs` the places whose unit loads are asked for. `design`:
-    see `Batch`.
+    see `Batch`; `order` is for many samples in machine code, those with small pivots are solved as without it.
     """
 
     loops: Loops
@@ -77,26 +108,27 @@ class HeldMotion:
     third: np.ndarray | None = None
     outputs: Sequence[str] = ()
     design: Callable[[Any], Loops] | None = field(default=None, repr=False)
+    order: FixedOrder | None = None
 
     @cached_property
     def batch(self) -> Batch:
         """The instant on symbols, with the terms among its inputs."""
         n, nv, many = len(self.rows["q"]), self.loops.skel.tree.nv, len(self.held)
-        terms = {"jerk": np.zeros((n, nv)), "tangent": np.zeros((n, nv * many))}
-        terms |= {PUSH + name: np.zeros((n, self._width)) for name in self.outputs}
+        terms = {"third": self._thirds, "jerk": np.zeros((n, nv)), "tangent": np.zeros((n, nv * many))}
+        terms |= {PUSH + name: np.zeros((n, len(self.loops.row_scale) + many + 1)) for name in self.outputs}
         return Batch(self.loops, {**self.rows, **terms}, None, self.design)
 
     @property
-    def _width(self) -> int:
-        return len(self.loops.row_scale) + len(self.held) + 1
+    def _thirds(self) -> np.ndarray:
+        return np.zeros((len(self.rows["q"]), len(self.held))) if self.third is None else self.third
 
     def take(self, rows: Mapping[str, np.ndarray], third: np.ndarray | None = None) -> None:
         """Other samples from now on."""
         self.rows, self.third = rows, third
         known = {name: np.zeros((len(rows["q"]), x.shape[1])) for name, x in self.batch.rows.items() if name not in rows}
-        self.batch.take({**rows, **known})
-        for name in ("_matrices", "_inverses", "tangent", "jerk", "singular"):
-            vars(self).pop(name, None)
+        self.batch.take({**rows, **known, "third": self._thirds})
+        self._hard = np.arange(0)
+        vars(self).pop("_dense", None)
 
     # ---------------------------------------------------------------- the matrix
 
@@ -111,6 +143,8 @@ class HeldMotion:
         """Anything read at the samples; one by one where it cannot be traced."""
         found = self.batch.values(named)
         missing = [name for name in named if name not in found]
+        if missing and self.design is not None:
+            raise ChannelError(f"{', '.join(missing)}: a joint of this mechanism runs on numbers only; designs are read one by one.")
         if missing:
             every = [self.instant(i) for i in range(self.batch.n)]
             found |= {name: np.array([named[name](x) for x in every], dtype=float) for name in missing}
@@ -127,67 +161,88 @@ class HeldMotion:
 
     @cached_property
     def _scales(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of rows and columns: dimensionless matrices have rows / scale * columns."""
+        """Of rows and columns: dimensionless matrices have entries / rows * columns."""
         places = [effort_place(self.loops.skel.tree.description, name) for name in self.held]
         held = [self.loops.kappa if p is not None and p.kind == "length" else 1.0 for p in places]
         return np.concatenate([self.loops.row_scale, held]), self.loops.columns
 
     @cached_property
-    def _matrices(self) -> np.ndarray:
-        """(n, rows, nv), dimensionless."""
-        rows, columns = self._scales
-        return self.values({"A": self._A})["A"] * columns / rows[:, None]
+    def _hard(self) -> np.ndarray:
+        """Samples that elimination in a fixed order does not solve: all where there is none."""
+        return np.arange(self.batch.n if self.order is None else 0)
 
     @cached_property
-    def _inverses(self) -> np.ndarray:
-        """(n, nv, rows), dimensionless: of least norm where rows are redundant or links spin idly."""
-        A = self._matrices
-        if A.shape[1] == A.shape[2]:
-            try:
-                return np.linalg.inv(A)
-            except np.linalg.LinAlgError:  # one of them is singular to the last digit
-                pass
+    def _dense(self) -> _Dense:
+        """Of the hard samples: inverses of least norm where rows are redundant or links spin idly."""
+        rows, columns = self._scales
+        A = (self.values({"A": self._A})["A"][self._hard] * columns / rows[:, None]) if len(self._hard) else np.zeros((0, len(rows), len(columns)))
         f = factor(A, WEAK, thin=True)
-        out = f.solve(np.broadcast_to(np.eye(A.shape[1]), (len(A), A.shape[1], A.shape[1])))
-        out[f.rank < f.rank.max(initial=0)] = np.inf
-        return out
+        regular = A.shape[1] == A.shape[2] and len(A) > 0 and bool((np.linalg.cond(A[:: max(1, len(A) // 8)], 1) < FAR).any())
+        try:
+            inverse = np.linalg.inv(A) if regular else None
+        except np.linalg.LinAlgError:  # one of them is singular to the last digit
+            inverse = None
+        if inverse is None:
+            inverse = f.solve(np.broadcast_to(np.eye(A.shape[1]), (len(A), A.shape[1], A.shape[1]))) if len(A) else A.transpose(0, 2, 1)
+            inverse[f.rank < f.rank.max(initial=0)] = np.inf
+        return _Dense(self._hard, A, inverse, ~(np.abs(inverse).max(axis=(1, 2), initial=0.0) <= FAR))
 
-    @cached_property
+    @property
     def singular(self) -> np.ndarray:
-        """Mask of the samples in which the held coordinates do not determine the motion, or not to half the digits."""
-        return ~(np.abs(self._inverses).max(axis=(1, 2), initial=0.0) <= FAR)
+        """Numbers of the samples in which the held coordinates do not determine the motion, or not to half the digits."""
+        return self._dense.which[self._dense.singular]
 
-    def _solve(self, right: np.ndarray, transposed: bool = False) -> np.ndarray:
-        """x of A x = right (n, rows, k), or A' x = right, in SI; without meaning where A is singular."""
+    def _applied(self, right: np.ndarray, transposed: bool) -> np.ndarray:
+        """x of A x = right (hard samples, rows, k), or A' x = right, in SI; zero where A is singular."""
         rows, columns = self._scales
-        inverse = np.where(self.singular[:, None, None], 0.0, self._inverses)
+        inverse = np.where(self._dense.singular[:, None, None], 0.0, self._dense.inverse)
         if transposed:
             return inverse.transpose(0, 2, 1) @ (right * columns[:, None]) / rows[:, None]
         return inverse @ (right / rows[:, None]) * columns[:, None]
 
+    def _solve(self, name: str, right: Callable[[Instant], Any], transposed: bool = False) -> np.ndarray:
+        """x of A x = right(x), a matrix of columns, at every sample; zero in singular positions."""
+        if self.order is None:
+            return self._applied(self.values({name: right})[name], transposed)
+        order, (rows, columns) = self.order, self._scales
+        inner, outer = (rows, 1.0 / columns) if transposed else (1.0 / columns, rows)
+
+        def eliminated(x: Instant) -> Any:
+            A = self._A(x) * columns / rows[:, None]
+            ways = (order.columns, order.rows) if transposed else (order.rows, order.columns)
+            y, pivots = eliminate(A.T if transposed else A, right(x) / outer[:, None], ways, mended=_not_zero)
+            smallest: Any = 1.0
+            for p in pivots:
+                smallest = minimum(smallest, abs(p))
+            return np.concatenate([np.ravel(y / inner[:, None]), [smallest]])
+
+        found = self.values({f"{name} eliminated": eliminated})[f"{name} eliminated"]
+        out = np.array(found[:, :-1]).reshape(len(found), len(inner), -1)
+        hard = np.flatnonzero(~(found[:, -1] >= SURE))
+        if not np.array_equal(hard, self._hard):
+            self._hard = hard
+            vars(self).pop("_dense", None)
+        if len(hard):
+            out[hard] = self._applied(self.values({name: right})[name][hard], transposed)
+        return out
+
     # ---------------------------------------------------------------- terms
 
-    @cached_property
     def tangent(self) -> np.ndarray:
         """(n, nv, held): velocities per unit rate of each held coordinate. In a singular position the velocities of the motion itself,
         or at rest the only motion that is left, up to their size; NaN where there are several."""
-        right = np.zeros((self.batch.n, len(self._scales[0]), len(self.held)))
-        right[:, len(self.loops.row_scale) :] = np.eye(len(self.held))
-        out, v = self._solve(right), self.rows["v"]
-        for i in np.flatnonzero(self.singular):
-            left = factor(self._matrices[i], 1.0 / FAR).null * self._scales[1][:, None]
+        right = np.zeros((len(self._scales[0]), len(self.held)))
+        right[len(self.loops.row_scale) :] = np.eye(len(self.held))
+        out, v, d = self._solve("tangent", lambda x: right), self.rows["v"], self._dense
+        for i, A in zip(d.which[d.singular], d.A[d.singular], strict=True):
+            left = factor(A, 1.0 / FAR).null * self._scales[1][:, None]
             moving = len(self.held) == 1 and bool(v[i].any())
             out[i] = v[i][:, None] if moving else left if left.shape[1] == 1 else np.nan
         return out
 
-    @cached_property
     def jerk(self) -> np.ndarray:
         """(n, nv): rates of the accelerations; NaN in singular positions."""
-        third = np.zeros((self.batch.n, len(self.held))) if self.third is None else self.third
-        start = self.values({"residual at rest": self._accelerations_rate})["residual at rest"]
-        right = -start
-        right[:, len(self.loops.row_scale) :] += third
-        out = self._solve(right[:, :, None])[:, :, 0]
+        out = self._solve("jerk", self._jerk_needed)[:, :, 0]
         out[self.singular] = np.nan
         return out
 
@@ -197,18 +252,18 @@ class HeldMotion:
         held = [p.acceleration(x) for p in self._places(x) if p.acceleration is not None]
         return np.concatenate([np.asarray(c.J) @ x.known_a + c.k, held])
 
-    def _accelerations_rate(self, x: Instant) -> Any:
-        """Its rate while the accelerations hold."""
+    def _jerk_needed(self, x: Instant) -> Any:
+        """What the jerk has to add to the rates of the accelerations."""
         still = Instant(x.skel, x.q, x.v, x.t, x.references, x.a)
-        return still.rate(self._accelerations)
+        wanted = np.concatenate([np.zeros(len(self.loops.row_scale)), x.term("third")])
+        return (wanted - still.rate(self._accelerations))[:, None]
 
     def push(self, name: str) -> np.ndarray:
         """(n, rows + 1): multipliers and efforts that balance a unit load at a place, and the load: 1, or 0 in singular positions."""
-        Q = self.values({f"row of {name}": lambda x: _need_place(x, name).rows(x)[0]})[f"row of {name}"]
-        y = -self._solve(Q[:, :, None], transposed=True)[:, :, 0]
-        load = np.ones(self.batch.n)
-        for i in np.flatnonzero(self.singular):
-            left = factor(self._matrices[i], 1.0 / FAR).left_null
+        y = self._solve(PUSH + name, lambda x: -_need_place(x, name).rows(x)[:1].T, transposed=True)[:, :, 0]
+        load, d = np.ones(self.batch.n), self._dense
+        for i, A in zip(d.which[d.singular], d.A[d.singular], strict=True):
+            left = factor(A, 1.0 / FAR).left_null
             y[i], load[i] = (left[:, 0] / self._scales[0], 0.0) if left.shape[1] else (np.nan, np.nan)
         return np.concatenate([y, load[:, None]], axis=1)
 
@@ -216,7 +271,7 @@ class HeldMotion:
         """Put the terms into the rows of the batch; mask of the samples that have them all."""
         bad = np.zeros(self.batch.n, dtype=bool)
         for name in needs:
-            found = self.jerk if name == "jerk" else self.push(name.removeprefix(PUSH)) if name.startswith(PUSH) else self.tangent
+            found = self.jerk() if name == "jerk" else self.push(name.removeprefix(PUSH)) if name.startswith(PUSH) else self.tangent()
             flat = found.reshape(len(found), -1)
             missing = ~np.isfinite(flat).all(axis=1)
             self.batch.rows[name] = np.where(missing[:, None], 0.0, flat)
@@ -234,14 +289,9 @@ class HeldMotion:
             if found is None:
                 raise ChannelError(f"the {name.removeprefix(PUSH)} of this motion has no derivatives: a joint of it runs on numbers only.")
             n, width = len(found), found.shape[-1]
-            if name == "tangent":
-                many = len(self.held)
-                right = found.reshape(n, -1, many * width)
-                out[name] = -self._solve(right).reshape(n, -1, many, width).reshape(n, -1, width)
-            elif name == "jerk":
-                out[name] = -self._solve(found)
-            else:
-                out[name] = np.concatenate([-self._solve(found, transposed=True), np.zeros((n, 1, width))], axis=1)
+            solved = -self._applied(found.reshape(n, found.shape[1], -1), name.startswith(PUSH))
+            load = np.zeros((n, 1 if name.startswith(PUSH) else 0, width))
+            out[name] = np.concatenate([solved.reshape(n, -1, width), load], axis=1)
         return out
 
     def _of_jerk(self, x: Instant) -> Any:
@@ -258,3 +308,8 @@ class HeldMotion:
             return self._A(x).T @ y[:-1] + _need_place(x, name).rows(x)[0] * y[-1]
 
         return residual
+
+
+def _not_zero(k: int, pivot: Any) -> Any:
+    """The pivot; a number where it vanishes, so that its sample is finite until it is solved otherwise."""
+    return where(abs(pivot) < NO_PIVOT, 1.0, pivot)

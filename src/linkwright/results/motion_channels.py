@@ -51,7 +51,7 @@ class MotionChannels(Mapping[str, Channel]):
         out = list(self._jerks) if self.jerks else []
         if not self.held:
             return out
-        out += [f"{name}{ADVANTAGE}" for name in self._outputs if name != self.held[0]]
+        out += [f"{name}{ADVANTAGE}" for name in self._outputs if name not in self.held]
         ground = self.d.bodies[0].name
         return [*out, *(f"{n}{BY_FORCE}" for j in self.d.joints if ground in (j.first, j.second) for n in _coordinates(j) if n not in self.held)]
 
@@ -138,6 +138,8 @@ class MotionChannels(Mapping[str, Channel]):
         head, _, tail = name.partition(ADVANTAGE)
         first = self.held[0]
         output, source = self._place(head, name), self._place(tail.removeprefix(".") or first, name)
+        if output.name in self.held and output.name != source.name and len(self.held) > 1:
+            raise ChannelError(f"'{name}': '{output.name}' is a drive, which is held while '{source.name}' moves; choose another output.")
         if source.name in self.held:
             column = self.held.index(source.name)
         elif len(self.held) == 1:

@@ -45,8 +45,14 @@ class MotionReading:
         """Coordinates whose third derivatives are known: the drives of a turn, what a path prescribes; empty for a run."""
         if self.is_run:
             return []
+        if self.c.drive:
+            return self.held
         given = [name.removeprefix(THIRD) for name in self.c.arrays if name.startswith(THIRD)]
-        return self.held if self.c.drive else given
+        try:
+            found = independent(self.c.frame, self.c.instant(len(self.c) // 3), given)
+        except LinkwrightError:
+            return []
+        return found if found == given else []
 
     @cached_property
     def channels(self) -> Mapping[str, Channel]:
@@ -63,6 +69,15 @@ class MotionReading:
         if key not in tables:
             tables[key] = MotionChannels(self.c.frame, held, jerks=jerks)
         return tables[key]
+
+    def explain(self, name: str) -> None:
+        """Raise ChannelError where the motion has no channels of this kind at all."""
+        if not len(self.c):
+            return
+        held = self.held
+        if not self.prescribed and name.rpartition(".")[2].startswith("j"):
+            what = "a run has accelerations only" if self.is_run else "the third derivative of what prescribes it is not known"
+            raise ChannelError(f"there is no channel '{name}': {what}; a turn of {', '.join(held)} has jerks.")
 
     def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
         """Channels by name, all samples at once; NaN where they are not determined."""

@@ -63,7 +63,7 @@ class Readings:
         if name not in self.table and name in self.moving.channels:
             return self.moving.channels[name]
         if name not in self.table and name.endswith((".jerk", ".jx", ".jy", ".jz", ".advantage", ".transmission.force")):
-            _ = self.moving.held  # says why the motion has none of these
+            self.moving.explain(name)
         return self.table[name]
 
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:

@@ -20,8 +20,11 @@ from linkwright.motion.lane_turns import LaneTurns
 from linkwright.numerics.pickling import essentials
 from linkwright.results.batch import UNTRACEABLE, Batch
 from linkwright.results.channels import Channel, Channels
+from linkwright.results.held_motion import FixedOrder, HeldMotion
 from linkwright.results.kernel_history import load_terms
-from linkwright.results.recorded import cut_rows
+from linkwright.results.motion_channels import MotionChannels
+from linkwright.results.motion_reading import MotionReading, pushed, read_held
+from linkwright.results.recorded import THIRD, cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.motions import Motions
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 MOST_NUMBERS = 250_000_000  # of a result: 2 GB
 BLOCK = 64  # designs whose channels are read at a time
+ORDERED = 5  # samples of the model's turn by which an order of elimination is chosen
 
 
 @calls_explained
@@ -276,12 +280,66 @@ class DesignReader:
             else:
                 left.append(name)
         loads = [name for name in left if name in self.nominal.load_channels]
-        others = [name for name in left if name not in loads]
+        held = [name for name in left if self.nominal.channel(name).needs]
+        others = [name for name in left if name not in loads and name not in held and not self._of_path(name)]
         done = self._traced(out, which, rows, t, others) if others else set()
+        done |= self._held(out, which, rows, t, held) if held else set()
         done |= self._loaded(out, which, rows, t, loads) if loads else set()
         rest = [name for name in left if name not in done]
         for i in which if rest else ():
             out.put_one(int(i), _alone(self.system, self.designs, int(i), self.asked), rest)
+
+    def _of_path(self, name: str) -> bool:
+        """True for the curvature of a path in a static analysis, which needs the motion behind it."""
+        return self.nominal.static and self.nominal.dimension(name) == "curvature"
+
+    # ---------------------------------------------------------------- jerk, advantage, transmission by force
+
+    def _held_motion(self, names: Sequence[str], rows: Mapping[str, np.ndarray]) -> tuple[HeldMotion, list[Channel], np.ndarray] | None:
+        """The motion that these channels read, and the third derivatives of its drives; None where designs are read one by one."""
+        reading = MotionReading(self.nominal)
+        groups = reading.groups([self.nominal.channel(name) for name in names])
+        bent = any(name.startswith(THIRD) for name in self.nominal.arrays)
+        if len(groups) > 1 or (bent and self.designs.drives_change):
+            return None
+        some, held, third = groups[0]
+        kernels = self.designs.kernels
+        try:
+            fast = native.available() and len(self.designs) >= WORTH
+            looks = [self.nominal.instant(i * (len(self.nominal) - 1) // ORDERED) for i in range(ORDERED)]
+            order = FixedOrder.of(self.core.loops, held, looks) if fast else None
+            motion = HeldMotion(
+                self.core.loops, rows, held, None, pushed(some), lambda free: kernels.equations(list(free)).loops, order
+            )
+            motion.batch.native, motion.batch.cores = fast, self.threads
+        except (TracingError, *UNTRACEABLE):
+            return None
+        table = MotionChannels(motion.batch.loops, held)
+        zero = np.zeros((self.nominal.t.shape[0], len(held)))
+        return motion, [table[name] for name in names], zero if third is None else third
+
+    def _held(self, out: TurnTable, which: np.ndarray, rows: np.ndarray, t: np.ndarray, names: Sequence[str]) -> set[str]:
+        """Jerks are held by what is prescribed, the others by the drives: two groups where both are asked for."""
+        groups = ([n for n in names if "jerk" in self.nominal.channel(n).needs], [n for n in names if "jerk" not in self.nominal.channel(n).needs])
+        done = set[str]()
+        n, samples = rows.shape[:2]
+        for some in (g for g in groups if g):
+            key, given = ("held", *some), self._rows_given(which, rows, t)
+            if key not in self._made:
+                self._made[key] = self._held_motion(some, given)
+            if self._made[key] is None:
+                continue
+            motion, channels, third = self._made[key]
+            motion.take(given, np.tile(third, (n, 1)))
+            try:
+                found = read_held(motion, channels)
+            except ChannelError:  # a joint that runs on numbers only
+                self._made[key] = None
+                continue
+            for name, x in found.items():
+                out.put(name, which, x.reshape(n, samples, *x.shape[1:]))
+            done |= set(found)
+        return done
 
     # ---------------------------------------------------------------- loads
 
@@ -329,17 +387,22 @@ class DesignReader:
         except (TracingError, *UNTRACEABLE):
             return None
 
+    def _rows_given(self, which: np.ndarray, rows: np.ndarray, t: np.ndarray) -> dict[str, np.ndarray]:
+        """All samples of these designs as arrays of a Batch."""
+        n, samples = rows.shape[:2]
+        tree, flat = self.core.tree, rows.reshape(n * samples, -1)
+        cuts = np.cumsum([0, tree.nq, tree.nv, tree.nv, self.core.skel.cut_size])
+        given = {name: flat[:, a:b] for name, a, b in zip(("q", "v", "a", "near"), cuts[:-1], cuts[1:], strict=True)}
+        return given | {"t": np.broadcast_to(t, (n, samples)).reshape(-1, 1), "free": np.repeat(self.designs.values[which], samples, axis=0)}
+
     def _traced(self, out: TurnTable, which: np.ndarray, rows: np.ndarray, t: np.ndarray, names: Sequence[str]) -> set[str]:
         if self._program is None:
             return set()
         batch, channels = self._program
         wanted = [channels[name] for name in names if name in channels and (channels[name].winds is None or self.counted)]
         n, samples = rows.shape[:2]
-        tree, flat = self.core.tree, rows.reshape(n * samples, -1)
-        cuts = np.cumsum([0, tree.nq, tree.nv, tree.nv, self.core.skel.cut_size])
-        given = {name: flat[:, a:b] for name, a, b in zip(("q", "v", "a", "near"), cuts[:-1], cuts[1:], strict=True)}
-        given |= {"t": np.broadcast_to(t, (n, samples)).reshape(-1, 1), "free": np.repeat(self.designs.values[which], samples, axis=0)}
-        batch.take(given)
+        tree = self.core.tree
+        batch.take(self._rows_given(which, rows, t))
         found = batch.read(wanted)
         for c in wanted:
             if c.name in found:
