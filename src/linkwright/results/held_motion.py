@@ -127,8 +127,8 @@ class HeldMotion:
         self.rows, self.third = rows, third
         known = {name: np.zeros((len(rows["q"]), x.shape[1])) for name, x in self.batch.rows.items() if name not in rows}
         self.batch.take({**rows, **known, "third": self._thirds})
-        self._hard = np.arange(0)
-        vars(self).pop("_dense", None)
+        for name in ("_hard", "_dense"):
+            vars(self).pop(name, None)
 
     # ---------------------------------------------------------------- the matrix
 

@@ -95,6 +95,22 @@ class Turns:
         values = self.read([name])[name]
         return values if unit is None else values / self.system.turn(**self.asked).channel(name).size_of(unit)
 
+    def measure(self, text: Any, unit: str | None = None) -> np.ndarray:
+        """Return one number of every design, with the designs' axes, in SI or a unit: `t.measure("stroke guide", "mm")`; NaN if not ok."""
+        from linkwright.results.measures import check, dimension_of_measure, measure
+
+        m, nominal = measure(text), self.system.turn(**self.asked)
+        check([m], nominal)
+        found = {n: x.reshape(len(self), *x.shape[len(self.shape) :]) for n, x in self.read(m.channels(nominal.drive, nominal.channels)).items()}
+        times = self.t if self.t.ndim == 1 else self.t.reshape(len(self), -1)
+        ok = self.ok.ravel()
+        out = np.full(len(self), np.nan)
+        if ok.any():
+            some = times if times.ndim == 1 else times[ok]
+            out[ok] = m.over({n: x[ok] for n, x in found.items()}, some, nominal.drive, nominal.dimension)
+        size = 1.0 if unit is None else Channel(m.name, dimension_of_measure(m, nominal), lambda x: None).size_of(unit)
+        return out.reshape(self.shape) / size
+
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
         """Return several channels at once, in SI."""
         wanted = [names] if isinstance(names, str) else list(names)
