@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from linkwright.model import library as models
     from linkwright.model.description import Description
     from linkwright.numerics.spatial import Pose
+    from linkwright.results.measures.grammar import path_distance
     from linkwright.results.state import State
     from linkwright.results.trajectory import Trajectory
     from linkwright.simulation.stabilisers.baumgarte import baumgarte
@@ -90,6 +91,7 @@ __all__ = [
     "motor",
     "noise",
     "open",
+    "path_distance",
     "pd",
     "position",
     "post_adjust",
@@ -128,6 +130,7 @@ _HOME = {
     "control_report": "design.comparison",
     "load": "mechanism",
     "open": "mechanism",
+    "path_distance": "results.measures.grammar",
     "study": "mechanism",
     **dict.fromkeys(("following", "settling", "simulating", "turning"), "studies.cases"),
     "to_mjcf": "exchange",

@@ -179,13 +179,20 @@ class Channels:
         self._add(f"{name}.v", "speed", lambda x: x.point_velocity(node, p)[pick])
         self._add(f"{name}.a", "acceleration", lambda x: x.point_acceleration(node, p)[pick])
         self._add(f"{name}.speed", "speed", lambda x: _size(x.point_velocity(node, p)))
-        both: Callable[[Instant], Any] = lambda x: np.array([x.point_velocity(node, p)[pick], x.point_acceleration(node, p)[pick]])
         if name not in self._resting:
-            self._add(f"{name}.curvature", "curvature", lambda x: _curvature(both(x)), raw=both, cook=curvatures)
+            self._curved(name, node, p, pick)
         for i, axis in enumerate(self._plane or "xyz"):
             self._add(f"{name}.{axis}", "length", lambda x, i=i: x.point(node, p)[i])
             self._add(f"{name}.v{axis}", "speed", lambda x, i=i: x.point_velocity(node, p)[i])
             self._add(f"{name}.a{axis}", "acceleration", lambda x, i=i: x.point_acceleration(node, p)[i])
+
+    def _curved(self, name: str, node: int, p: Any, pick: slice) -> None:
+        """Curvature of the path of a point."""
+
+        def both(x: Instant) -> Any:
+            return np.array([x.point_velocity(node, p)[pick], x.point_acceleration(node, p)[pick]])
+
+        self._add(f"{name}.curvature", "curvature", lambda x: _curvature(both(x)), raw=both, cook=curvatures)
 
 
 def _angle(R: Any) -> Any:
@@ -218,10 +225,8 @@ def curvatures(motion: np.ndarray) -> np.ndarray:
     square, size = np.sum(v * v, axis=1), np.sqrt(np.sum(a * a, axis=1))
     moving = square > REST * size
     rest = np.where(moving, square, 1.0)
-    if v.shape[1] == 2:
-        across = v[:, 0] * a[:, 1] - v[:, 1] * a[:, 0]
-    else:
-        across = np.sqrt(np.sum(np.cross(v, a) ** 2, axis=1))
+    flat = v.shape[1] == 2
+    across = v[:, 0] * a[:, 1] - v[:, 1] * a[:, 0] if flat else np.sqrt(np.sum(np.cross(v, a) ** 2, axis=1))
     return np.where(moving, across / (rest * np.sqrt(rest)), np.nan)
 
 

@@ -63,7 +63,9 @@ def scaled_row(loops: Loops, place: EffortPlace, at: Instant) -> np.ndarray:
 def _need_place(at: Instant, name: str) -> EffortPlace:
     found = effort_place(at.skel.tree.description, name)
     if found is None:
-        raise ChannelError(f"'{name}' is no coordinate that can be held: jerk, advantage and transmission by force need a joint or cylinder.")
+        raise ChannelError(
+            f"'{name}' is no coordinate that can be held: jerk, advantage and transmission by force need a joint or cylinder."
+        )
     return found
 
 
@@ -175,7 +177,11 @@ class HeldMotion:
     def _dense(self) -> _Dense:
         """Of the hard samples: inverses of least norm where rows are redundant or links spin idly."""
         rows, columns = self._scales
-        A = (self.values({"A": self._A})["A"][self._hard] * columns / rows[:, None]) if len(self._hard) else np.zeros((0, len(rows), len(columns)))
+        A = (
+            (self.values({"A": self._A})["A"][self._hard] * columns / rows[:, None])
+            if len(self._hard)
+            else np.zeros((0, len(rows), len(columns)))
+        )
         f = factor(A, WEAK, thin=True)
         regular = A.shape[1] == A.shape[2] and len(A) > 0 and bool((np.linalg.cond(A[:: max(1, len(A) // 8)], 1) < FAR).any())
         try:
@@ -253,7 +259,7 @@ class HeldMotion:
         return np.concatenate([np.asarray(c.J) @ x.known_a + c.k, held])
 
     def _jerk_needed(self, x: Instant) -> Any:
-        """What the jerk has to add to the rates of the accelerations."""
+        """Rates of the accelerations that the jerk has to add."""
         still = Instant(x.skel, x.q, x.v, x.t, x.references, x.a)
         wanted = np.concatenate([np.zeros(len(self.loops.row_scale)), x.term("third")])
         return (wanted - still.rate(self._accelerations))[:, None]
@@ -273,7 +279,7 @@ class HeldMotion:
         for name in needs:
             found = self.jerk() if name == "jerk" else self.push(name.removeprefix(PUSH)) if name.startswith(PUSH) else self.tangent()
             flat = found.reshape(len(found), -1)
-            missing = ~np.isfinite(flat).all(axis=1)
+            missing = np.isnan(flat.sum(axis=1))
             self.batch.rows[name] = np.where(missing[:, None], 0.0, flat)
             bad |= missing
         return ~bad

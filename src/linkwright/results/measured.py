@@ -14,9 +14,9 @@ from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.results.channels import Channel
 from linkwright.results.measures.courses import Course, rate_names
+from linkwright.results.measures.definition import check, dimension_of_measure
 from linkwright.results.measures.dwells import DwellWindow, longest_dwells
 from linkwright.results.measures.grammar import measure
-from linkwright.results.measures.measure import check, dimension_of_measure
 from linkwright.results.measures.motions import MeasuredMotions
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST = 24  # dwells of a motion that are looked for
 LEAST = 1.0 / 36.0  # of the motion: 10 deg of a turn
-FINE = 17  # places in the first and last interval of a dwell at which its deviation is read
+PLACES = 17  # places in the first and last interval of a dwell at which its deviation is read
 
 
 def measured(c: Trajectory, text: Any, unit: str | None) -> float:
@@ -73,7 +73,9 @@ class Dwells(Sequence[Dwell]):
             return "no dwell"
         (place, size), (unit, height) = self.units
         header = (f"from [{place}]", f"to [{place}]", f"length [{place}]", f"{self.dwells[0].channel} [{unit}]", f"deviation [{unit}]")
-        rows = [(*(f"{x / size:.5g}" for x in (d.start, d.end, d.length)), *(f"{x / height:.6g}" for x in (d.value, d.deviation))) for d in self]
+        rows = [
+            (*(f"{x / size:.5g}" for x in (d.start, d.end, d.length)), *(f"{x / height:.6g}" for x in (d.value, d.deviation))) for d in self
+        ]
         return table(header, rows)
 
 
@@ -147,5 +149,5 @@ def _looks(run: list[int], found: DwellWindow, whole: bool) -> list[tuple[int, f
         return [(run[0], 0.0)]
     begin, end = float(found.begin[0]), float(found.end[0])
     if len(run) == 1:
-        return [(run[0], u) for u in np.linspace(begin, end, FINE)]
-    return [(run[0], u) for u in np.linspace(begin, 1.0, FINE)] + [(run[-1], u) for u in np.linspace(0.0, end, FINE)]
+        return [(run[0], u) for u in np.linspace(begin, end, PLACES)]
+    return [(run[0], u) for u in np.linspace(begin, 1.0, PLACES)] + [(run[-1], u) for u in np.linspace(0.0, end, PLACES)]

@@ -53,7 +53,10 @@ class MotionChannels(Mapping[str, Channel]):
             return out
         out += [f"{name}{ADVANTAGE}" for name in self._outputs if name not in self.held]
         ground = self.d.bodies[0].name
-        return [*out, *(f"{n}{BY_FORCE}" for j in self.d.joints if ground in (j.first, j.second) for n in _coordinates(j) if n not in self.held)]
+        return [
+            *out,
+            *(f"{n}{BY_FORCE}" for j in self.d.joints if ground in (j.first, j.second) for n in _coordinates(j) if n not in self.held),
+        ]
 
     def __len__(self) -> int:
         return len(self.listed)
@@ -153,9 +156,7 @@ class MotionChannels(Mapping[str, Channel]):
             T = x.term("tangent").reshape(-1, len(self.held))[:, column]
             return np.array([source.rate(x, T), output.rate(x, T)])
 
-        return Channel(
-            name, RATIOS[output.kind, source.kind], lambda x: _ratio(rates(x)), raw=rates, cook=_ratios, needs=("tangent",)
-        )
+        return Channel(name, RATIOS[output.kind, source.kind], lambda x: _ratio(rates(x)), raw=rates, cook=_ratios, needs=("tangent",))
 
     # ---------------------------------------------------------------- transmission by force
 
@@ -163,7 +164,9 @@ class MotionChannels(Mapping[str, Channel]):
         output = name.removesuffix(BY_FORCE)
         found = [n for j in self.d.joints for n in _coordinates(j) if n not in self.held]
         if output not in found:
-            raise ChannelError(f"'{name}': the output is the coordinate of a joint without a drive. {nearest(output, found, 'Coordinates')}")
+            raise ChannelError(
+                f"'{name}': the output is the coordinate of a joint without a drive. {nearest(output, found, 'Coordinates')}"
+            )
         need = PUSH + output
 
         def terms(x: Instant) -> Any:

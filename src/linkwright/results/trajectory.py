@@ -32,12 +32,10 @@ from linkwright.results.measured import dwells_of, measured
 from linkwright.results.readings import Readings
 from linkwright.results.recorded import (
     Column,
-    CutReferences,
     RunEvent,
     RunQuality,
     checked_arrays,
     checked_columns,
-    cut_rows,
     plain,
 )
 from linkwright.results.singular_positions import SingularPlace
@@ -262,7 +260,7 @@ class Trajectory:
         return self._readings.read(names)
 
     def measure(self, text: Any, unit: str | None = None) -> float:
-        """Return one number of this motion, in SI or a unit: `c.measure("dwell guide within 1 mm", "deg")`; see `lw.study` for the words."""
+        """Return one number of this motion, in SI or a unit: `c.measure("dwell guide within 1 mm", "deg")`; text as in `lw.study`."""
         return measured(self, text, unit)
 
     def dwells(self, channel: str, within: Any, *, least: Any = None, by: str = "") -> Any:

@@ -19,7 +19,7 @@ from linkwright.model.description import Description
 from linkwright.model.file.units import parse_unit
 from linkwright.model.file.written import bare_size
 from linkwright.results.files import versions
-from linkwright.results.measures import REDUCTIONS, WORDS, Measure, check, measure, unit_of_measure
+from linkwright.results.measures import BEGINNINGS, REDUCTIONS, Measure, check, measure, unit_of_measure
 from linkwright.results.state import State
 from linkwright.studies.cases import Case, Settling, case, case_again
 from linkwright.studies.evaluation import MeasureFunction, Work, digest
@@ -154,7 +154,7 @@ def _measures(given: Any) -> list[Measure | MeasureFunction]:
         items = [given] if isinstance(given, str | Measure) or callable(given) else list(given or ())
         pairs = [(None, x) for x in items]
     if not pairs:
-        raise UsageError(f'measure is what to read of every design: "max A.torque". They begin with {", ".join(WORDS)}.')
+        raise UsageError(f'measure is what to read of every design: "max A.torque". They begin with {", ".join(BEGINNINGS)}.')
     out: list[Measure | MeasureFunction] = []
     for name, x in pairs:
         if callable(x):

@@ -101,7 +101,9 @@ class Turns:
 
         m, nominal = measure(text), self.system.turn(**self.asked)
         check([m], nominal)
-        found = {n: x.reshape(len(self), *x.shape[len(self.shape) :]) for n, x in self.read(m.channels(nominal.drive, nominal.channels)).items()}
+        found = {
+            n: x.reshape(len(self), *x.shape[len(self.shape) :]) for n, x in self.read(m.channels(nominal.drive, nominal.channels)).items()
+        }
         times = self.t if self.t.ndim == 1 else self.t.reshape(len(self), -1)
         ok = self.ok.ravel()
         out = np.full(len(self), np.nan)
@@ -324,9 +326,7 @@ class DesignReader:
             fast = native.available() and len(self.designs) >= WORTH
             looks = [self.nominal.instant(i * (len(self.nominal) - 1) // ORDERED) for i in range(ORDERED)]
             order = FixedOrder.of(self.core.loops, held, looks) if fast else None
-            motion = HeldMotion(
-                self.core.loops, rows, held, None, pushed(some), lambda free: kernels.equations(list(free)).loops, order
-            )
+            motion = HeldMotion(self.core.loops, rows, held, None, pushed(some), lambda free: kernels.equations(list(free)).loops, order)
             motion.batch.native, motion.batch.cores = fast, self.threads
         except (TracingError, *UNTRACEABLE):
             return None
@@ -336,7 +336,10 @@ class DesignReader:
 
     def _held(self, out: TurnTable, which: np.ndarray, rows: np.ndarray, t: np.ndarray, names: Sequence[str]) -> set[str]:
         """Jerks are held by what is prescribed, the others by the drives: two groups where both are asked for."""
-        groups = ([n for n in names if "jerk" in self.nominal.channel(n).needs], [n for n in names if "jerk" not in self.nominal.channel(n).needs])
+        groups = (
+            [n for n in names if "jerk" in self.nominal.channel(n).needs],
+            [n for n in names if "jerk" not in self.nominal.channel(n).needs],
+        )
         done = set[str]()
         n, samples = rows.shape[:2]
         for some in (g for g in groups if g):
@@ -409,7 +412,10 @@ class DesignReader:
         tree, flat = self.core.tree, rows.reshape(n * samples, -1)
         cuts = np.cumsum([0, tree.nq, tree.nv, tree.nv, self.core.skel.cut_size])
         given = {name: flat[:, a:b] for name, a, b in zip(("q", "v", "a", "near"), cuts[:-1], cuts[1:], strict=True)}
-        return given | {"t": np.broadcast_to(t, (n, samples)).reshape(-1, 1), "free": np.repeat(self.designs.values[which], samples, axis=0)}
+        return given | {
+            "t": np.broadcast_to(t, (n, samples)).reshape(-1, 1),
+            "free": np.repeat(self.designs.values[which], samples, axis=0),
+        }
 
     def _traced(self, out: TurnTable, which: np.ndarray, rows: np.ndarray, t: np.ndarray, names: Sequence[str]) -> set[str]:
         if self._program is None:

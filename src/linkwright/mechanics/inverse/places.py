@@ -61,9 +61,7 @@ def effort_place(d: Description, name: str) -> EffortPlace | None:
         if name != joint.name or jt.nv == 1:
             label = jt.v_names[i]
             kind = jt.coordinate_kinds[jt.q_names.index(label)] if label in jt.q_names else "angle"
-            return EffortPlace(
-                name, kind, lambda x: [forces.joint_effort(x, joint, 1.0, i)], lambda x: x.joint_accelerations(joint)[i]
-            )
+            return EffortPlace(name, kind, lambda x: [forces.joint_effort(x, joint, 1.0, i)], lambda x: x.joint_accelerations(joint)[i])
     body, _, rest = name.partition(".")
     if body not in {b.name for b in d.bodies} or not rest:
         return None

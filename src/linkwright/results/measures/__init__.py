@@ -3,7 +3,7 @@
     max A.torque                    also min, mean, rms, peak (largest size), range (max - min), std, start, end; of a vector its length
     stroke guide                    largest less smallest value; of a point the largest distance between two of its positions
     time ratio guide                slower over faster of the two strokes of a cycle
-    dwell guide within 1 mm         longest part of the motion in which it stays within a band of that height; `in s`, else in the drive's unit
+    dwell guide within 1 mm         longest part of the motion in which it stays within a band of that height, by the drive; `in s` by time
     straightness coupler.P          width of the narrowest strip (in space: diameter of the narrowest cylinder) that holds the path
     distance coupler.P to p.csv     root mean square of the distances of points to the path; `max distance ...` the largest
     time when tool.T.x > 0.2 m      the first time, between samples by the straight line; nan where it never happens
@@ -15,7 +15,17 @@ Means are over time, by trapezoids. Strokes, dwells and distances look between s
 of the samples. Samples without a value (nan) do not count.
 """
 
-from linkwright.results.measures.grammar import EXAMPLES, WORDS, measure, path_distance
-from linkwright.results.measures.measure import REDUCTIONS, Measure, check, dimension_of_measure, unit_of_measure
+from linkwright.results.measures.definition import REDUCTIONS, Measure, check, dimension_of_measure, unit_of_measure
+from linkwright.results.measures.grammar import BEGINNINGS, EXAMPLES, measure, path_distance
 
-__all__ = ["EXAMPLES", "REDUCTIONS", "WORDS", "Measure", "check", "dimension_of_measure", "measure", "path_distance", "unit_of_measure"]
+__all__ = [
+    "BEGINNINGS",
+    "EXAMPLES",
+    "REDUCTIONS",
+    "Measure",
+    "check",
+    "dimension_of_measure",
+    "measure",
+    "path_distance",
+    "unit_of_measure",
+]

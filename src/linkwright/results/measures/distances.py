@@ -42,7 +42,9 @@ class TargetPoints:
         except (TypeError, ValueError):
             raise UsageError(f"points are rows of two or three numbers in metres, not {points!r:.60}.") from None
         if found.ndim != 2 or found.shape[1] not in (2, 3) or not FEWEST <= len(found) <= MOST_POINTS:
-            raise UsageError(f"points are 1 to {MOST_POINTS:,} rows of two or three numbers in metres, not an array of shape {found.shape}.")
+            raise UsageError(
+                f"points are 1 to {MOST_POINTS:,} rows of two or three numbers in metres, not an array of shape {found.shape}."
+            )
         if places is not None and places.shape != (len(found),):
             raise UsageError(f"at= has {places.size} positions for {len(found)} points: give one for each.")
         if not np.isfinite(found).all() or (places is not None and not np.isfinite(places).all()):
@@ -212,4 +214,3 @@ def _stepped(path: _Path, k: np.ndarray, u: np.ndarray, points: np.ndarray, usab
 def file_of(text: str) -> str:
     """A path as it is written after `to`, without quotes."""
     return text.strip().strip("'\"")
-

@@ -1,7 +1,7 @@
 """Dwells: the longest part of a motion in which a channel stays within a band of a given height.
 
 The band [b, b + height] is free. Whole intervals between samples, with the extremes between them, are put together as far as their
-range allows (range queries by doubling); then both ends go on into the next interval until the channel leaves the band, and b takes the
+range allows (range queries by doubling); then both ends continue into the next interval until the channel leaves the band, and b takes the
 value for which they are farthest apart. In a cycle a dwell may go through its end.
 
 That value of b is one at which an extreme touches a border of the band, or one at which both ends move equally fast with b. Derivatives
@@ -95,7 +95,7 @@ def longest_dwells(course: Course, height: float, mask: np.ndarray | None) -> Dw
 
 
 def _runs(layout: CycleLayout, height: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(motions, samples): intervals from each sample on whose values fit into one band, at most a cycle; their largest and smallest value."""
+    """(motions, samples): intervals from each sample on that fit into one band, at most a cycle; their largest and smallest value."""
     n, tops, bottoms = layout.intervals, [layout.tops], [layout.bottoms]
     while 2 ** len(tops) <= n:
         step = 2 ** (len(tops) - 1)
@@ -302,7 +302,11 @@ def dwell_pull(r: MeasuredMotions, name: str, axis: str, height: float, mask: np
 def _holder(course: Course, found: DwellWindow, height: float) -> tuple[int, float] | None:
     """(interval, share) of the extreme inside a dwell that touches a border of its band."""
     n, first, last = course.x.shape[1] - 1, int(found.first), int(found.last)
-    run = [first + k for k in range((last - first) % n + 1)] if first != last or found.begin <= found.end else list(range(first, first + n + 1))
+    run = (
+        [first + k for k in range((last - first) % n + 1)]
+        if first != last or found.begin <= found.end
+        else list(range(first, first + n + 1))
+    )
     best: tuple[float, int, float] | None = None
     for side, border in ((course, float(found.low) + height), (course.reversed_sign(), -float(found.low))):
         for at, k in enumerate(run):

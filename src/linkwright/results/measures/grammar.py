@@ -10,8 +10,8 @@ import numpy as np
 
 from linkwright.errors import UsageError, nearest
 from linkwright.model.file.units import ANGLE, LENGTH, TIME, parse_unit
+from linkwright.results.measures.definition import REDUCTIONS, Measure
 from linkwright.results.measures.distances import TargetPoints, file_of, read_points
-from linkwright.results.measures.measure import REDUCTIONS, Measure
 from linkwright.results.measures.motions import MeasureWindow
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -23,7 +23,7 @@ _DWELL = re.compile(rf"^dwell\s+(\S+)\s+within\s+({NUMBER})\s*(.*?)(?:\s+in\s+(\
 _DISTANCE = re.compile(r"^(?:(max|rms)\s+)?distance\s+(?:of\s+)?(\S+)\s+to\s+(.+)$")
 _RANGE = re.compile(rf"^(?:(\S+)\s+)?({NUMBER})\s*\.\.\s*({NUMBER})\s*(.*)$")
 _CONDITION = re.compile(rf"^(\S+)\s*(>=|<=|>|<)\s*({NUMBER})\s*(.*)$")
-WORDS = (*REDUCTIONS, "stroke", "time ratio", "dwell", "straightness", "distance", "time when")
+BEGINNINGS = (*REDUCTIONS, "stroke", "time ratio", "dwell", "straightness", "distance", "time when")
 EXAMPLES = (
     '"max A.torque", "range guide while 100..180 deg", "stroke guide", "time ratio guide", "dwell guide within 1 mm", '
     '"straightness coupler.P while 90..180 deg", "distance coupler.P to points.csv", "time when tool.T.x > 0.2 m"'
@@ -48,7 +48,9 @@ def measure(text: str) -> Measure:
     if made is None and (found := _RATIO.match(body)):
         made = Measure(name, "time ratio", found[1])
     if made is not None and made.reduction in ("when", "time ratio") and window is not None:
-        raise UsageError(f"'{name}': a {'time when' if made.reduction == 'when' else 'time ratio'} is that of the whole motion, without while.")
+        raise UsageError(
+            f"'{name}': a {'time when' if made.reduction == 'when' else 'time ratio'} is that of the whole motion, without while."
+        )
     if made is None:
         made = _reduction(body, name)
     return made if window is None else replace(made, window=window)
@@ -63,16 +65,16 @@ def path_distance(channel: str, points: Any, *, at: Any = None, by: str = "", wo
     target = TargetPoints.of(points, at, by)
     if (at is None) != (not by):
         raise UsageError('positions of points are given with what they are of: at=[0.1, 0.2], by="A", or by="t" for times.')
-    words = "max distance" if worst else "distance"
-    return Measure(f"{words} {channel} to points", "distance", channel, target=target, worst=worst)
+    kind = "max distance" if worst else "distance"
+    return Measure(f"{kind} {channel} to points", "distance", channel, target=target, worst=worst)
 
 
 def _reduction(body: str, name: str) -> Measure:
     found = _MEASURE.match(body)
     word = body.split(" ")[0] if body else ""
     if found is None or found[1] not in (*REDUCTIONS, "stroke", "straightness"):
-        known = word in FORMS or word in WORDS
-        hint = f"Write {FORMS.get(word, word + ' CHANNEL')}." if known else nearest(word, WORDS, "They begin with")
+        known = word in FORMS or word in BEGINNINGS
+        hint = f"Write {FORMS.get(word, word + ' CHANNEL')}." if known else nearest(word, BEGINNINGS, "They begin with")
         raise UsageError(f"'{name}' is no measure. {hint} Examples: {EXAMPLES}.")
     return Measure(name, found[1], found[2])
 
@@ -137,4 +139,4 @@ def _si(number: str, unit: str, name: str) -> float:
         raise UsageError(f"'{name}': {problem}") from None
 
 
-__all__ = ["EXAMPLES", "WORDS", "measure", "path_distance"]
+__all__ = ["BEGINNINGS", "EXAMPLES", "measure", "path_distance"]

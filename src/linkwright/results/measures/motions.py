@@ -49,7 +49,9 @@ class MeasuredMotions:
     dimension: Callable[[str], str]
 
     @classmethod
-    def of(cls, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str], channel: str) -> MeasuredMotions:
+    def of(
+        cls, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str], channel: str
+    ) -> MeasuredMotions:
         shape = values[channel].shape[:2]
         return cls(values, np.broadcast_to(t, shape), drive, dimension)
 
@@ -85,10 +87,9 @@ class MeasuredMotions:
         s, v = np.broadcast_to(self.values[name], self.t.shape), self.values.get(first)
         a = self.values.get(second) if second else None
         steps = np.diff(s, axis=1)
-        one_way = (steps > 0.0).all(axis=1) | (steps < 0.0).all(axis=1)
-        if v is not None:
-            one_way &= (v > 0.0).all(axis=1) | (v < 0.0).all(axis=1)
-        s = np.where(one_way[:, None], np.where(steps[:, :1] < 0.0, -s, s), np.nan)
+        moves = steps if v is None else np.concatenate([steps, v], axis=1)
+        one_way = np.minimum.reduce(np.sign(moves), axis=1, keepdims=True) * np.maximum.reduce(np.sign(moves), axis=1, keepdims=True) > 0.0
+        s = np.where(one_way, np.where(steps[:, :1] < 0.0, -s, s), np.nan)
         return s, None if v is None else np.abs(v), None if a is None or v is None else np.where(v < 0.0, -a, a)
 
     def course(self, name: str, axis: str = "t", along: np.ndarray | None = None) -> Course:
@@ -123,4 +124,3 @@ class MeasuredMotions:
                 own = weights if along is None else weights[:, None] * along[0]
                 out[channel] = out[channel] + own if channel in out else own
         return out
-

@@ -1,4 +1,4 @@
-"""A measure: one number of a motion. The same object serves one motion (`read_from`), many in arrays (`over`), and derivatives (`slopes`)."""
+"""A measure: one number of a motion; of one motion (`read_from`), of many in arrays (`over`), and its derivatives (`slopes`)."""
 
 from __future__ import annotations
 
@@ -239,7 +239,9 @@ def _check_target(m: Measure, target: TargetPoints, c: Any) -> None:
         drive = f"the leading drive '{c.drive}' or " if c.drive else ""
         raise UsageError(f"'{m.text}': points are placed by {drive}t, not by '{target.by}'.")
     if not np.isfinite(m.read_from(c)):
-        raise UsageError(f"'{m.text}': this motion does not come to all positions of {target.by} in {target.source}, or its drive reverses.")
+        raise UsageError(
+            f"'{m.text}': this motion does not come to all positions of {target.by} in {target.source}, or its drive reverses."
+        )
 
 
 def _need_cycle(m: Measure, c: Any) -> None:
