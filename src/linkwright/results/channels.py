@@ -36,7 +36,7 @@ from linkwright.model.file.units import KINDS, matches, parse_unit
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, cross, rotation_quaternion
 
-REST = 1e-12  # m: a point whose v^2/|a| is shorter rests or reverses, and its path has no curvature there
+REST = 1e-10  # m: a point whose v^2/|a| is shorter rests or reverses, and its path has no curvature there
 
 
 @dataclass(frozen=True)
