@@ -149,13 +149,12 @@ class Instant:
             raise ChannelError(f"'{name}' is not part of a state by itself; read the channel from a turn: m.turn()['guide.jerk'].")
         return self.terms[name]
 
-    def rate(self, read: Callable[[Instant], Any]) -> Any:
+    def rate(self, read: Callable[[Instant], Any], jerk: Any) -> Any:
         """d/dt of what `read` gives along the motion, exactly: q moves with v, v with a, a with the jerk, and time runs.
 
         On symbols by forward mode; on numbers by a complex step.
         """
         motion_ = qdot(self.skel, self.q, self.v)
-        jerk = self.terms.get("jerk", 0.0 * self.known_a)
         if is_symbolic(self.q):
             moving = [*zip(self.q, motion_, strict=True), *zip(self.v, self.known_a, strict=True), *zip(self.known_a, jerk, strict=True)]
             found = traced_rates(np.asarray(read(self), dtype=object), [*moving, (self.t, 1.0)])

@@ -260,9 +260,8 @@ class HeldMotion:
 
     def _jerk_needed(self, x: Instant) -> Any:
         """Rates of the accelerations that the jerk has to add."""
-        still = Instant(x.skel, x.q, x.v, x.t, x.references, x.a)
         wanted = np.concatenate([np.zeros(len(self.loops.row_scale)), x.term("third")])
-        return (wanted - still.rate(self._accelerations))[:, None]
+        return (wanted - x.rate(self._accelerations, np.zeros(len(x.known_a))))[:, None]
 
     def push(self, name: str) -> np.ndarray:
         """(n, rows + 1): multipliers and efforts that balance a unit load at a place, and the load: 1, or 0 in singular positions."""
@@ -301,9 +300,7 @@ class HeldMotion:
         return out
 
     def _of_jerk(self, x: Instant) -> Any:
-        moving = Instant(x.skel, x.q, x.v, x.t, x.references, x.a)
-        moving.terms = {"jerk": x.term("jerk")}
-        return moving.rate(self._accelerations)
+        return x.rate(self._accelerations, x.term("jerk"))
 
     def _of_tangent(self, x: Instant) -> Any:
         return self._A(x) @ x.term("tangent").reshape(-1, len(self.held))

@@ -113,7 +113,7 @@ class MotionChannels(Mapping[str, Channel]):
 
     def _jerk(self, name: str) -> Channel:
         kind, read = self._jerks[name]
-        return Channel(name, kind, lambda x: x.rate(read), needs=("jerk",))
+        return Channel(name, kind, lambda x: x.rate(read, x.term("jerk")), needs=("jerk",))
 
     # ---------------------------------------------------------------- mechanical advantage
 
