@@ -34,7 +34,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Turns": ("The result of `m.turns(designs)`: a cycle of many designs ([many designs](kinematics.md#many-designs)).", ("Turns",)),
     "Studies": (
         "Many designs, measured ([studies](studies.md)).",
-        ("study", "Study", "turning", "following", "simulating", "settling"),
+        ("study", "Study", "path_distance", "turning", "following", "simulating", "settling"),
     ),
     "System": ("The result of `lw.compile`: states, equations, kernels. `m.system` is the default one.", ("System",)),
     "State": ("A position with velocities, on the loops.", ("State",)),

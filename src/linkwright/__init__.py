@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from linkwright.numerics.spatial import Pose
     from linkwright.optimisation.front import ParetoFront
     from linkwright.optimisation.optimum import Optimum
+    from linkwright.results.measures.grammar import path_distance
     from linkwright.results.state import State
     from linkwright.results.trajectory import Trajectory
     from linkwright.simulation.stabilisers.baumgarte import baumgarte
@@ -94,6 +95,7 @@ __all__ = [
     "motor",
     "noise",
     "open",
+    "path_distance",
     "pd",
     "position",
     "post_adjust",
@@ -134,6 +136,7 @@ _HOME = {
     "control_report": "design.comparison",
     "load": "mechanism",
     "open": "mechanism",
+    "path_distance": "results.measures.grammar",
     "study": "mechanism",
     **dict.fromkeys(("following", "settling", "simulating", "turning"), "studies.cases"),
     "to_mjcf": "exchange",

@@ -17,6 +17,7 @@ from linkwright import cli
 from linkwright.files import read_csv_table
 from linkwright.model import library as models
 from tests import ROOT
+from tests.cli.schemas import disagreements
 
 
 def run(*words: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
@@ -130,6 +131,7 @@ def test_turn_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         "near_singular",
         "steps",
         "channels",
+        "measures",
         "loads",
     }
     assert (data["schema"], data["model"], data["drive"], data["full_turn"], data["steps"]) == ("linkwright.turn/1", "wiper", "A", True, 8)
@@ -137,6 +139,23 @@ def test_turn_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert data["channels"]["A.v"]["unit"] == "rad/s" and data["channels"]["A.v"]["values"][0] == pytest.approx(45 * np.pi / 30)
     assert data["channels"]["coupler.P.x"]["values"][0] == pytest.approx(0.6)  # metres, as drawn
     assert "wrote" in err
+
+
+def test_turn_measures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    asked = ["--measure", "stroke D", "--measure", "time ratio D", "--channel", "D.jerk"]
+    assert cli.main(["turn", "wiper", "--json", "--no-loads", *asked]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert disagreements("turn", data) == []
+    c = lw.load("wiper").turn()
+    assert [x["name"] for x in data["measures"]] == ["stroke D", "time ratio D"]
+    assert data["measures"][0]["value"] == c.measure("stroke D") and data["measures"][0]["unit"] == "rad"
+    assert data["channels"]["D.jerk"]["unit"] == "rad/s^3" and data["channels"]["D.jerk"]["values"] == c["D.jerk"].tolist()
+    assert cli.main(["turn", "wiper", "--steps", "36", *asked, "-o", str(tmp_path / "turn.csv")]) == 0
+    assert f"stroke D      {c.measure('stroke D', 'deg'):.4g}" in capsys.readouterr().out
+    assert '"D.jerk [deg/s^3]"' in (tmp_path / "turn.csv").read_text().splitlines()[0]
+    for wrong, said in (("strok D", "Did you mean 'stroke'"), ("dwell D within 1 mm", "another unit"), ("stroke E", "no channel 'E'")):
+        assert cli.main(["turn", "wiper", "--measure", wrong]) == 1 and said in capsys.readouterr().err
+    assert cli.main(["turn", "wiper", "--channel", "coupler.P"]) == 1 and "is a vector" in capsys.readouterr().err
 
 
 def test_info_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,7 +62,7 @@ def test_derivatives_are_those_of_differences(text: str) -> None:
     [
         ("maxi slide", "Did you mean 'max'"),
         ("max", "is no measure"),
-        ("range slide while 3..2 deg", "is empty"),
+        ("range slide while A 3..2 deg", "is empty"),
         ("range slide while sometimes", "after while comes"),
         ("time when slide", "is no condition"),
         ("max slide while 1..2 zz", "'zz' is not a unit"),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from linkwright import files
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, option
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, UsageError
 
 if TYPE_CHECKING:
     from linkwright.design.cycle_loads import CycleLoads
@@ -27,16 +28,20 @@ def run(given: argparse.Namespace) -> None:
         (given.animation, files.ANIMATIONS),
     ]
     outputs.check(wanted, given.force)
+    asked = _asked(given.measure or ())
     m = loading.load(given)
     if given.plot and given.loads and not _massless(m):
         outputs.check([*wanted, *((path, files.PICTURES) for path in _load_plots(given.plot))], given.force)
     with console.waiting("turning it"):
         c = m.turn(given.drive, steps=given.steps or options.STEPS_DEFAULT, speed=_speed(m, given))
+    _check_channels(c, given.channel or ())
+    numbers = _measures(c, asked)
     loads = _loads(m, c, given.loads)
     if given.json:
-        outputs.print_json("turn/1", _data(m, c, loads))
+        outputs.print_json("turn/1", _data(m, c, loads, given, numbers))
     else:
-        console.show(f"{_text(m, c)}\n\n{loads}")
+        measured = "".join(f"\n{line}" for line in _measured_lines(numbers))
+        console.show(f"{_text(m, c)}{measured}\n\n{loads}")
     outputs.report_files(_write(m, c, loads, given), given.json)
 
 
@@ -57,6 +62,38 @@ def _text(m: Any, c: Any) -> str:
     time = "" if c.static else f", {c.t[-1] - c.t[0]:.6g} s"
     head = f"{m.name}: one {cycle} of '{c.drive}', {len(c) - 1} steps{time}"
     return "\n".join([head, *(console.wrapped(f"note: {n}", 6) for n in c.notes), "", table(*turn_table(c))])
+
+
+def _asked(texts: Sequence[str]) -> list[Any]:
+    """Measures as text, read before anything is computed."""
+    from linkwright.results.measures import measure
+
+    return [measure(text) for text in texts]
+
+
+def _check_channels(c: Any, names: Sequence[str]) -> None:
+    """Raise ChannelError for channels that are not there, UsageError for vectors."""
+    for name in names:
+        if c[name].ndim > 1:
+            raise UsageError(f"--channel {name} is a vector: name one component, such as {name}.x.")
+
+
+def _measures(c: Any, measures: Sequence[Any]) -> list[dict[str, Any]]:
+    """Measures of the turn: in SI, and as text in the units of the file."""
+    from linkwright.results.measures import check, unit_of_measure
+
+    out: list[dict[str, Any]] = []
+    for m in measures:
+        check([m], c)
+        value, (shown, size) = m.read_from(c), unit_of_measure(m, c, c.skel.tree.description.units)
+        out.append({"name": m.name, "value": value, "unit": unit_of_measure(m, c)[0], "shown": f"{value / size:.6g} {shown}".rstrip()})
+    return out
+
+
+def _measured_lines(found: Sequence[dict[str, Any]]) -> list[str]:
+    from linkwright.files.columns import aligned
+
+    return ["", *aligned([(x["name"], x["shown"]) for x in found])] if found else []
 
 
 def _massless(m: Any) -> list[str]:
@@ -88,14 +125,14 @@ def _with_progress(c: Any) -> None:
         _ = x.loads
 
 
-def _channel_names(c: Any, loads: CycleLoads) -> list[str]:
-    """Motion, and if loads were computed every load that is one number."""
+def _channel_names(c: Any, loads: CycleLoads, more: Sequence[str]) -> list[str]:
+    """Motion, if loads were computed every load that is one number, and channels by name."""
     known = c.load_channels
     motion = [n for n in c.main_channels() if n not in known]
-    return motion if loads.why else [*motion, *(n for n in known if c[n].ndim == 1)]
+    return list(dict.fromkeys([*motion, *(() if loads.why else (n for n in known if c[n].ndim == 1)), *more]))
 
 
-def _data(m: Any, c: Any, loads: CycleLoads) -> dict[str, Any]:
+def _data(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, numbers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     import numpy as np
 
     return {
@@ -107,7 +144,8 @@ def _data(m: Any, c: Any, loads: CycleLoads) -> dict[str, Any]:
         "singular": [asdict(x) for x in c.singular],
         "near_singular": np.flatnonzero(c.near_singular).tolist(),
         "steps": len(c) - 1,
-        "channels": outputs.channel_data(c, _channel_names(c, loads)),
+        "channels": outputs.channel_data(c, _channel_names(c, loads, given.channel or ())),
+        "measures": [{key: x[key] for key in ("name", "value", "unit")} for x in numbers],
         "loads": loads.as_dict(),
     }
 
@@ -123,7 +161,7 @@ def _write(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace) -> list
 
     written = [p for p in (given.output, given.plot) if p]
     if given.output:
-        c.save(given.output, channels=_channel_names(c, loads))
+        c.save(given.output, channels=_channel_names(c, loads, given.channel or ()))
     if given.plot:
         plots.overview(c, given.plot)
         written += _write_load_plots(m, c, given) if not loads.why else []
@@ -155,6 +193,7 @@ COMMAND = CliCommand(
         "linkwright turn wiper --speed '30 rpm' --set A=90deg -o wiper.csv",
         "linkwright turn jansen-leg --picture leg.png --animation leg.gif",
         "linkwright turn four-bar --param L1=0.25 --plot curves.png",
+        'linkwright turn punch-press --measure "dwell ram.R.y within 1 mm" --measure "time ratio ram.R.y"',
     ),
     options=(
         options.MODEL,
@@ -169,6 +208,19 @@ COMMAND = CliCommand(
             action=argparse.BooleanOptionalAction,
             default=True,
             help="efforts and pin loads, where the model has masses (default)",
+        ),
+        option(
+            "--measure",
+            metavar="TEXT",
+            action="append",
+            help="one number of the turn: 'stroke guide', 'dwell guide within 1 mm', 'rms "
+            "guide.jerk', 'range guide while 100..180 deg'; repeat it for more",
+        ),
+        option(
+            "--channel",
+            metavar="NAME",
+            action="append",
+            help="one more channel in the output and in --json: guide.jerk, coupler.P.curvature, guide.advantage; repeat it for more",
         ),
         option("-o", "--output", metavar="FILE", help="write all channels: .csv (the file's units), .npz or .parquet (SI)"),
         option(

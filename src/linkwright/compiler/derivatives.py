@@ -99,6 +99,21 @@ def jacobian(program: Program, x: Sequence[Any] | np.ndarray, seeds: Sequence[in
     return Jacobian([values[r] for r in program.results], columns)
 
 
+def traced_rates(values: np.ndarray, moving: Sequence[tuple[Any, Any]]) -> np.ndarray:
+    """Derivatives of traced values while inputs of their graph move: (input, its rate) pairs, rates of any scalar of that graph.
+
+    Entries that are no inputs (numbers of the model) rest.
+    """
+    flat = np.asarray(values, dtype=object)
+    graph = next((x.g for x in flat.ravel() if type(x) is Sym), None)
+    if graph is None:
+        return np.zeros(flat.shape)
+    program = graph.program([("values", flat)])
+    direction = {graph.a[x.i]: rate for x, rate in moving if type(x) is Sym and graph.op[x.i] == Op.INPUT}
+    found = jacobian(program, [graph.node(Op.INPUT, i) for i in range(program.n_in)], [direction])
+    return found.dense()[:, 0].reshape(flat.shape)
+
+
 def gradient(program: Program, x: Sequence[Any] | np.ndarray, weights: Mapping[int, Any]) -> tuple[list[Any], list[Any]]:
     """Results on the packed inputs x, and the derivatives of sum(weights[i] * result i) by every input: 0.0 where there is none."""
     x = _packed(program, x)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from linkwright import joints as joint_types
+from linkwright.compiler.derivatives import traced_rates
 from linkwright.errors import ChannelError, ModelError, nearest
 from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics import tree as dynamics
@@ -28,17 +29,20 @@ from linkwright.mechanics.kinematics.motion import (
     locate_at,
     motion,
     node_motion,
+    qdot,
 )
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Joint, Table
 from linkwright.model.expressions import Expr, evaluate, free_variables
 from linkwright.numerics.pickling import essentials
-from linkwright.numerics.scalars import arctan2
+from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import point_acceleration, point_velocity
 
 if TYPE_CHECKING:
     from linkwright.mechanics.constraints.closure import Closure
     from linkwright.mechanics.constraints.loops import Loops
+
+STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
 
 
 class Instant:
@@ -70,6 +74,7 @@ class Instant:
         self.rotors = {} if rotors is None else rotors  # node -> inertia that turns with its joint's own speed
         self.solver = solver  # gives the loads at this instant
         self.acting: Any = None  # commands of a controller at this instant
+        self.terms: Mapping[str, Any] = {}  # computed for this instant: "jerk" of the tree's joints, "tangent", forces of unit loads
         self.channels: Any = None  # table of everything that can be read by name, where it was made already
         self.joint_data: dict[str, Any] = {}  # of each joint, whatever acts: see dynamics.reactions
         if motion is not None:
@@ -137,6 +142,25 @@ class Instant:
         if self.solver is None:
             raise ChannelError("loads are not part of this result; a turn or a simulation has them.")
         return self.solver(self)
+
+    def term(self, name: str) -> Any:
+        """An array that was computed for this instant; raise ChannelError where it was not."""
+        if name not in self.terms:
+            raise ChannelError(f"'{name}' is not part of a state by itself; read the channel from a turn: m.turn()['guide.jerk'].")
+        return self.terms[name]
+
+    def rate(self, read: Callable[[Instant], Any], jerk: Any) -> Any:
+        """d/dt of what `read` gives along the motion, exactly: q moves with v, v with a, a with the jerk, and time runs.
+
+        On symbols by forward mode; on numbers by a complex step.
+        """
+        motion_ = qdot(self.skel, self.q, self.v)
+        if is_symbolic(self.q):
+            moving = [*zip(self.q, motion_, strict=True), *zip(self.v, self.known_a, strict=True), *zip(self.known_a, jerk, strict=True)]
+            found = traced_rates(np.asarray(read(self), dtype=object), [*moving, (self.t, 1.0)])
+            return found if found.ndim else found[()]
+        q, v, a = (x + 1j * STEP * rate for x, rate in ((self.q, motion_), (self.v, self.known_a), (self.known_a, jerk)))
+        return np.imag(read(Instant(self.skel, q, v, self.t + 1j * STEP, self.references, a))) / STEP
 
     # ---------------------------------------------------------------- joints, points, cylinders
 

@@ -33,7 +33,7 @@ from linkwright.model.curves.tables import table
 from linkwright.model.description import Cylinder, Description, Drive, Table
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.units import KINDS, display_unit, shown
-from linkwright.motion.native_walks import LawRows, Walking, carried, goes_all_the_way, native_walk
+from linkwright.motion.native_walks import LawRows, Walking, carried, goes_all_the_way, native_walk, third_rows
 from linkwright.motion.turn_samples import Walk, sampled, swept, trajectory
 from linkwright.numerics.linalg import factor
 from linkwright.results.singular_positions import PEAKS, passage_note
@@ -309,7 +309,7 @@ def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native
         places = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
         raise SingularityError(f"drive '{p.lead}' could not be followed between {places}; choose another start position.")
     swing = _swing_note(desc, p, low, high, *stops)
-    return _noted(desc, p, trajectory(loops, tied, found, p.lead, law, origin, full_turn=False, dead=dead), [swing])
+    return _noted(desc, p, trajectory(loops, tied, found, p.lead, law, origin, full_turn=False, dead=dead), [swing], low)
 
 
 class SwingRange(NamedTuple):
@@ -343,13 +343,14 @@ def _before_zero(desc: Description, drive: str, law: Curve, end: float) -> float
     return (SHORTEST - 1.0) * start / slope
 
 
-def _noted(desc: Description, p: CyclePlan, c: Trajectory, notes: Sequence[str]) -> Trajectory:
-    """The turn with its notes, at rest if the plan is static."""
+def _noted(desc: Description, p: CyclePlan, c: Trajectory, notes: Sequence[str], begin: float = 0.0) -> Trajectory:
+    """The turn with its notes and the third derivatives of its laws (which begin at that time), at rest if the plan is static."""
     passed = [x for x in c.singular if x.kind == "passage"]
     more = [passage_note(passed, lambda x: position_text(desc, c.drive, c.place(x)))] if passed else []
     if c.singular and all(b.mass is not None for b in desc.bodies[1:]):
         more.append(PEAKS)
-    c = replace(c, notes=(*p.notes, *notes, *more))
+    third = third_rows(p.laws, c.t + begin)
+    c = replace(c, notes=(*p.notes, *notes, *more), arrays={**c.arrays, **third} if third else c.arrays)
     return c if p.rate else c.at_rest()
 
 

@@ -12,8 +12,10 @@ from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
+from linkwright.model.curves.lines import Line
+from linkwright.model.curves.thirds import third_derivatives
 from linkwright.motion.turn_samples import Walk, counts_balls
-from linkwright.results.recorded import CutReferences
+from linkwright.results.recorded import THIRD, CutReferences
 from linkwright.results.singular_positions import steep_minima
 
 STRIDES = 720  # of a native walk over the range of a coordinate
@@ -42,6 +44,13 @@ def law_rows(laws: Sequence[Curve], times: np.ndarray) -> np.ndarray:
     """Values of all laws at every time, then their speeds, then their accelerations: (times, 3 laws)."""
     jets = [[np.broadcast_to(x, times.shape) for x in law(times)] for law in laws]
     return np.array([jet[i] for i in range(3) for jet in jets]).reshape(3 * len(laws), len(times)).T
+
+
+def third_rows(laws: Mapping[str, Curve], times: np.ndarray) -> dict[str, np.ndarray]:
+    """Third derivatives (times, 1) of laws that are not straight, as arrays of a trajectory; NaN where they are not known."""
+    bent = {name: law for name, law in laws.items() if not isinstance(law, Line)}
+    found = {name: third_derivatives(law, times) for name, law in bent.items()}
+    return {THIRD + name: np.full((len(times), 1), np.nan) if x is None else x for name, x in found.items()}
 
 
 def goes_all_the_way(here: Instant, end: float, native: Walk | None) -> bool:

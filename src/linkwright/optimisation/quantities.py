@@ -96,10 +96,9 @@ class OfMotion(MeasuredValue):
     def curve(self, p: DesignPoint) -> SampleCurve:
         m, c = self.measure, p.motion
         assert m is not None
-        found = c.read([*m.channels(c.drive), "t"])
-        x = found[m.channel]
+        found = m.motions(c)
+        x, mask = found.values[m.channel][0], found.mask(m.window)
         size = x if x.ndim == 1 else np.linalg.norm(x.reshape(len(x), -1), axis=1)
-        mask = m._mask({name: y[None] for name, y in found.items()}, c.drive, c.dimension, (1, len(x)))
         at = np.arange(len(x)) if mask is None else np.flatnonzero(mask[0])
 
         def slopes() -> np.ndarray:

@@ -38,6 +38,10 @@ class TurnedDesign:
         return self.nominal.drive
 
     @property
+    def channels(self) -> list[str]:
+        return self.nominal.channels
+
+    @property
     def determinant(self) -> np.ndarray | None:
         """The determinant of the loops with the drives held, at the samples; None of mechanisms without loops."""
         return self.found.values[DETERMINANT][0] if DETERMINANT in self.found.values else None
@@ -58,6 +62,7 @@ class TurnedSlopes:
     """Derivatives of the channels of one design."""
 
     found: Any
+    names: tuple[str, ...]
 
     @property
     def determinant(self) -> np.ndarray:
@@ -82,7 +87,7 @@ class MeasuredTurns:
 
     @cached_property
     def channels(self) -> tuple[str, ...]:
-        found = [name for m in self.measures for name in m.channels(self.nominal.drive)]
+        found = [name for m in self.measures for name in m.channels(self.nominal.drive, self.nominal.channels)]
         return tuple(dict.fromkeys(name for name in found if name != "t"))
 
     @cached_property
@@ -129,7 +134,7 @@ class MeasuredTurns:
     def one(self, x: np.ndarray) -> tuple[TurnedDesign, TurnedSlopes, str]:
         """Motion and derivatives of a design, and why it has none."""
         found = self._differentiated(np.asarray(x)[None], threads=1)
-        return TurnedDesign(found, self.nominal), TurnedSlopes(found), "" if found.ok[0] else found.why.get(0, NO_MOTION)
+        return TurnedDesign(found, self.nominal), TurnedSlopes(found, self.names), "" if found.ok[0] else found.why.get(0, NO_MOTION)
 
     def many(self, x: np.ndarray, threads: int | None) -> tuple[np.ndarray, list[str]]:
         """Measures of many designs, (designs, measures), nan where there is none, and the reasons."""

@@ -73,7 +73,9 @@ class Batch:
         x = self._inputs
         near = self.skel.unpack(x["q"], x["near"]) if "near" in x else None
         t = x["t"][0] if "t" in x else 0.0
-        return Instant(self.skel, x["q"], x["v"], t, near, x.get("a"), solver=None if self.acted is None else self._loads)
+        out = Instant(self.skel, x["q"], x["v"], t, near, x.get("a"), solver=None if self.acted is None else self._loads)
+        out.terms = x
+        return out
 
     def _loads(self, at: Instant) -> Any:
         x, acted = self._inputs, self.acted

@@ -5,6 +5,7 @@
     rocker   rocker.rotation  a body's origin; its attitude as a quaternion wxyz
     coupler.P  .x .vx .ax     a point: position, and components of position, velocity, acceleration
     coupler.P.v  .a  .speed   its velocity and acceleration as vectors, and the size of the velocity
+    coupler.P.curvature       of its path: in the plane positive to the left of the motion, in space the size; NaN where it rests
     energy.kinetic  .potential  .total
 
 Every joint can be read, cut or not. `Instant` evaluates lazily and once, over any scalar: run on symbols a channel
@@ -24,6 +25,7 @@ from linkwright import joints
 from linkwright.errors import ChannelError, nearest
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import pressure
+from linkwright.mechanics.inverse.places import resting_points
 from linkwright.mechanics.kinematics.motion import (
     Skeleton,
     relative,
@@ -31,8 +33,10 @@ from linkwright.mechanics.kinematics.motion import (
 from linkwright.mechanics.kinematics.transmission import transmission
 from linkwright.model.description import Joint
 from linkwright.model.file.units import KINDS, matches, parse_unit
-from linkwright.numerics.scalars import arctan2
-from linkwright.numerics.spatial import array, rotation_quaternion
+from linkwright.numerics.scalars import arctan2, is_symbolic
+from linkwright.numerics.spatial import array, cross, rotation_quaternion
+
+REST = 1e-10  # m: a point whose v^2/|a| is shorter rests or reverses, and its path has no curvature there
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class Channel:
     winds: int | None = None  # node of the body whose turns are counted
     raw: Callable[[Instant], Any] | None = None
     cook: Callable[[np.ndarray], np.ndarray] | None = None
+    needs: tuple[str, ...] = ()  # terms of a held motion that it reads: see `held_motion`
 
     def size_of(self, unit: str) -> float:
         """Size in SI of a unit this channel can be read in."""
@@ -78,6 +83,7 @@ class Channels:
     def _make(self) -> None:
         """Channels of every mechanism: the same for all results of one skeleton."""
         skel = self.skel
+        self._resting = resting_points(skel.tree.description)
         self._joints()
         for c in skel.tree.description.cylinders:
             self._add(c.name, "length", lambda x, n=c.name: x.cylinder(n).length)
@@ -173,10 +179,20 @@ class Channels:
         self._add(f"{name}.v", "speed", lambda x: x.point_velocity(node, p)[pick])
         self._add(f"{name}.a", "acceleration", lambda x: x.point_acceleration(node, p)[pick])
         self._add(f"{name}.speed", "speed", lambda x: _size(x.point_velocity(node, p)))
+        if name not in self._resting:
+            self._curved(name, node, p, pick)
         for i, axis in enumerate(self._plane or "xyz"):
             self._add(f"{name}.{axis}", "length", lambda x, i=i: x.point(node, p)[i])
             self._add(f"{name}.v{axis}", "speed", lambda x, i=i: x.point_velocity(node, p)[i])
             self._add(f"{name}.a{axis}", "acceleration", lambda x, i=i: x.point_acceleration(node, p)[i])
+
+    def _curved(self, name: str, node: int, p: Any, pick: slice) -> None:
+        """Curvature of the path of a point."""
+
+        def both(x: Instant) -> Any:
+            return np.array([x.point_velocity(node, p)[pick], x.point_acceleration(node, p)[pick]])
+
+        self._add(f"{name}.curvature", "curvature", lambda x: _curvature(both(x)), raw=both, cook=curvatures)
 
 
 def _angle(R: Any) -> Any:
@@ -185,6 +201,33 @@ def _angle(R: Any) -> Any:
 
 def _size(x: Any) -> Any:
     return np.sqrt(x @ x)
+
+
+def _curvature(motion: Any) -> Any:
+    """Of (velocity, acceleration)."""
+    if not is_symbolic(motion):
+        return curvatures(motion[None])[0] if motion.dtype.kind == "f" else _bend(*motion)
+    return _bend(*motion)
+
+
+def _bend(v: Any, a: Any) -> Any:
+    """v x a / |v|^3."""
+    across = v[0] * a[1] - v[1] * a[0] if len(v) == 2 else _size(cross(v, a))
+    square = v @ v
+    if isinstance(square, (int, float)) and square == 0.0:  # a point that cannot move
+        return np.nan
+    return across / (square * np.sqrt(square))
+
+
+def curvatures(motion: np.ndarray) -> np.ndarray:
+    """Curvatures (n,) of paths from velocities and accelerations (n, 2, axes); NaN where a point rests."""
+    v, a = motion[:, 0], motion[:, 1]
+    square, size = np.sum(v * v, axis=1), np.sqrt(np.sum(a * a, axis=1))
+    moving = square > REST * size
+    rest = np.where(moving, square, 1.0)
+    flat = v.shape[1] == 2
+    across = v[:, 0] * a[:, 1] - v[:, 1] * a[:, 0] if flat else np.sqrt(np.sum(np.cross(v, a) ** 2, axis=1))
+    return np.where(moving, across / (rest * np.sqrt(rest)), np.nan)
 
 
 def _cut_ball(joint: Joint) -> tuple[dict[str, Any], ...]:

@@ -24,7 +24,10 @@ from linkwright.numerics.pickling import essentials
 from linkwright.results.batch import Batch
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.composed import composed_slopes
+from linkwright.results.held_motion import HeldMotion
 from linkwright.results.load_channels import load_channels
+from linkwright.results.motion_channels import MotionChannels
+from linkwright.results.motion_reading import MotionReading, pushed, slopes_held
 from linkwright.results.recorded import cut_rows
 
 if TYPE_CHECKING:
@@ -75,6 +78,10 @@ class MotionDerivatives:
         """Derivatives of several channels, (n, ..., parameters) each."""
         wanted = {name: self._channel(name) for name in channels if name not in self._known}
         missing = [name for name in wanted if name not in self._known]
+        held = [wanted[name] for name in missing if wanted[name].needs]
+        if held:
+            self._known.update(self._of_held(held))
+            missing = [name for name in missing if name not in self._known]
         if missing:
             found = self._batch.slopes([wanted[name] for name in missing], self._changes)
             found |= self._composed([wanted[name] for name in missing if name not in found])
@@ -103,6 +110,18 @@ class MotionDerivatives:
         known = {name: c.name for name, c in raw.items() if c.name in slopes and c.name in values}
         return {name: composed_slopes(made[name], values[key], slopes[key]) for name, key in known.items()}
 
+    def _of_held(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
+        """Derivatives of jerks, advantages and transmissions by force, whose terms are solved for."""
+        c, moving, out = self.motion, MotionReading(self.motion), dict[str, np.ndarray]()
+        rows = {"q": c.q, "v": c.v, "a": c.a, "t": c.t[:, None], "near": cut_rows(c.skel, c.references)}
+        rows["free"] = np.tile(self.values, (len(c), 1))
+        changes = {name: x for name, x in self._changes.items() if name in ("q", "v", "a", "free")}
+        for some, held, third in moving.groups(channels):
+            motion = HeldMotion(c.frame, rows, held, third, pushed(some), self.varied)
+            table = MotionChannels(motion.batch.loops, held)
+            out |= slopes_held(motion, [table[x.name] for x in some], changes)
+        return out
+
     @cached_property
     def _known(self) -> dict[str, np.ndarray]:
         """Channels read so far."""
@@ -112,6 +131,9 @@ class MotionDerivatives:
         self.motion.channel(name)  # says what is meant, if there is none
         if name in self._table:
             return self._table[name]
+        found = self.motion.channel(name)
+        if found.needs:
+            return found
         if name in self.motion.load_channels:
             raise UsageError(f"channel '{name}' has no derivatives here: {self.unloaded}.")
         raise UsageError(f"channel '{name}' was recorded and is no function of the state: it has no derivative.")

@@ -13,6 +13,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.results import singular as singular_channels
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.loads import FEW, SampleLoads
+from linkwright.results.motion_reading import MotionReading
 from linkwright.results.recorded import Column, coordinate_names, multipliers
 from linkwright.results.state import wound
 
@@ -25,6 +26,7 @@ class Readings:
 
     def __init__(self, c: Trajectory, loads: SampleLoads):
         self.c, self.loads = c, loads
+        self.moving = MotionReading(c)
 
     @cached_property
     def recorded(self) -> dict[str, Column]:
@@ -36,6 +38,11 @@ class Readings:
         retained = {n: Channel(n, x.dimension, _not_here) for n, x in self.recorded.items()}
         looked = {n: Channel(n, "none", _not_here) for n in self._singularity.names} if self._singularity is not None else {}
         return Channels(self.c.skel, {**self.loads.channels, **retained, **looked})
+
+    @property
+    def names(self) -> list[str]:
+        """Everything that can be read, but t."""
+        return [*self.table.names, *(n for n in self.moving.channels if n not in self.table)]
 
     @cached_property
     def _singularity(self) -> singular_channels.Singularity | None:
@@ -53,6 +60,10 @@ class Readings:
             return Channel("t", "time", lambda x: x.t)
         if name in self.loads.channels and name not in self.recorded:  # without the table of everything
             return self.loads.channels[name]
+        if name not in self.table and name in self.moving.channels:
+            return self.moving.channels[name]
+        if name not in self.table and name.endswith((".jerk", ".jx", ".jy", ".jz", ".advantage", ".transmission.force")):
+            self.moving.explain(name)
         return self.table[name]
 
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
@@ -62,6 +73,11 @@ class Readings:
         if self._singularity is not None:
             out.update({name: self._singularity.column(name).values for name in wanted if name in singular_channels.NAMES})
         solved = set() if "lam" in self.c.arrays else set(self.loads.channels)  # loads of a turn are solved for
+        if self.c.static:  # a path is bent whether or not somebody moves along it
+            paths = [name for name, c in wanted.items() if c.dimension == "curvature" and not c.needs and name not in out]
+            out |= self.c.in_motion().read(paths) if paths else {}
+        held = [c for name, c in wanted.items() if c.needs and name not in out]
+        out |= self.moving.read(held) if held else {}
         left = [c for name, c in wanted.items() if name not in out and name not in solved]
         if any(c.name in self.loads.channels for c in left):
             self.loads.check()

@@ -20,6 +20,7 @@ from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.file.units import KINDS
 
 DIMENSIONS = (*KINDS, "energy", "mixed", "none")
+THIRD = "third."  # arrays of a turn: third derivatives of what prescribes it, by drive or path; none for a constant speed
 EFFORT_OF = {"length": "force", "angle": "torque"}  # of a multiplier, by the kind of its row
 
 

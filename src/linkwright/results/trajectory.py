@@ -24,19 +24,18 @@ from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.numerics.pickling import essentials
 from linkwright.results import files as run_files
-from linkwright.results import interpolation
 from linkwright.results import tables as table_views
+from linkwright.results.between_samples import at_times
 from linkwright.results.channels import Channel
 from linkwright.results.loads import EachLoads, LoadHistory, SampleLoads
+from linkwright.results.measured import dwells_of, measured
 from linkwright.results.readings import Readings
 from linkwright.results.recorded import (
     Column,
-    CutReferences,
     RunEvent,
     RunQuality,
     checked_arrays,
     checked_columns,
-    cut_rows,
     plain,
 )
 from linkwright.results.singular_positions import SingularPlace
@@ -158,7 +157,9 @@ class Trajectory:
     def instant(self, i: int) -> Instant:
         """The mechanism at a sample, for reading anything."""
         self._need_sample(i)
-        return Instant(self.skel, self.q[i], self.v[i], float(self.t[i]), self.references[i], self.a[i], solver=self._loads.solver(i))
+        out = Instant(self.skel, self.q[i], self.v[i], float(self.t[i]), self.references[i], self.a[i], solver=self._loads.solver(i))
+        out.terms = self._readings.moving.at(i)
+        return out
 
     @cached_property
     def instants(self) -> list[Instant]:
@@ -184,40 +185,7 @@ class Trajectory:
     def at(self, t: Sequence[float] | np.ndarray) -> Trajectory: ...
     def at(self, t: Any) -> State | Trajectory:
         """Return the state at any time in the range, on the loops; of an array of times a Trajectory. See `interpolation` for accuracy."""
-        if self.static:  # positions between samples need the path's own rates
-            found = self.in_motion().at(t)
-            return found.at_rest() if isinstance(found, Trajectory) else replace(found, v=0.0 * found.v, a=0.0 * found.v)
-        one = isinstance(t, str) or np.ndim(t) == 0
-        times = np.array([quantity(t, KINDS["time"], "t")]) if one else np.asarray(t, dtype=float).ravel()
-        self._need_sample()
-        low, high = min(self.t[0], self.t[-1]), max(self.t[0], self.t[-1])
-        slack = 4.0 * np.finfo(float).eps * max(abs(low), abs(high))
-        if not len(times) or not ((times >= low - slack) & (times <= high + slack)).all():
-            raise UsageError(f"this result covers t = {low:.9g} .. {high:.9g} s; a time outside cannot be read from it.")
-        times = np.clip(times, low, high)
-        samples = interpolation.Samples(self.t, self.q, self.v, self.a, cut_rows(self.skel, self.references))
-        found = interpolation.states(self.frame, samples, times, self.arrays.get("closed"))
-        references = CutReferences(self.skel, found.q, found.references)
-        if one:
-            return State(self.skel, found.q[0], found.v[0], references[0], float(times[0]), found.a[0], self.counted_from)
-        where = interpolation.places(self.t, times)
-        out = replace(
-            self,
-            t=times,
-            q=found.q,
-            v=found.v,
-            a=found.a,
-            references=references,
-            full_turn=False,
-            columns={name: Column(where.linear(x.values), x.dimension) for name, x in self.columns.items()},
-            arrays={name: where.linear(x) for name, x in self.arrays.items()},
-            settings={**self.settings, "interpolated": True},
-            origin=self.counted_from,
-        )
-        if "lam" not in self.arrays:
-            return out
-        lam = np.where(where.exact[:, None], out.arrays["lam"], out._loads.settled_multipliers())
-        return replace(out, arrays={**out.arrays, "lam": lam})
+        return at_times(self, t)
 
     @property
     def counted_from(self) -> np.ndarray:
@@ -264,7 +232,7 @@ class Trajectory:
 
     @property
     def channels(self) -> list[str]:
-        return ["t", *self._readings.table.names]
+        return ["t", *self._readings.names]
 
     def channel(self, name: str) -> Channel:
         return self._readings.channel(name)
@@ -290,6 +258,18 @@ class Trajectory:
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
         """Return several channels at once, in SI."""
         return self._readings.read(names)
+
+    def measure(self, text: Any, unit: str | None = None) -> float:
+        """Return one number of this motion, in SI or a unit: `c.measure("dwell guide within 1 mm", "deg")`; text as in `lw.study`."""
+        return measured(self, text, unit)
+
+    def dwells(self, channel: str, within: Any, *, least: Any = None, by: str = "") -> Any:
+        """Return the dwells of a channel, longest first: where it stays within a band of the height `within` ("1 mm").
+
+        Dwells do not overlap; those shorter than `least` (default 10 deg of the leading drive, or a 36th of the time) are left out.
+        Measured in positions of the leading drive, or with by="t" in times.
+        """
+        return dwells_of(self, channel, within, least, by)
 
     def derivatives(self, by: str | Sequence[str], *, of: str | None = None, at: Any = None) -> Any:
         """Return the exact derivatives of all channels by numbers of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.

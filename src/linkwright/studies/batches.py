@@ -84,7 +84,7 @@ class BatchedRuns:
 
     def channels(self, found: BatchRun, values: np.ndarray) -> dict[str, np.ndarray]:
         """Channels of all runs, (runs, samples, ...); raise ChannelError for those that only single runs have."""
-        names = list(dict.fromkeys(n for m in self.measures for n in m.channels(self.drive)))
+        names = list(dict.fromkeys(n for m in self.measures for n in m.channels(self.drive, self._program[1])))
         out: dict[str, np.ndarray] = {}
         left = []
         for name in names:

@@ -133,7 +133,8 @@ class Work:
         assert isinstance(self.case, Turning)
         measures = [m for m in self.measures if isinstance(m, Measure)]
         nominal = self.system.turn(**self.case.asked)
-        names = list(dict.fromkeys(n for m in measures for n in m.channels(nominal.drive)))
+        known = frozenset(nominal.channels)
+        names = list(dict.fromkeys(n for m in measures for n in m.channels(nominal.drive, known)))
         given = {t.inner: values[:, i] for i, t in enumerate(self.numbers.targets)}
         found = turns(self.system, given, self.case.asked, names, threads)
         table, ok = found.read(names), found.ok
@@ -208,7 +209,7 @@ class Work:
 
     def described(self) -> dict[str, Any]:
         """Return everything the rows follow from, as text."""
-        measures = [{"name": m.name, "is": m.text if isinstance(m, Measure) else source_of(m.call)} for m in self.measures]
+        measures = [{"name": m.name, "is": m.described if isinstance(m, Measure) else source_of(m.call)} for m in self.measures]
         return {**self.case.described(), "measure": measures, "traces": list(self.traced), "thinned": self.thinned if self.traced else 0}
 
 

@@ -19,7 +19,7 @@ from linkwright.model.description import Description
 from linkwright.model.file.units import parse_unit
 from linkwright.model.file.written import bare_size
 from linkwright.results.files import versions
-from linkwright.results.measures import REDUCTIONS, Measure, check, measure, unit_of_measure
+from linkwright.results.measures import BEGINNINGS, REDUCTIONS, Measure, check, measure, unit_of_measure
 from linkwright.results.state import State
 from linkwright.studies.cases import Case, Settling, case, case_again
 from linkwright.studies.evaluation import MeasureFunction, Work, digest
@@ -92,7 +92,9 @@ def opened(place: Any, make: Callable[[Description], Any], presenter: Any) -> St
 def _again(work: Work, rows: Plan) -> dict[str, Any] | None:
     """The call in text and numbers; None where it has objects or functions, which a folder cannot hold."""
     of, vary = work.case.as_text(), {v.name: v.as_text() for v in rows.variations}
-    if of is None or isinstance(rows, Rows) or None in vary.values() or not all(isinstance(m, Measure) for m in work.measures):
+    if of is None or isinstance(rows, Rows) or None in vary.values():
+        return None
+    if not all(isinstance(m, Measure) and m.target is None for m in work.measures):  # points of a file may be elsewhere later
         return None
     drawn = isinstance(rows, Drawn)
     seed, n = (rows.seed, rows.n) if drawn else (0, None)
@@ -149,10 +151,10 @@ def _measures(given: Any) -> list[Measure | MeasureFunction]:
     if isinstance(given, Mapping):
         pairs = list(given.items())
     else:
-        items = [given] if isinstance(given, str) or callable(given) else list(given or ())
+        items = [given] if isinstance(given, str | Measure) or callable(given) else list(given or ())
         pairs = [(None, x) for x in items]
     if not pairs:
-        raise UsageError(f'measure is what to read of every design: "max A.torque". Reductions: {", ".join(REDUCTIONS)}, time when.')
+        raise UsageError(f'measure is what to read of every design: "max A.torque". They begin with {", ".join(BEGINNINGS)}.')
     out: list[Measure | MeasureFunction] = []
     for name, x in pairs:
         if callable(x):
@@ -188,8 +190,8 @@ def _checked(work: Work, wanted: Sequence[Measure | MeasureFunction], stored: Se
         for m in plain:
             _ = result[m.channel]
             units[m.name] = ("", "", 1.0)
-        if isinstance(work.case, Settling) and any(m.window is not None or m.reduction == "when" for m in plain):
-            raise UsageError("an equilibrium is one position: measures have no `while` and no `time when` there.")
+        if isinstance(work.case, Settling) and any(m.window is not None or m.reduction not in REDUCTIONS for m in plain):
+            raise UsageError(f"an equilibrium is one position: measures are {', '.join(REDUCTIONS)} there, without `while`.")
         return units
     check(plain, result)
     for name in stored:

@@ -20,7 +20,7 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.files.columns import table
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
-from linkwright.results.measures import Measure
+from linkwright.results.measures import Measure, dimension_of_measure
 from linkwright.results.trajectory import Trajectory
 from linkwright.studies.study import Study
 from linkwright.studies.variations import SIGMAS, Law, ListedValues, Tolerance, ValueRange, Variation
@@ -278,9 +278,7 @@ def _limits(given: Any, study: Study, nominal: Any) -> dict[str, tuple[float | N
 def _si(given: Any, name: str, study: Study, nominal: Any) -> float:
     assert study.work is not None
     m = study.work.measures[study.measures.index(name)]
-    dimension = "time" if isinstance(m, Measure) and m.reduction == "when" else None
-    if dimension is None and isinstance(m, Measure) and isinstance(nominal, Trajectory):
-        dimension = nominal.dimension(m.channel)
+    dimension = dimension_of_measure(m, nominal) if isinstance(m, Measure) and isinstance(nominal, Trajectory) else None
     if isinstance(given, str) and dimension not in KINDS:
         raise UsageError(f"limits of '{name}' have no unit here: write numbers in SI.")
     return quantity(given, KINDS[str(dimension)], f"limits of {name}") if isinstance(given, str) else float(given)

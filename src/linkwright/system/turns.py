@@ -12,6 +12,7 @@ from linkwright.errors import ChannelError, UsageError, calls_explained, nearest
 from linkwright.motion.designs import Designs
 from linkwright.motion.readings import STATE
 from linkwright.numerics.pickling import essentials
+from linkwright.results.channels import Channel
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.design_table import DesignReader, with_numbers
 
@@ -81,6 +82,24 @@ class Turns:
         name, unit = (key, None) if isinstance(key, str) else key
         values = self.read([name])[name]
         return values if unit is None else values / self.system.turn(**self.asked).channel(name).size_of(unit)
+
+    def measure(self, text: Any, unit: str | None = None) -> np.ndarray:
+        """Return one number of every design, with the designs' axes, in SI or a unit: `t.measure("stroke guide", "mm")`; NaN if not ok."""
+        from linkwright.results.measures import check, dimension_of_measure, measure
+
+        m, nominal = measure(text), self.system.turn(**self.asked)
+        check([m], nominal)
+        found = {
+            n: x.reshape(len(self), *x.shape[len(self.shape) :]) for n, x in self.read(m.channels(nominal.drive, nominal.channels)).items()
+        }
+        times = self.t if self.t.ndim == 1 else self.t.reshape(len(self), -1)
+        ok = self.ok.ravel()
+        out = np.full(len(self), np.nan)
+        if ok.any():
+            some = times if times.ndim == 1 else times[ok]
+            out[ok] = m.over({n: x[ok] for n, x in found.items()}, some, nominal.drive, nominal.dimension)
+        size = 1.0 if unit is None else Channel(m.name, dimension_of_measure(m, nominal), lambda x: None).size_of(unit)
+        return out.reshape(self.shape) / size
 
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
         """Return several channels at once, in SI."""

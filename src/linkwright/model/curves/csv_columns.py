@@ -93,8 +93,8 @@ def _plain(cell: str) -> float:
     return float(cell)
 
 
-def read_sheet(path: Any, what: str) -> CsvSheet:
-    """The columns of a file with two rows of numbers or more."""
+def read_sheet(path: Any, what: str, fewest: int = 2) -> CsvSheet:
+    """The columns of a file with so many rows of numbers or more."""
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"{what}: a CSV file is given by its path, not by a {type(path).__name__}.")
     try:
@@ -104,8 +104,9 @@ def read_sheet(path: Any, what: str) -> CsvSheet:
         raise UsageError(f"{what}: {place} cannot be read: {error.reason}. The path is relative to the present folder.") from error
     except files.TableError as error:
         raise UsageError(f"{error.where}: {what}: {error.reason}") from error
-    if len(table.rows) < 2:
-        raise UsageError(f"{what}: {table.path} has {len(table.rows)} rows of numbers; a curve needs two or more.")
+    if len(table.rows) < fewest:
+        needed = "a curve needs two or more" if fewest > 1 else "one or more are needed"
+        raise UsageError(f"{what}: {table.path} has {len(table.rows)} rows of numbers; {needed}.")
     return CsvSheet(table)
 
 

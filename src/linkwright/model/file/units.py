@@ -28,6 +28,7 @@ LENGTH, MASS, TIME, ANGLE, CURRENT = _dim(1), _dim(0, 1), _dim(0, 0, 1), _dim(0,
 AREA, VOLUME, DENSITY = _dim(2), _dim(3), _dim(-3, 1)
 SPEED, ACCELERATION = _dim(1, 0, -1), _dim(1, 0, -2)
 ANGULAR_SPEED, ANGULAR_ACCELERATION = _dim(0, 0, -1, 1), _dim(0, 0, -2, 1)
+JERK, ANGULAR_JERK, CURVATURE = _dim(1, 0, -3), _dim(0, 0, -3, 1), _dim(-1)
 FORCE, TORQUE, PRESSURE, POWER = _dim(1, 1, -2), _dim(2, 1, -2), _dim(-1, 1, -2), _dim(2, 1, -3)
 INERTIA = _dim(2, 1)
 STIFFNESS, TORSIONAL_STIFFNESS = _dim(0, 1, -2), _dim(2, 1, -2, -1)
@@ -42,7 +43,8 @@ KINDS: dict[str, Dimension] = {
     "angular acceleration": ANGULAR_ACCELERATION, "force": FORCE, "torque": TORQUE, "pressure": PRESSURE, "power": POWER,
     "inertia": INERTIA, "stiffness": STIFFNESS, "torsional stiffness": TORSIONAL_STIFFNESS, "damping": DAMPING,
     "torsional damping": TORSIONAL_DAMPING, "momentum": MOMENTUM, "voltage": VOLTAGE, "resistance": RESISTANCE,
-    "inductance": INDUCTANCE, "torque constant": TORQUE_CONSTANT, "pure number": NONE,
+    "inductance": INDUCTANCE, "torque constant": TORQUE_CONSTANT, "pure number": NONE, "jerk": JERK, "angular jerk": ANGULAR_JERK,
+    "curvature": CURVATURE,
 }  # fmt: skip
 
 _IN, _LB, _G0 = 0.0254, 0.45359237, 9.80665
@@ -247,7 +249,7 @@ def _coherent_symbol(dimension: Dimension, names: dict[int, str | None]) -> str:
 def display_unit(units: Iterable[str] | UnitSystem, dimension: Dimension) -> tuple[str, float]:
     """Symbol of the unit in which a model shows a dimension, and the factor from SI to it.
 
-    A unit of exactly that dimension in `units` wins; otherwise speeds follow the length, angles
+    A unit of exactly that dimension in `units` wins; otherwise speeds and curvatures follow the length, angles
     are rad unless `deg` is listed, and forces, torques, accelerations are N, N m, m/s^2.
     """
     symbol, size = _display(units if isinstance(units, UnitSystem) else UnitSystem(units), dimension)
@@ -266,10 +268,10 @@ def _display(system: UnitSystem, dimension: Dimension) -> tuple[str, float]:
         return system.by_dimension[dimension]
     if dimension == NONE:
         return "", 1.0
-    if dimension == SPEED:
+    if dimension in (SPEED, CURVATURE):
         symbol, size = system.base(LENGTH, "m")
-        return f"{symbol}/s", size
-    if dimension in (ANGULAR_SPEED, ANGULAR_ACCELERATION):
+        return (f"{symbol}/s", size) if dimension == SPEED else (f"1/{symbol}", 1.0 / size)
+    if dimension in (ANGULAR_SPEED, ANGULAR_ACCELERATION, ANGULAR_JERK):
         symbol, size = system.base(ANGLE, "rad")
-        return (f"{symbol}/s", size) if dimension == ANGULAR_SPEED else (f"{symbol}/s^2", size)
+        return f"{symbol}/s{('', '^2', '^3')[-dimension[2] - 1]}", size
     return _PREFERRED.get(dimension) or _coherent_symbol(dimension, {}), 1.0

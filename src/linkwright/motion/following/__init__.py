@@ -15,6 +15,7 @@ import numpy as np
 from linkwright.errors import AssemblyError, SingularityError, UsageError
 from linkwright.mechanics.constraints import Constraint, ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, locate_at, node_motion
+from linkwright.model.curves.thirds import third_derivatives
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion.assembly import Assembler
@@ -23,6 +24,7 @@ from linkwright.motion.following.native import SHORT, swept
 from linkwright.motion.following.prescribed import PrescribedPath, prescribed_path
 from linkwright.motion.following.smoothness import jets
 from linkwright.numerics.spatial import skew
+from linkwright.results.recorded import THIRD
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 
@@ -97,8 +99,22 @@ def follow(
     def between(i: int, share: float) -> State:
         return _at(assembler, paths, c.state(i), float(times[i] + share * (times[i + 1] - times[i])))
 
-    notes = [note for w in paths for note in w.notes]
-    return with_authority_notes(assembler.loops, replace(c, notes=tuple(notes)), drives, between, None if speeds is None else speeds(c))
+    notes, third = [note for w in paths for note in w.notes], _thirds(assembler, paths, times)
+    c = replace(c, notes=tuple(notes), arrays={**c.arrays, **third})
+    return with_authority_notes(assembler.loops, c, drives, between, None if speeds is None else speeds(c))
+
+
+def _thirds(assembler: Assembler, paths: Sequence[PrescribedPath], times: np.ndarray) -> dict[str, np.ndarray]:
+    """Third derivatives of prescribed coordinates by name, as arrays of a trajectory; none where one of them is not known."""
+    out: dict[str, np.ndarray] = {}
+    axes = assembler.description.plane or "xyz"
+    for w in paths:
+        found = None if w.kind == "body" else third_derivatives(w.curve, times)
+        if found is None:
+            return {}
+        names = [w.name] if w.kind == "joint" else [f"{w.name}.{axis}" for axis in axes]
+        out |= {THIRD + name: found[:, i : i + 1] for i, name in enumerate(names)}
+    return out
 
 
 def _walked(assembler: Assembler, start: State, paths: Sequence[PrescribedPath], times: np.ndarray) -> Trajectory:

@@ -251,6 +251,7 @@ def interesting(system: System, run: Trajectory) -> list[str]:
     wanted += [f"{pin}.on.{body}.size" for pin, body in eyes(d)]
     wanted += [n for n in run.channels if n.startswith(("energy.", "work.", "motor."))]
     wanted += [f"{b.name}.angle" for b in d.bodies[1:]] + [f"{p}.{axis}" for p in _points(system) for axis in d.plane or "xyz"]
+    wanted += [f"{p}.curvature" for p in _points(system)]
     wanted += [n for n in run.channels if n.startswith("singular.")]
     known, first = set(run.channels), run[0:1]
     return list(islice((n for n in dict.fromkeys(wanted) if n in known and _single(first, n)), MOST_CHANNELS))

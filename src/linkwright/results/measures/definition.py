@@ -1,0 +1,285 @@
+"""A measure: one number of a motion; of one motion (`read_from`), of many in arrays (`over`), and its derivatives (`slopes`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.model.file.units import KINDS, NONE, TIME, describe, matches
+from linkwright.results.measures.courses import rate_names
+from linkwright.results.measures.distances import TargetPoints, distance_pull, distances
+from linkwright.results.measures.dwells import dwell_pull, longest_dwells
+from linkwright.results.measures.motions import MeasuredMotions, MeasureWindow, Pulls
+from linkwright.results.measures.reductions import REDUCTIONS, first_time, first_time_pull, reduced, reduction_pull
+from linkwright.results.measures.straightness import straightness, straightness_pull
+from linkwright.results.measures.strokes import stroke_pull, strokes, time_ratio_pull, time_ratios
+
+BETWEEN = ("stroke", "time ratio", "dwell", "distance")  # reductions that look between samples: they read rates as well
+OF_PATHS = ("straightness", "distance")  # of a point, not of a number
+ONE_NUMBER = ("time ratio", "dwell", "when")  # of a number, not of a point
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A reduction of a channel over a window; `text` is how it was written."""
+
+    text: str
+    reduction: str
+    channel: str
+    window: MeasureWindow | None = None
+    above: bool = True  # of "time when": whether the channel is to be above or below
+    limit: float = 0.0  # of "time when"; of a dwell the height of its band
+    unit: Any = None  # dimension of the limit's unit; None without one
+    label: str = ""  # a name of its own
+    by: Any = None  # dimension of what a dwell is measured in: a time, or the leading drive's position; None: the drive's, if there is one
+    target: TargetPoints | None = None  # of a distance
+    worst: bool = False  # of a distance: the largest instead of the root mean square
+
+    @property
+    def name(self) -> str:
+        return self.label or self.text
+
+    @property
+    def described(self) -> str:
+        """The text, with a hash of the numbers that were read from a file."""
+        return self.text if self.target is None else f"{self.text} ({self.target.described()})"
+
+    def channels(self, drive: str, known: Container[str] = ()) -> list[str]:
+        """Channels that are read, with the leading drive's name for windows of its positions.
+
+        With the names that are `known` also rates of the channel, by which it is followed between samples.
+        """
+        out = [self.channel]
+        if self.window is not None:
+            out.append(self._window_channel(drive))
+        axis = self.axis(drive)
+        if self.reduction in BETWEEN:
+            out += [n for name in (self.channel, *(() if axis == "t" else (axis,))) for n in (name, *rate_names(name, known)) if n]
+        return [n for n in dict.fromkeys(out) if n != "t"] if self.reduction in BETWEEN else list(dict.fromkeys(out))
+
+    def _window_channel(self, drive: str) -> str:
+        assert self.window is not None
+        found = self.window.axis(drive)
+        if not found:
+            low, high = self.window.low, self.window.high
+            raise UsageError(f"'{self.text}': this motion has no leading drive; name a channel, while A {low:g}..{high:g}, or times.")
+        return found
+
+    def axis(self, drive: str) -> str:
+        """The abscissa over which a channel is followed between samples: `t`, or the leading drive."""
+        if self.reduction == "distance" and self.target is not None and self.target.at is not None:
+            return self.target.by
+        if self.reduction != "dwell" or (self.by is not None and self.by == TIME):
+            return "t"
+        if self.by is not None and not drive:
+            raise UsageError(f"'{self.text}': this motion has no leading drive; measure the dwell in s.")
+        return drive or "t"
+
+    # ---------------------------------------------------------------- values
+
+    def read_from(self, c: Any) -> float:
+        """The measure of a Trajectory."""
+        return float(self._of(self.motions(c))[0])
+
+    def over(self, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str]) -> np.ndarray:
+        """The measure of many motions: channels (motions, samples, ...), times (motions, samples) or (samples,)."""
+        return self._of(MeasuredMotions.of(values, t, drive, dimension, self.channel))
+
+    def motions(self, c: Any) -> MeasuredMotions:
+        """A Trajectory as an array of one motion."""
+        found = c.read([*self.channels(c.drive, c.channels), "t"])
+        return MeasuredMotions({name: x[None] for name, x in found.items()}, found["t"][None], c.drive, c.dimension)
+
+    def _of(self, r: MeasuredMotions) -> np.ndarray:
+        mask = r.mask(self.window)
+        match self.reduction:
+            case "when":
+                return first_time(r.scalar(self.channel), r.t, self.limit, self.above)
+            case "stroke":
+                return strokes(r, self.channel, mask)
+            case "time ratio":
+                return time_ratios(r, self.channel)
+            case "dwell":
+                return longest_dwells(r.course(self.channel, self.axis(r.drive)), self.limit, mask).length
+            case "distance":
+                assert self.target is not None
+                return distances(r, self.channel, self.target, mask, self.worst)
+            case "straightness":
+                points = r.values[self.channel]
+                return np.array([straightness(p if mask is None else p[mask[i]]) for i, p in enumerate(points)])
+        x = r.scalar(self.channel)
+        return reduced(self.reduction, x, r.t, _counted(x, mask))
+
+    # ---------------------------------------------------------------- derivatives
+
+    def weights(self, c: Any) -> Pulls:
+        """Derivatives of the measure of a Trajectory by the samples of the channels it reads, (samples, ...) by name.
+
+        A largest value is differentiated at its sample, a window holds the samples it has.
+        """
+        r = self.motions(c)
+        mask = r.mask(self.window)
+        one = None if mask is None else mask[0]
+        match self.reduction:
+            case "stroke":
+                return stroke_pull(r, self.channel, mask)
+            case "time ratio":
+                return time_ratio_pull(r, self.channel)
+            case "dwell":
+                return dwell_pull(r, self.channel, self.axis(r.drive), self.limit, mask)
+            case "distance":
+                assert self.target is not None
+                return distance_pull(r, self.channel, self.target, mask, self.worst)
+            case "straightness":
+                points = r.values[self.channel][0]
+                out = np.zeros(points.shape)
+                which = np.arange(len(points)) if one is None else np.flatnonzero(one)
+                out[which] = straightness_pull(points[which])
+                return {self.channel: out}
+        x = r.scalar(self.channel)
+        if self.reduction == "when":
+            by_x, by_t = first_time_pull(x[0], r.t[0], self.limit, self.above)
+            return {self.channel: self._of_vector(r, by_x), "t": by_t}
+        counted = _counted(x, mask)
+        return {self.channel: self._of_vector(r, reduction_pull(self.reduction, x[0], r.t[0], None if counted is None else counted[0]))}
+
+    def _of_vector(self, r: MeasuredMotions, weights: np.ndarray) -> np.ndarray:
+        """Weights of the length of a vector as those of its components."""
+        x = r.values[self.channel][0]
+        if x.ndim == 1:
+            return weights
+        flat = x.reshape(len(x), -1)
+        size = np.linalg.norm(flat, axis=1)
+        return (weights[:, None] * flat / np.where(size > 0.0, size, 1.0)[:, None]).reshape(x.shape)
+
+    def slopes(self, c: Any, d: Any) -> np.ndarray:
+        """Exact derivatives of the measure of a motion by the numbers of its derivatives d (`c.derivatives(...)`), (numbers,)."""
+        weights = self.weights(c)
+        found = d.read([name for name in weights if name != "t"])
+        out = np.zeros(len(d.names))
+        for name, w in weights.items():
+            moved = _times_moved(c, d) if name == "t" else found[name]
+            used = np.flatnonzero(np.any(np.reshape(w != 0.0, (len(w), -1)), axis=1))  # samples that do not count may have none
+            if name == "t" and self.axis(c.drive) != "t":
+                continue
+            out = out + np.tensordot(w[used], moved[used], axes=w.ndim)
+        if self.reduction == "dwell" and self.axis(c.drive) == "t":
+            out = out + self.read_from(c) * _stretched(c, d)
+        return out
+
+
+def _counted(x: np.ndarray, mask: np.ndarray | None) -> np.ndarray | None:
+    """Samples that count: those of the window that have a value."""
+    lost = np.isnan(x)
+    if not lost.any():
+        return mask
+    return ~lost if mask is None else mask & ~lost
+
+
+def _stretched(c: Any, d: Any) -> np.ndarray:
+    """Relative change of all times by each number: the turn takes as much longer as its leading drive is slower."""
+    if not c.drive or f"{c.drive}.v" not in c.channels or c.static:
+        return np.zeros(len(d.names))
+    speed = c[f"{c.drive}.v"]
+    return -d[f"{c.drive}.v"][0] / speed[0] if speed[0] else np.zeros(len(d.names))
+
+
+def _times_moved(c: Any, d: Any) -> np.ndarray:
+    """(samples, numbers): derivatives of the times of the samples."""
+    return c.t[:, None] * _stretched(c, d)
+
+
+# -------------------------------------------------------------------- checks and units
+
+
+def check(measures: Sequence[Measure], c: Any) -> None:
+    """Raise ChannelError or UsageError for measures that a motion like this one does not have."""
+    for m in measures:
+        for name in m.channels(c.drive):
+            c.channel(name)
+        size = np.shape(c.channel(m.channel).read(c.instant(0))) if m.reduction in (*OF_PATHS, *ONE_NUMBER) and len(c) else ()
+        if m.reduction in OF_PATHS and (len(size) != 1 or c.dimension(m.channel) != "length"):
+            raise UsageError(f"'{m.text}': {m.channel} is no path of a point; name a point, coupler.P.")
+        if m.reduction in ONE_NUMBER and size:
+            raise UsageError(f"'{m.text}': {m.channel} is a vector; name one component, {m.channel}.x.")
+        if m.window is not None:
+            _need_unit(m, m._window_channel(c.drive), m.window.dimension, c, "while")
+            _need_cycle(m, c)
+        if m.reduction == "when":
+            _need_unit(m, m.channel, m.unit, c, "when")
+        if m.reduction == "dwell":
+            _need_unit(m, m.channel, m.unit, c, "within")
+        if m.target is not None:
+            _check_target(m, m.target, c)
+        if m.reduction == "time ratio" and not np.isfinite(m.read_from(c)):
+            raise UsageError(f"'{m.text}': {m.channel} does not return to where it began; a time ratio is that of a cycle.")
+        axis = m.axis(c.drive)
+        if m.reduction == "dwell" and axis != "t" and m.by is not None and not _is_kind(c.dimension(axis), m.by):
+            raise UsageError(f"'{m.text}': the drive '{axis}' is in {c.unit(axis)[0]}; measure the dwell in that, or in s.")
+        if m.reduction == "dwell" and axis != "t" and np.isnan(m.read_from(c)):
+            raise UsageError(f"'{m.text}': the drive '{axis}' rests or reverses on the way; measure the dwell in s.")
+
+
+def _is_kind(kind: str, unit: Any) -> bool:
+    """True for a unit of exactly that kind: an angle is not a number here."""
+    return kind in KINDS and KINDS[kind] == unit
+
+
+def _check_target(m: Measure, target: TargetPoints, c: Any) -> None:
+    axes = len(c.channel(m.channel).read(c.instant(0)))
+    if target.points.shape[1] != axes:
+        raise UsageError(f"'{m.text}': {m.channel} has {axes} coordinates, the points of {target.source} have {target.points.shape[1]}.")
+    if target.at is None:
+        return
+    if target.by not in ("t", c.drive):
+        drive = f"the leading drive '{c.drive}' or " if c.drive else ""
+        raise UsageError(f"'{m.text}': points are placed by {drive}t, not by '{target.by}'.")
+    if not np.isfinite(m.read_from(c)):
+        raise UsageError(
+            f"'{m.text}': this motion does not come to all positions of {target.by} in {target.source}, or its drive reverses."
+        )
+
+
+def _need_cycle(m: Measure, c: Any) -> None:
+    """Raise UsageError where a window that goes through the end of a cycle is not one of the leading drive's angle or of times."""
+    w = m.window
+    if w is not None and w.wraps and not (w.axis(c.drive) == "t" or (not w.channel and c.drive and c.dimension(c.drive) == "angle")):
+        raise UsageError(f"'{m.text}': the range is empty: its first number must be the smaller one.")
+
+
+def _need_unit(m: Measure, name: str, unit: Any, c: Any, word: str) -> None:
+    """Raise UsageError unless numbers after `while`, `when` and `within` have a unit of their channel."""
+    kind = c.dimension(name)
+    if kind not in KINDS or KINDS[kind] == NONE:
+        return
+    if unit is None:
+        symbol = c.unit(name)[0]
+        raise UsageError(f"'{m.text}': {name} is in {symbol} here; write the unit of the number after {word}.")
+    if not matches(KINDS[kind], unit):
+        raise UsageError(f"'{m.text}': {name} is {describe(KINDS[kind])}; the number after {word} has another unit.")
+
+
+def dimension_of_measure(m: Measure, c: Any) -> str:
+    """Dimension of a measure of a motion like this one: a key of the unit system."""
+    if m.reduction == "when":
+        return "time"
+    if m.reduction == "time ratio":
+        return "pure number"
+    if m.reduction == "dwell":
+        axis = m.axis(c.drive)
+        return "time" if axis == "t" else c.dimension(axis)
+    return c.dimension(m.channel)
+
+
+def unit_of_measure(m: Measure, c: Any, units: tuple[str, ...] = ()) -> tuple[str, float]:
+    """(symbol, size in SI) of a measure of a motion like this one, for people who wrote a file in these units; SI without them."""
+    from linkwright.results.tables import unit_of
+
+    return unit_of(units, dimension_of_measure(m, c))
+
+
+__all__ = ["REDUCTIONS", "Measure", "check", "dimension_of_measure", "unit_of_measure"]

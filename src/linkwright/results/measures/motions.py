@@ -1,0 +1,126 @@
+"""Channels of many motions as measures read them: arrays, windows, and courses between the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.model.file.units import TIME
+from linkwright.results.measures.courses import Course, CoursePull, rate_names
+
+WHOLE = 2.0 * np.pi
+SLACK = 1e-9  # rad, or of the range of times: a window holds samples at its ends whatever the last digit
+
+
+@dataclass(frozen=True)
+class MeasureWindow:
+    """Samples that count: those whose channel is in a range. An empty channel: time, or the leading drive, as the unit says.
+
+    A range whose first number is the larger one goes through the end of the cycle: `300..60 deg`.
+    """
+
+    channel: str
+    low: float
+    high: float
+    dimension: Any = None  # of the unit that was written
+
+    def axis(self, drive: str) -> str:
+        """The channel that decides; empty where there is no leading drive."""
+        return self.channel or ("t" if self.dimension is not None and self.dimension == TIME else drive)
+
+    @property
+    def wraps(self) -> bool:
+        return not self.low < self.high
+
+
+Pulls = dict[str, np.ndarray]  # weights of the samples of channels, (samples, ...)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredMotions:
+    """Channels (motions, samples, ...) and times (motions, samples) of many motions with one leading drive."""
+
+    values: Mapping[str, np.ndarray]
+    t: np.ndarray
+    drive: str
+    dimension: Callable[[str], str]
+
+    @classmethod
+    def of(
+        cls, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str], channel: str
+    ) -> MeasuredMotions:
+        shape = values[channel].shape[:2]
+        return cls(values, np.broadcast_to(t, shape), drive, dimension)
+
+    @property
+    def turns(self) -> bool:
+        """True if the leading drive is an angle."""
+        return bool(self.drive) and self.dimension(self.drive) == "angle"
+
+    def scalar(self, name: str) -> np.ndarray:
+        """A channel, (motions, samples); of a vector its length."""
+        x = self.values[name]
+        return np.linalg.norm(x.reshape(*x.shape[:2], -1), axis=2) if x.ndim > 2 else x
+
+    def mask(self, window: MeasureWindow | None) -> np.ndarray | None:
+        """Samples that count, (motions, samples); None: all."""
+        if window is None:
+            return None
+        name = window.axis(self.drive)
+        x = np.broadcast_to(self.values[name] if name != "t" else self.t, self.t.shape)
+        if name == self.drive and not window.channel and self.turns:
+            span = window.high - window.low + (WHOLE if window.wraps else 0.0)
+            return np.mod(x - window.low + SLACK, WHOLE) <= span + 2.0 * SLACK
+        inside = (x >= window.low, x <= window.high)
+        return inside[0] | inside[1] if window.wraps else inside[0] & inside[1]
+
+    # ---------------------------------------------------------------- courses
+
+    def axis(self, name: str) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+        """An abscissa and its rates by time: times, or a channel that grows or falls throughout (else NaN)."""
+        if name == "t":
+            return self.t, None, None
+        first, second = rate_names(name, self.values)
+        s, v = np.broadcast_to(self.values[name], self.t.shape), self.values.get(first)
+        a = self.values.get(second) if second else None
+        steps = np.diff(s, axis=1)
+        moves = steps if v is None else np.concatenate([steps, v], axis=1)
+        one_way = np.minimum.reduce(np.sign(moves), axis=1, keepdims=True) * np.maximum.reduce(np.sign(moves), axis=1, keepdims=True) > 0.0
+        s = np.where(one_way, np.where(steps[:, :1] < 0.0, -s, s), np.nan)
+        return s, None if v is None else np.abs(v), None if a is None or v is None else np.where(v < 0.0, -a, a)
+
+    def course(self, name: str, axis: str = "t", along: np.ndarray | None = None) -> Course:
+        """A channel over an abscissa; of a vector its component `along` a direction, (motions, components)."""
+        s, ds, dds = self.axis(axis)
+        first, second = rate_names(name, self.values)
+        x, v, a = (self._component(n, along) for n in (name, first, second))
+        assert x is not None
+        if axis != "t" and v is not None:
+            if ds is None:
+                return Course(s, x)
+            v = v / ds
+            a = None if a is None or dds is None else (a - v * dds) / (ds * ds)
+        return Course(s, x, v, a)
+
+    def _component(self, name: str, along: np.ndarray | None) -> np.ndarray | None:
+        if not name or name not in self.values:
+            return None
+        x = self.values[name]
+        return x if along is None else np.einsum("msc,mc->ms", x, along)
+
+    def spread(self, out: Pulls, pull: CoursePull, name: str, axis: str = "t", along: np.ndarray | None = None) -> Pulls:
+        """Add the weights of a course's samples (of one motion) to those of the channels it is made of."""
+        _, ds, dds = self.axis(axis)
+        first, second = rate_names(name, self.values)
+        gx, gv, ga = pull.x, pull.v, pull.a
+        if axis != "t" and ds is not None:  # x' = v/ds, x'' = (a - x' dds)/ds^2
+            rate, bend = ds[0], np.zeros_like(gx) if dds is None else dds[0]
+            gv, ga = gv / rate - ga * bend / rate**3, ga / rate**2
+        for channel, weights in ((name, gx), (first, gv), (second, ga)):
+            if channel and channel in self.values and weights.any():
+                own = weights if along is None else weights[:, None] * along[0]
+                out[channel] = out[channel] + own if channel in out else own
+        return out
