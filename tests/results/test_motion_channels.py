@@ -71,7 +71,9 @@ def test_jerk_of_a_slider_crank_is_its_closed_form() -> None:
     np.testing.assert_allclose(c["crank.B.jerk"], -(w**2) * c["crank.B.v"], atol=1e-12 * w**3)  # a circle at constant speed
 
 
-@pytest.mark.parametrize("name", ["four-bar", "rssr", pytest.param("jansen-leg", marks=pytest.mark.slow), pytest.param("bennett", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["four-bar", "rssr", pytest.param("jansen-leg", marks=pytest.mark.slow), pytest.param("bennett", marks=pytest.mark.slow)]
+)
 def test_jerk_is_the_rate_of_the_acceleration(name: str) -> None:
     c = lw.load(name).turn(steps=1440)
     names = [n for n in c.channels if n.endswith(".jerk")]
@@ -101,7 +103,9 @@ def test_jerk_along_a_path_of_a_point() -> None:
     x, y = m.turn(steps=8)["left_rod.C"][0]
     path = {"left_rod.C": lambda t: (x + 0.01 * np.sin(3 * t), y + 0.01 * np.cos(2 * t) - 0.01)}
     c = m.system.follow(path, duration=2, steps=800)
-    np.testing.assert_allclose(c["left_rod.C.jx"], -0.27 * np.cos(3 * c.t), atol=1e-9)  # closed to 1e-12 of a metre, times rates of some 10/s
+    np.testing.assert_allclose(
+        c["left_rod.C.jx"], -0.27 * np.cos(3 * c.t), atol=1e-9
+    )  # closed to 1e-12 of a metre, times rates of some 10/s
     h = c.t[1] - c.t[0]
     for n in ("A", "E", "B"):
         assert np.abs(slope(c[f"{n}.a"], h) - c[f"{n}.jerk"][4:-4]).max() < 1e-6 * np.abs(c[f"{n}.jerk"]).max()

@@ -158,18 +158,23 @@ class Measure:
 
     def slopes(self, c: Any, d: Any) -> np.ndarray:
         """Exact derivatives of the measure of a motion by the numbers of its derivatives d (`c.derivatives(...)`), (numbers,)."""
-        weights = self.weights(c)
-        found = d.read([name for name in weights if name != "t"])
-        out = np.zeros(len(d.names))
+        weights, stretched = self.weights(c), _stretched(c, d)
+        by_t = weights.pop("t", np.zeros(len(c)))
+        found = d.read(list(weights))
+        out = float(by_t @ c.t) * stretched
         for name, w in weights.items():
-            moved = _times_moved(c, d) if name == "t" else found[name]
             used = np.flatnonzero(np.any(np.reshape(w != 0.0, (len(w), -1)), axis=1))  # samples that do not count may have none
-            if name == "t" and self.axis(c.drive) != "t":
-                continue
-            out = out + np.tensordot(w[used], moved[used], axes=w.ndim)
-        if self.reduction == "dwell" and self.axis(c.drive) == "t":
-            out = out + self.read_from(c) * _stretched(c, d)
+            out = out + np.tensordot(w[used], found[name][used], axes=w.ndim)
+        if stretched.any() and self.reduction in BETWEEN and self.axis(c.drive) == "t":
+            out = out + self._by_stretch(c, weights) * stretched
         return out
+
+    def _by_stretch(self, c: Any, weights: Pulls) -> float:
+        """Derivative by a factor of all times at fixed rates. With rates that fall with it, nothing changes but a dwell, which grows."""
+        first, second = rate_names(self.channel, c.channels)
+        found = c.read([n for n in (first, second) if n in weights])
+        rest = sum(order * float(np.sum(weights[n] * found[n])) for order, n in ((1.0, first), (2.0, second)) if n in found)
+        return rest + (self.read_from(c) if self.reduction == "dwell" else 0.0)
 
 
 def _counted(x: np.ndarray, mask: np.ndarray | None) -> np.ndarray | None:
@@ -186,11 +191,6 @@ def _stretched(c: Any, d: Any) -> np.ndarray:
         return np.zeros(len(d.names))
     speed = c[f"{c.drive}.v"]
     return -d[f"{c.drive}.v"][0] / speed[0] if speed[0] else np.zeros(len(d.names))
-
-
-def _times_moved(c: Any, d: Any) -> np.ndarray:
-    """(samples, numbers): derivatives of the times of the samples."""
-    return c.t[:, None] * _stretched(c, d)
 
 
 # -------------------------------------------------------------------- checks and units

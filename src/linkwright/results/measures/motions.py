@@ -113,14 +113,30 @@ class MeasuredMotions:
 
     def spread(self, out: Pulls, pull: CoursePull, name: str, axis: str = "t", along: np.ndarray | None = None) -> Pulls:
         """Add the weights of a course's samples (of one motion) to those of the channels it is made of."""
-        _, ds, dds = self.axis(axis)
         first, second = rate_names(name, self.values)
         gx, gv, ga = pull.x, pull.v, pull.a
-        if axis != "t" and ds is not None:  # x' = v/ds, x'' = (a - x' dds)/ds^2
-            rate, bend = ds[0], np.zeros_like(gx) if dds is None else dds[0]
-            gv, ga = gv / rate - ga * bend / rate**3, ga / rate**2
+        if axis != "t":
+            gv, ga = self._by_time(out, pull, axis)
         for channel, weights in ((name, gx), (first, gv), (second, ga)):
             if channel and channel in self.values and weights.any():
-                own = weights if along is None else weights[:, None] * along[0]
-                out[channel] = out[channel] + own if channel in out else own
+                _add(out, channel, weights if along is None else weights[:, None] * along[0])
         return out
+
+    def _by_time(self, out: Pulls, pull: CoursePull, axis: str) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of rates by time from those by the abscissa, x' = v/ds and x'' = (a - x' dds)/ds^2; those of its own rates are added."""
+        _, ds, dds = self.axis(axis)
+        x, gv, ga = pull.course, pull.v, pull.a
+        if ds is None or x.v is None:
+            return gv, ga
+        rate, bend, v = ds[0], np.zeros_like(gv) if dds is None else dds[0], x.v[0]
+        first, second = rate_names(axis, self.values)
+        sign = np.sign(self.values[first][0])
+        a = np.zeros_like(v) if x.a is None else x.a[0]
+        _add(out, first, -sign * (gv * v / rate + ga * (2.0 * a / rate - bend * v / rate**3)))
+        if second:
+            _add(out, second, -sign * ga * v / rate**2)
+        return gv / rate - ga * bend / rate**3, ga / rate**2
+
+
+def _add(out: Pulls, channel: str, weights: np.ndarray) -> None:
+    out[channel] = out[channel] + weights if channel in out else weights
