@@ -42,6 +42,18 @@ class TurnedDesign:
         return self.nominal.channels
 
     @property
+    def static(self) -> bool:
+        return self.nominal.static
+
+    @property
+    def t(self) -> np.ndarray:
+        return self._times
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A channel; of those that no measure reads (the speed of a drive) that of the file's own design."""
+        return self.found.values[name][0] if name in self.found.values else self.nominal[name]
+
+    @property
     def determinant(self) -> np.ndarray | None:
         """The determinant of the loops with the drives held, at the samples; None of mechanisms without loops."""
         return self.found.values[DETERMINANT][0] if DETERMINANT in self.found.values else None
@@ -70,6 +82,10 @@ class TurnedSlopes:
 
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
         return {name: self.found.slopes[name][0] for name in names}
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Derivatives of a channel; none of those that no measure reads."""
+        return self.found.slopes[name][0] if name in self.found.slopes else np.zeros((1, len(self.names)))
 
 
 @dataclass(frozen=True, eq=False)
