@@ -41,6 +41,9 @@ class TurnedDesign:
     def channels(self) -> list[str]:
         return self.nominal.channels
 
+    def __len__(self) -> int:
+        return len(self._times)
+
     @property
     def static(self) -> bool:
         return self.nominal.static
