@@ -23,7 +23,6 @@ from linkwright.motion.lane_turns import LaneTurns
 from linkwright.results.recorded import cut_rows
 from linkwright.results.trajectory import Trajectory
 
-
 SWEEPS = (1, -1, 2, -2, 4, -4)  # samples by which starts of further searches are shifted: as long as they find smaller gaps
 OPEN = 1e-9  # dimensionless gap of a position that is open
 LOWER = 1e-6  # share by which another least gap has to be smaller
