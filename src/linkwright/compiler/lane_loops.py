@@ -36,15 +36,15 @@ class LaneLoop:
         self.function, self.plan, self.size = function, plan, size
         self._idle: list[np.ndarray] = []
         self._compiled: python_loops.NativeFunction | None = None
-        self._words: list[int] = []  # of the plan: the same in all calls
+        self._slots: list[int] = []  # of the plan: the same in all calls
 
     def __call__(self, n: int, more: Sequence[int], arrays: Sequence[np.ndarray], expected_ns: float, cores: int | None = None) -> None:
         """Run it over n items with further whole numbers and arrays, on several cores where that pays."""
         if self._compiled is None:
             example = (self.plan, np.zeros(1), np.zeros(1, dtype=np.int64), *arrays)
             self._compiled = python_loops.native(self.function, example, lanes=True)
-            packed(self._compiled.kinds[0], self.plan, self._words)
-        call, shared = self._compiled, [word for x in arrays for word in _words(x)]
+            packed(self._compiled.kinds[0], self.plan, self._slots)
+        call, shared = self._compiled, [slot for x in arrays for slot in _slots_of(x)]
 
         def run(first: int, count: int) -> None:
             try:
@@ -52,13 +52,13 @@ class LaneLoop:
             except IndexError:
                 g = native.aligned(self.size)[0]
             d = np.array([first, count, *more], dtype=np.int64)
-            call.of_words([*self._words, *_words(g), *_words(d), *shared])
+            call.of_slots([*self._slots, *_slots_of(g), *_slots_of(d), *shared])
             self._idle.append(g)
 
         threads.share(run, n, expected_ns, cores)
 
 
-def _words(x: np.ndarray) -> tuple[int, ...]:
+def _slots_of(x: np.ndarray) -> tuple[int, ...]:
     """Address and lengths of an array, which has to lie in one piece."""
     if not x.flags.c_contiguous:
         raise ValueError("a loop over lanes takes arrays in one piece")

@@ -112,9 +112,9 @@ class NativeFunction:
     def __call__(self, *arguments: Any) -> Any:
         return self.bound(*arguments)()
 
-    def of_words(self, words: list[int]) -> None:
+    def of_slots(self, slots: list[int]) -> None:
         """Run it with the 8-byte fields of its arguments, which the caller has put together and keeps alive; the result is left."""
-        table = np.array([*words, 0], dtype=np.int64)
+        table = np.array([*slots, 0], dtype=np.int64)
         self.call(table.ctypes.data)
 
     def bound(self, *arguments: Any) -> Callable[..., Any]:

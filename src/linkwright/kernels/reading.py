@@ -60,7 +60,7 @@ class ReadPlace(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class ReadingKernel:
     """Named quantities of one mechanism, `read` on symbols, and the free numbers `by` (their places) they are differentiated by."""
 
     kernels: Kernels
