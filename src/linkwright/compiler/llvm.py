@@ -54,6 +54,7 @@ def meta_of(program: Program, plan: Schedule, target: Processor) -> dict[str, An
         "inputs": [[b.name, list(b.shape), b.start] for b in program.inputs],
         "outputs": [[b.name, list(b.shape), b.start] for b in program.outputs],
         "operations": program.operations,
+        "zeros": program.zeros,
         "pieces": len(plan.pieces),
         "lanes": plan.lanes,
         "cpu": target.cpu,
