@@ -30,7 +30,7 @@ LIMIT = 256 * 2**20  # bytes; beyond, the files not used for longest go
 LOOKED_AT = ("0", "8")  # digits of a key at which the size is looked at: one new entry in eight, as listing thousands takes long
 _room: dict[Path, int] = {}  # bytes this process may still write to a folder before it lists it again
 # modules whose text decides the code
-_GENERATOR = ("program", "sums", "parts", "lanes", "rolling", "schedule", "sincos", "target", "llvm", "batches")
+_GENERATOR = ("program", "sums", "parts", "lanes", "rolling", "schedule", "sincos", "arctangent", "target", "llvm", "batches")
 
 
 def directory() -> Path | None:

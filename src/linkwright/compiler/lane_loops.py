@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler import native, python_loops, threads
+from linkwright.compiler.python_loop_kinds import packed
 
 LANES = 8  # states in a block; every entry of a block has so many numbers, one after the other
 
@@ -35,19 +36,30 @@ class LaneLoop:
         self.function, self.plan, self.size = function, plan, size
         self._idle: list[np.ndarray] = []
         self._compiled: python_loops.NativeFunction | None = None
+        self._slots: list[int] = []  # of the plan: the same in all calls
 
     def __call__(self, n: int, more: Sequence[int], arrays: Sequence[np.ndarray], expected_ns: float, cores: int | None = None) -> None:
         """Run it over n items with further whole numbers and arrays, on several cores where that pays."""
+        if self._compiled is None:
+            example = (self.plan, np.zeros(1), np.zeros(1, dtype=np.int64), *arrays)
+            self._compiled = python_loops.native(self.function, example, lanes=True)
+            packed(self._compiled.kinds[0], self.plan, self._slots)
+        call, shared = self._compiled, [slot for x in arrays for slot in _slots_of(x)]
 
         def run(first: int, count: int) -> None:
             try:
                 g = self._idle.pop()  # not asked first: another thread may take the last one in between
             except IndexError:
                 g = native.aligned(self.size)[0]
-            arguments = (self.plan, g, np.array([first, count, *more], dtype=np.int64), *arrays)
-            if self._compiled is None:
-                self._compiled = python_loops.native(self.function, arguments, lanes=True)
-            self._compiled.bound(*arguments)()
+            d = np.array([first, count, *more], dtype=np.int64)
+            call.of_slots([*self._slots, *_slots_of(g), *_slots_of(d), *shared])
             self._idle.append(g)
 
         threads.share(run, n, expected_ns, cores)
+
+
+def _slots_of(x: np.ndarray) -> tuple[int, ...]:
+    """Address and lengths of an array, which has to lie in one piece."""
+    if not x.flags.c_contiguous:
+        raise ValueError("a loop over lanes takes arrays in one piece")
+    return x.__array_interface__["data"][0], *x.shape

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from linkwright.compiler import sincos
+from linkwright.compiler import arctangent, sincos
 from linkwright.compiler.program import Op, Program
 from linkwright.compiler.rolling import Series
 from linkwright.compiler.schedule import REGISTER, ProgramPiece, Schedule, schedule, width
@@ -54,6 +54,7 @@ def meta_of(program: Program, plan: Schedule, target: Processor) -> dict[str, An
         "inputs": [[b.name, list(b.shape), b.start] for b in program.inputs],
         "outputs": [[b.name, list(b.shape), b.start] for b in program.outputs],
         "operations": program.operations,
+        "zeros": program.zeros,
         "pieces": len(plan.pieces),
         "lanes": plan.lanes,
         "cpu": target.cpu,
@@ -226,6 +227,8 @@ class FunctionBody:
         if kind in _LIBRARY:
             self.made += 1
             arguments = [num(x) for x in (a, b) if x >= 0]
+            if kind == Op.ATAN2 and self.target.fused:
+                return arctangent.arctan2(self.out, f"l{self.made}", lanes, *arguments)
             return sincos.each_lane(self.out, f"l{self.made}", lanes, f"lw_{_LIBRARY[kind]}", *arguments)
         if kind in _CONDITIONS:
             return self.put(f"fcmp {'olt' if kind == Op.LT else 'ole'} {d} {num(a)}, {num(b)}")

@@ -91,6 +91,11 @@ class Program:
         """How many operations one evaluation does (constants and inputs are none; sine and cosine count one each)."""
         return sum(1 for op in self.ops if op[0] > Op.INPUT)
 
+    @property
+    def zeros(self) -> list[int]:
+        """Outputs that are zero whatever the inputs are."""
+        return [i for i, r in enumerate(self.results) if self.ops[r][0] == Op.CONST and self.ops[r][1] == 0.0]
+
     @cached_property
     def last_uses(self) -> list[int]:
         """The last operation that reads each one; those of results are read at the end."""

@@ -64,7 +64,7 @@ class Lanes:
 
 
 @dataclass
-class _Lines:
+class InstructionLines:
     """Instructions on lanes, each with a fresh name."""
 
     lanes: Lanes
@@ -83,6 +83,9 @@ class _Lines:
 
     def whole(self, op: str, a: str, b: int | str) -> str:
         return self.put(f"{op} {self.lanes.i64} {a}, {self.lanes.whole(b) if isinstance(b, int) else b}")
+
+    def select(self, mask: str, a: str, b: str) -> str:
+        return self.put(f"select {self.lanes.i1} {mask}, {self.lanes.double} {a}, {self.lanes.double} {b}")
 
     def negated(self, a: str) -> str:
         return self.put(f"fneg {self.lanes.double} {a}")
@@ -118,7 +121,7 @@ def declarations(lanes: Lanes) -> list[str]:
 
 def near(out: list[str], prefix: str, lanes: Lanes, x: str) -> tuple[str, str, str]:
     """Append sine and cosine of x for |x| < 2^30; returns the names of sine, cosine and of the mask of lanes that are not."""
-    w = _Lines(lanes, prefix, out)
+    w = InstructionLines(lanes, prefix, out)
     d = lanes.double
     size = w.put(f"call {d} @llvm.fabs.{lanes.suffix}({d} {x})")
     far = w.put(f"fcmp uge {d} {size}, {lanes.splat(FAR)}")
@@ -138,7 +141,7 @@ def near(out: list[str], prefix: str, lanes: Lanes, x: str) -> tuple[str, str, s
     return w.with_sign(s, sign_s), w.with_sign(c, sign_c), far
 
 
-def _reduced(w: _Lines, x: str, minus_k: str) -> tuple[str, str]:
+def _reduced(w: InstructionLines, x: str, minus_k: str) -> tuple[str, str]:
     """x - k pi/2 as a leading number and a tail."""
     r1 = w.fma(minus_k, PI_2[0], x)  # exact
     p = w.two("fmul", minus_k, w.lanes.splat(PI_2[1]))
@@ -149,7 +152,7 @@ def _reduced(w: _Lines, x: str, minus_k: str) -> tuple[str, str]:
     return r, w.two("fadd", error, w.fma(minus_k, PI_2[2], p_tail))
 
 
-def _on_the_first_octants(w: _Lines, r: str, tail: str) -> tuple[str, str]:
+def _on_the_first_octants(w: InstructionLines, r: str, tail: str) -> tuple[str, str]:
     """sin and cos of r + tail, |r| <= pi/4."""
     one = w.lanes.splat(1.0)
     z = w.two("fmul", r, r)
@@ -187,7 +190,7 @@ def library(out: list[str], prefix: str, lanes: Lanes, x: str) -> tuple[str, str
 
 def each_lane(out: list[str], prefix: str, lanes: Lanes, function: str, *arguments: str) -> str:
     """Append a call of a scalar function for every lane."""
-    w = _Lines(lanes, prefix, out)
+    w = InstructionLines(lanes, prefix, out)
     if lanes.count == 1:
         return w.put(f"call double @{function}({', '.join(f'double {a}' for a in arguments)})")
     value = "undef"

@@ -1,7 +1,8 @@
 """Least assembly gaps of designs, eight positions of the drives at a time: kernel `gap_step` with a position in each lane.
 
-Damped Newton steps, accepted where the gap becomes smaller, or its slope at the same gap: then the damping falls to a fifth, else it grows eight times and the step is
-taken again from where it began. A lane ends when it is closed, when the slope is at round-off, or when no step makes the gap smaller.
+Damped Newton steps, accepted where the gap becomes smaller, or its slope at the same gap: then the damping falls to a fifth, else it
+grows eight times and the step is taken again from where it began. A lane ends when it is closed, when the slope is at round-off, or when
+no step makes the gap smaller.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ def turn_motion(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
 def turn_efforts(x: Differentiation, moved: Columns, D: Columns) -> tuple[dict[str, Any], dict[str, Any]]:
     """u and lam of the motion that `turn_motion` gave, and its margin: [J' B] (lam_p, u_p) = r_p + r_q q_p + r_v v_p + r_a a_p."""
     motion, change = {"v": moved["v"], "a": moved["a"]}, {"q": D["q"], "v": D["v"], "a": D["a"]}
-    if _square(x.eq):
+    if is_square(x.eq):
         pushed, E = _efforts(x, motion, lambda more: x.followed("inverse_balance", more, change))
     else:
         pushed, E = x.followed("loads", motion, change)
@@ -256,7 +256,8 @@ def _saddle_free(eq: Equations) -> bool:
     return eq.plan.body_axes and eq.plan.saddle is None
 
 
-def _square(eq: Equations) -> bool:
+def is_square(eq: Equations) -> bool:
+    """True if efforts and multipliers are determined one by one, in a fixed order of elimination."""
     return eq.plan.body_axes and not eq.plan.idle and "inverse" in eq.plan.orders
 
 
@@ -267,8 +268,8 @@ IMPLICIT: dict[str, tuple[Callable[[Equations], bool], Solved]] = {
     "loop_rates": (_saddle_free, _rates_of),
     "projection": (_saddle_free, _projection),
     "loop_projection": (_saddle_free, _projection),
-    "inverse": (_square, _inverse),
-    "loads": (_square, _loads),
+    "inverse": (is_square, _inverse),
+    "loads": (is_square, _loads),
     "kinematics": (lambda eq: True, _kinematics),
     "turn_motion": (lambda eq: True, turn_motion),
     "turn_loads": (lambda eq: True, _turn_loads),

@@ -21,8 +21,9 @@ import numpy as np
 from linkwright.compiler.derivatives import jacobian, places
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, without_unused
+from linkwright.kernels.adjoint import turn_adjoint
 from linkwright.kernels.equations.dynamic import Equations
-from linkwright.kernels.implicit import Differentiation, turn_efforts, turn_motion
+from linkwright.kernels.implicit import Differentiation, is_square, turn_efforts, turn_motion
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.kernels import SOLVES, Kernels
 from linkwright.kernels.tracing import OPTIONAL, trace
@@ -31,6 +32,7 @@ from linkwright.numerics.memory import all_in_use
 GAP = "gap"  # output: largest dimensionless residual of the position
 DRIVE_INPUTS = ("drive", "speed", "acceleration")
 HIDDEN = " as a formula"
+BACKWARD = 3  # directions that take as many operations as one quantity in reverse, about
 _READ = "what is read"  # name of the program of `read` among those that are differentiated
 
 
@@ -58,7 +60,7 @@ class ReadPlace(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class ReadingKernel:
     """Named quantities of one mechanism, `read` on symbols, and the free numbers `by` (their places) they are differentiated by."""
 
     kernels: Kernels
@@ -89,18 +91,36 @@ class Reading:
         given = {"q": g.input("q", sizes.nq), **{name: g.input(name, sizes.nd) for name in DRIVE_INPUTS}}
         given |= {"t": g.input("t", 1), "near": g.input("near", sizes.near), "free": g.input("free", sizes.free)}
         x = self._directions(given)
-        moved, D = turn_motion(x)
+        entries = self._differentiated
+        backward = BACKWARD * sum(entries.values()) <= len(self.by) and (not self.loads or is_square(x.eq))
+        forward = replace(x, spans={}, own={}) if backward else x  # without directions only values are found
+        moved, D = turn_motion(forward)
         found, change = {"v": moved["v"], "a": moved["a"], "lam": np.zeros(0), "u": np.zeros(0)}, dict(D)
         margin = moved["margin"]
         if self.loads:
-            pushed, E = turn_efforts(x, moved, D)
+            pushed, E = turn_efforts(forward, moved, D)
             margin, found, change = pushed["margin"], {**found, "lam": pushed["lam"], "u": pushed["u"]}, {**D, "lam": E["lam"], "u": E["u"]}
-        values, slopes = x.followed(_READ, found, change)
+        values, slopes = forward.followed(_READ, found, change)
+        if backward:
+            slopes = {name: self._backward(x, name, size, found) for name, size in entries.items()}
         gap = x.eq.driven_solutions(given, following=True)[0].gap
         shown = {name: y for name, y in values.items() if not name.endswith(HIDDEN)}
-        sources = [hidden(name) if hidden(name) in values else name for name in shown] if self.by else []
-        named = {slope(name): slopes[name].reshape(*np.shape(values[name]), x.width) for name in sources}
+        named = {slope(name): slopes[name].reshape(*np.shape(values[name]), x.width) for name in entries}
         return without_unused(g.program([*shown.items(), *named.items(), (GAP, gap), ("margin", margin)]), (*OPTIONAL, *DRIVE_INPUTS))
+
+    @property
+    def _differentiated(self) -> dict[str, int]:
+        """Outputs of `read` that are differentiated, with their numbers of entries: those that are hidden in place of others."""
+        blocks = {b.name: b.size for b in self._other(_READ).outputs} if self.by else {}
+        return {name: size for name, size in blocks.items() if hidden(name) not in blocks}
+
+    def _backward(self, x: Differentiation, name: str, size: int, motion: Mapping[str, Any]) -> Any:
+        """Derivatives (entries, numbers) of an output, entry by entry in reverse."""
+        rows = []
+        for k in range(size):
+            found = turn_adjoint(x, _READ, {name: np.eye(size)[k]}, motion, self.loads)
+            rows.append(found["free"] @ x.own["free"] + (found["speed"] @ x.own["speed"] if "speed" in x.own else 0.0))
+        return np.array(rows, dtype=object).reshape(size, x.width)
 
     def _directions(self, given: Mapping[str, Any]) -> Differentiation:
         """Unit directions of the numbers `by`, and the speeds of the drives that are written with them."""
@@ -110,10 +130,17 @@ class Reading:
             own["speed"] = _slopes(self.speeds, free, self.by)
         return Differentiation(self._equations(free), given, self._other, {"free": slice(0, len(self.by))}, own)
 
+    @cached_property
+    def _traced(self) -> dict[str, Program]:
+        return {}
+
     def _other(self, name: str) -> Program:
         """Programs that are differentiated: residuals of the equations, and what is read."""
-        if name != _READ:
-            return trace(name, self._chosen.sizes, self._equations)
+        if name not in self._traced:
+            self._traced[name] = self._what_is_read() if name == _READ else trace(name, self._chosen.sizes, self._equations)
+        return self._traced[name]
+
+    def _what_is_read(self) -> Program:
         g, sizes = TraceGraph(), self._chosen.sizes
         lam, u = (sizes.nc, sizes.nd) if self.loads else (0, 0)
         counts = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": lam, "u": u, "t": 1, "near": sizes.near}

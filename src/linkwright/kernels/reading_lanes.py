@@ -84,10 +84,12 @@ def read_lanes(
     laws: np.ndarray,
     free: np.ndarray,
     skip: np.ndarray,
+    stored: np.ndarray,
     out: np.ndarray,
     bad: np.ndarray,
 ) -> int:
-    """All samples of designs, from rows (q and references of a design, entry after entry) and t, laws of all designs or of each."""
+    """All samples of designs, from rows (q and references of a design, entry after entry) and t, laws of all designs or of each;
+    `stored` outputs go into rows of `out`."""
     every, own = t.shape[1], 1 if len(t) > 1 else 0
     for e in range(d[FIRST], d[FIRST] + d[COUNT]):
         if skip[e] > 0:
@@ -109,7 +111,8 @@ def read_lanes(
             evaluate(plan.read, g, plan.x, plan.y, plan.w, 1)
             if troubled(plan, g, d[CHECKED]) > 0:
                 bad[e] = 1
-            for i in range(plan.outputs):
+            for j in range(len(stored)):
+                i = stored[j]
                 for l in range(LANES):
                     out[i, at + k + l] = g[plan.y + LANES * i + l]
     return DONE
@@ -123,6 +126,8 @@ class LaneReading:
         self.kernel, self.samples, self.values = kernel, samples, values
         self.plan, size = _layout(kernel)
         self._loop = LaneLoop(read_lanes, self.plan, size)
+        zeros = set(kernel.code.meta.get("zeros", ()))
+        self._stored = np.array([i for i in range(self.plan.outputs) if i not in zeros], dtype=np.int64)
 
     @property
     def outputs(self) -> tuple[Block, ...]:
@@ -130,8 +135,8 @@ class LaneReading:
         return tuple(b for b in self.kernel.code.outputs if b.name not in (GAP, "margin"))
 
     def empty(self, designs: int) -> np.ndarray:
-        """Memory for the results of so many designs."""
-        return np.empty((self.plan.outputs, designs, padded(self.samples)))
+        """Memory for the results of so many designs; outputs that are always zero are not written, and take none."""
+        return np.zeros((self.plan.outputs, designs, padded(self.samples)))
 
     def __call__(
         self,
@@ -152,7 +157,7 @@ class LaneReading:
         n, every = len(rows), padded(self.samples)
         bad, left = np.zeros(n, dtype=np.int64), np.ascontiguousarray(skip, dtype=np.int64)
         flat, times, law = rows.reshape(n, -1), np.atleast_2d(t), laws.reshape(-1, every)
-        arrays = (flat, times, law, np.ascontiguousarray(free), left, out.reshape(len(out), -1), bad)
+        arrays = (flat, times, law, np.ascontiguousarray(free), left, self._stored, out.reshape(len(out), -1), bad)
         expected = n * every * self.kernel.operations * ROUGH_NS
         self._loop(n, (offset, self.values), arrays, expected, cores)
         return bad > 0

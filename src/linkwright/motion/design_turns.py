@@ -38,13 +38,6 @@ class ReadTurns(NamedTuple):
     why: dict[int, str]
 
 
-class ReadBlock(NamedTuple):
-    """Designs of a block by their numbers in the call, and their channels."""
-
-    which: np.ndarray
-    read: ReadTurns
-
-
 @dataclass(frozen=True, eq=False)
 class DesignTurns:
     """Named channels of turns, and the places of the numbers by which they are differentiated."""
@@ -111,15 +104,6 @@ class DesignTurns:
             times = self._times(times, moved, which, n)
         values, slopes = self._shaped(out, done)
         return ReadTurns(values, slopes, times[..., :samples], done, why)
-
-    def blocks(self, designs: Designs, cores: int | None = None) -> Iterator[ReadBlock]:
-        """Block after block of designs, in memory that serves all of them: a block is valid until the next."""
-        assert self._made is not None
-        out, samples = self._made[0].empty(min(len(designs), self.lanes.block)), self.lanes.steps + 1
-        for _, which in self._blocks(designs):
-            moved, good = self._read(designs, which, out, 0, cores)
-            part = out[:, : len(which)]
-            yield ReadBlock(which, ReadTurns(*self._shaped(part, good), moved.laws.t[..., :samples], good, moved.why))
 
     def again(self, designs: Designs, q: np.ndarray, near: np.ndarray, ok: np.ndarray, cores: int | None = None) -> ReadTurns:
         """The same from positions (designs, samples, ...) that are known, of the designs that are ok."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.compiler.graph import Sym, TracingError
-from linkwright.kernels.reading import Reading, ReadPlace, hidden
+from linkwright.kernels.reading import ReadingKernel, ReadPlace, hidden
 from linkwright.kernels.sources import digest
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
@@ -58,7 +58,7 @@ class ChannelReading:
     def _made(self, names: tuple[str, ...]) -> Kernel:
         loads = any(name in self.load_names for name in names)
         speeds = self._speeds if self.moving and self.by else None
-        reading = Reading(self.kernels, self.drives, lambda place: self.read(place, names), loads, self.by, speeds)
+        reading = ReadingKernel(self.kernels, self.drives, lambda place: self.read(place, names), loads, self.by, speeds)
         return reading.kernel(["channels", list(names), sorted(self.moving), digest("motion.readings")])
 
     def _traceable(self, name: str) -> bool:

@@ -105,7 +105,7 @@ class TurnEvaluator:
         """
         key, system = ("gaps", positions), self.reader.system
         if key not in self._stored:
-            asked = {**self.reader.asked, "steps": positions - 1}
+            asked: dict[str, Any] = {**self.reader.asked, "steps": positions - 1}
             lanes = replace(Motions(system.core).lanes(self._designs, **asked), now=True)
             self._stored[key] = AssemblyGaps(lanes, system.turn(**asked))
         found = self._stored[key](self._whole(self._given(rows)), threads)

@@ -24,7 +24,8 @@ from linkwright.model.parameters import every_parameter
 
 MECHANISMS = ("wiper", "four-bar", "five-bar", "carpet-scraper", "stewart", "delta")
 TURNED, RUN = ("wiper", "carpet-scraper", "stewart"), ("wiper", "five-bar")  # many designs, many runs at once
-DESIGNS, RUNS = 1024, 256
+DIFFERENTIATED = ("wiper", "carpet-scraper")  # many designs with derivatives
+DESIGNS, RUNS, SLOPED = 1024, 256, 256
 WITH_NUMBERS = ("forward", "loads", "walk")
 MAKE, ROUNDS = 1e9, 20  # make code at once, however long it takes; the best of so many timings counts
 SHORTEST = 2e-4  # seconds of a burst
@@ -61,6 +62,7 @@ def rows(name: str, seconds: float) -> list[BenchRow]:
     m = load(name)
     found = []
     found += [_each(name, *x, seconds) for x in _of_designs(m)] if name in TURNED else []
+    found += _of_gradients(m, seconds) if name in DIFFERENTIATED else []
     found += [_each(name, *x, seconds) for x in (*_of_batches(m), _of_controllers(m))] if name in RUN else []
     found += _of_inputs(m)
     for verb, call, kernel, note in (*_of_states(m), *_of_turns(m)):
@@ -226,6 +228,27 @@ def _of_designs(m: Any) -> list[tuple[str, Call, int]]:
         ("turns, one torque or force", lambda: m.turns(designs, read=loads[:1], threads=1), DESIGNS),
         ("turns, all loads", lambda: m.turns(designs, read=loads, threads=1), DESIGNS),
     ]
+
+
+def _of_gradients(m: Any, seconds: float) -> list[BenchRow]:
+    """Turns of 256 designs with all loads and their derivatives by ten numbers, against those without; and of one design, as an optimiser
+    asks for them again and again, with the drive torque and three loads."""
+    from linkwright.system.turn_evaluator import TurnEvaluator
+
+    numbers = _numbers(m)
+    if not numbers:
+        return []
+    loads = [n for n in m.turn().load_channels if not n.startswith("shaking") and (".on." not in n or n.count(".") == 2)]
+    rng, found = np.random.default_rng(0), []
+    for label, names, count in (("all loads", loads, SLOPED), ("one design, four loads", loads[:1] + loads[-3:], 1)):
+        plain, sloped = (TurnEvaluator(m.system, numbers, names, derivatives=by) for by in ((), numbers))
+        size = np.where(plain.nominal == 0.0, 1e-3, plain.nominal)
+        rows = plain.nominal + 1e-3 * size * rng.normal(size=(count, len(numbers)))
+        took, bare = (best(lambda e=e, x=rows: e(x, 1), seconds) / count for e in (sloped, plain))
+        verb = f"verb turns, {label}, derivatives by {len(numbers)} numbers"
+        note = f"one of {count}, one core; without derivatives: {table.duration(bare)}"
+        found.append(BenchRow("linkwright", "native", m.name, verb, ns=took, ratio=took / bare, note=note))
+    return found
 
 
 def _of_batches(m: Any) -> list[tuple[str, Call, int]]:

@@ -3,8 +3,9 @@
     f = w phi(q; drive)        residuals of the loops as lengths: angles times the characteristic length
     G = f'f/2                  zero where the mechanism closes; by the envelope theorem G_p = f'f_p at the least G, q held
 
-Drives that are joints of the tree are held exactly; those of cut joints and cylinders are rows of f. A step solves (G'' + damping) dq = -G'
-with the exact second derivatives, so that it converges quadratically however large the gap is; for many unknowns f_q' f_q takes their place.
+Drives that are joints of the tree are held exactly; those of cut joints and cylinders are rows of f. A step solves
+(G'' + damping) dq = -G' with the exact second derivatives, so that it converges quadratically however large the gap is; for many unknowns
+f_q' f_q takes their place.
 """
 
 from __future__ import annotations
