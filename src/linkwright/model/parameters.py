@@ -122,7 +122,8 @@ def single_parameters(described: Description) -> dict[str, Parameter]:
 
 
 def choose(known: dict[str, Parameter], wanted: Sequence[str] | None, described: Description) -> list[Parameter]:
-    """By name or pattern (`*.mass`); None: masses, joint points and rods, without the named parameters, which would count them twice."""
+    """By name or pattern (`*.mass`), a pin of the drawing with both coordinates (`C`); None: masses, joint points and rods, without the
+    named parameters and the drawing, which would count them twice."""
     if wanted is None:
         named = {name for name, _ in described.parameters}
         return [p for name, p in known.items() if name not in named and p.by_default]
@@ -130,7 +131,7 @@ def choose(known: dict[str, Parameter], wanted: Sequence[str] | None, described:
         wanted = [wanted]
     out: dict[str, Parameter] = {}
     for name in wanted:
-        hits = [p for key, p in known.items() if key == name or fnmatchcase(key, name)]
+        hits = [p for key, p in known.items() if key == name or fnmatchcase(key, name) or (p.drawn and key[:-2] == name)]
         if not hits:
             raise UsageError(f"there is no parameter '{name}'. {nearest(name, known, 'Known')} Patterns such as '*.mass' choose several.")
         out.update({p.name: p for p in hits})

@@ -232,10 +232,11 @@ class _Editor:
             found = fitted(read, known, self.wanted)
             if not found.missed:
                 return apply(text, [exchanged(known[k], x, self.units, self.digits) for k, x in found.values.items()])
-            more = derived(text, document.root, found.missed, self.wanted, self.units, self.final)
+            every = derived(text, document.root, found.missed, self.wanted, self.units, self.final)
+            more = [(path, edit) for path, edit in every if edit is not None or path not in paths]
             if not more:
                 raise UsageError(self._explained(names, found.missed))
-            text, paths = apply(text, [edit for _, edit in more]), [*paths, *(path for path, _ in more)]
+            text, paths = apply(text, [edit for _, edit in more if edit is not None]), [*paths, *(path for path, _ in more)]
         raise UsageError(self._explained(names, found.missed))
 
     @property
