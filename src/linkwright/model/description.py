@@ -352,7 +352,9 @@ class Description:
         found = _substitute(self, evaluated)
         if self.poses:
             poses = {name: _substitute(x, evaluated) for name, x in self.poses}
-            found = replace(found, bodies=tuple(replace(b, start=poses[b.name]) for b in found.bodies), drawn=(), poses=())
+            named = tuple((name, x) for name, x in found.parameters if "." not in name)
+            bodies = tuple(replace(b, start=poses[b.name]) for b in found.bodies)
+            found = replace(found, bodies=bodies, parameters=named, drawn=(), poses=())
         return without_round_off(found)
 
     @cached_property

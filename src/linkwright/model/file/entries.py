@@ -20,6 +20,7 @@ KEYS = {  # sections of the file whose entries have numbers: field -> key where 
     "loads": {}, "cylinders": {},
 }  # fmt: skip
 FIELDS = {"frictions": "friction"}  # field of a description -> section of the file
+SHAPE_KEYS = ("pins", "points", "along", "sides", "bar", "bars", "plate", "mesh")
 PAIRS = ("xx", "xy", "xz", "yy", "yz", "zz")
 
 New = tuple[tuple[Any, ...], Edit | None]  # path of an entry, and its text; None: it is there already
@@ -53,7 +54,7 @@ def _of_body(
         return None
     path = ("bodies", body, key)
     values = {k[3:]: float(x) for k, x in wanted.items() if k[:3] == path and not hasattr(x, "op")}
-    before = ("pins", "points", "along", "sides", *MASS_KEYS[: MASS_KEYS.index(key)])
+    before = (*SHAPE_KEYS, *MASS_KEYS[: MASS_KEYS.index(key)])
     if key == "mass":
         return path, None if there is not None else put(text, entry, key, quantity(values[()], MASS, units), before)
     if key == "com":
