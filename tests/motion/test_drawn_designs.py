@@ -159,7 +159,9 @@ def test_kernels_take_pins_as_free_numbers() -> None:
 
 def test_models_with_the_same_numbers_written_otherwise_do_not_share_code() -> None:
     """A centre in the drawing stays there when pins move; one in the body moves along: the same numbers, other code."""
-    text = "{name: x, plane: xy, drawing: {A: [0, 0], B: [0.3, 0], C: [0.5, 0.4], D: [0.8, 0]}, drive: {A: 60 rpm}, bodies: {ground: {pins: "
+    text = (
+        "{name: x, plane: xy, drawing: {A: [0, 0], B: [0.3, 0], C: [0.5, 0.4], D: [0.8, 0]}, drive: {A: 60 rpm}, bodies: {ground: {pins: "
+    )
     text += "[A, D]}, crank: {pins: [A, B], mass: 1, COM}, coupler: {pins: [B, C], mass: 1}, rocker: {pins: [D, C], mass: 1}}}"
     models = [lw.Mechanism(modelfile.read_text(text.replace("COM", com))) for com in ("com: [0.1, 0], inertia: 1", "com: A, inertia: 1")]
     models[1] = models[1].with_(**{"crank.com.x": 0.1})

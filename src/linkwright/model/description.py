@@ -370,12 +370,8 @@ class Description:
     def drawn_numbers(self) -> dict[str, float]:
         """Return the numbers of the drawing that may vary, by name: coordinates of pins that place something, lengths of links."""
         found = self.in_symbols
-        if not found.drawn:
-            return {}
         used: set[str] = set()
-        for name in _compared(Description):
-            if name != "parameters":
-                _note_variables(getattr(found, name), used)
+        _note_variables(tuple(getattr(found, name) for name in _compared(Description) if name != "parameters"), used)
         return {name: x for name, x in found.drawn if name in used}
 
     @cached_property

@@ -2,7 +2,7 @@
 
     L1                        a parameter of the model file, everything written with it moves along
     C.x                       a pin in the drawing: everything drawn with it moves along, as if the file had been edited
-    crank.length              of a link with two points, drawn or `along`: its mass, centre and inertia follow as far as the file derives them
+    crank.length              of a link with two points, drawn or `along`; what the file derives from it (mass, inertia) moves along
     crank.mass                crank.com.x, crank.inertia (in space crank.inertia.xx ... yz), about the centre of mass
     crank.B.x                 the joint point B on the crank, in the crank's own frame: one eye, all joints of the pin in it
     coupler.P.x               a marked point without a joint; springs, rods and loads there move along

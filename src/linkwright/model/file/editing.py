@@ -64,7 +64,7 @@ def rewrite(
 
 
 def _signed_again(old: str, new: str) -> str:
-    """A text that Linkwright wrote, and that nobody changed since, gets a checksum of its new content."""
+    """A text that Linkwright wrote, and that was not changed since, gets a checksum of its new content."""
     head, _, rest = old.partition("\n")
     if files.signed(rest).partition("\n")[0] != head.rstrip("\r"):
         return new
@@ -329,7 +329,9 @@ class _Editor:
             if why:
                 return why
         some = ", ".join(".".join(map(str, label[1:])) for label in off[:MOST_NAMED])
-        return f"{listing(list(names))} cannot be written into the file alone: {some} would change, too. Change the numbers they follow from."
+        return (
+            f"{listing(list(names))} cannot be written into the file alone: {some} would change, too. Change the numbers they follow from."
+        )
 
     def _of_point(self, name: str, body: str, point: str, entry: FileNode) -> str:
         """Why a point of a body cannot be written; empty where it has coordinates of its own."""

@@ -78,9 +78,9 @@ def _inertia(
     """A single number in a plane, else the six of a tensor; one that is there is exchanged if its form has too few."""
     if () in values:
         return path, None if there is not None else put(text, entry, "inertia", quantity(values[()], INERTIA, units), before)
-    if there is not None and (there.entries is not None or (there.items is not None and any(i.items for i in there.items))):
-        if there.entries is None or len(there.entries) == len(PAIRS):
-            return path, None
+    matrix = there is not None and there.items is not None and any(i.items for i in there.items)
+    if matrix or (there is not None and len(there.entries or ()) == len(PAIRS)):
+        return path, None
     index = {"x": 0, "y": 1, "z": 2}
     six = {pair: values[(index[pair[0]], index[pair[1]])] for pair in PAIRS}
     listed = ", ".join(f"{pair}: {quantity(x, INERTIA, units)}" for pair, x in six.items())
