@@ -352,7 +352,9 @@ class Description:
         found = _substitute(self, evaluated)
         if self.poses:
             poses = {name: _substitute(x, evaluated) for name, x in self.poses}
-            found = replace(found, bodies=tuple(replace(b, start=poses[b.name]) for b in found.bodies), drawn=(), poses=())
+            named = tuple((name, x) for name, x in found.parameters if "." not in name)
+            bodies = tuple(replace(b, start=poses[b.name]) for b in found.bodies)
+            found = replace(found, bodies=bodies, parameters=named, drawn=(), poses=())
         return without_round_off(found)
 
     @cached_property
@@ -368,12 +370,8 @@ class Description:
     def drawn_numbers(self) -> dict[str, float]:
         """Return the numbers of the drawing that may vary, by name: coordinates of pins that place something, lengths of links."""
         found = self.in_symbols
-        if not found.drawn:
-            return {}
         used: set[str] = set()
-        for name in _compared(Description):
-            if name != "parameters":
-                _note_variables(getattr(found, name), used)
+        _note_variables(tuple(getattr(found, name) for name in _compared(Description) if name != "parameters"), used)
         return {name: x for name, x in found.drawn if name in used}
 
     @cached_property

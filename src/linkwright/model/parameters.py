@@ -2,7 +2,7 @@
 
     L1                        a parameter of the model file, everything written with it moves along
     C.x                       a pin in the drawing: everything drawn with it moves along, as if the file had been edited
-    crank.length              of a link with two points, drawn or `along`: mass, centre and inertia follow as far as the file derives them
+    crank.length              of a link with two points, drawn or `along`; what the file derives from it (mass, inertia) moves along
     crank.mass                crank.com.x, crank.inertia (in space crank.inertia.xx ... yz), about the centre of mass
     crank.B.x                 the joint point B on the crank, in the crank's own frame: one eye, all joints of the pin in it
     coupler.P.x               a marked point without a joint; springs, rods and loads there move along
@@ -122,7 +122,8 @@ def single_parameters(described: Description) -> dict[str, Parameter]:
 
 
 def choose(known: dict[str, Parameter], wanted: Sequence[str] | None, described: Description) -> list[Parameter]:
-    """By name or pattern (`*.mass`); None: masses, joint points and rods, without the named parameters, which would count them twice."""
+    """By name or pattern (`*.mass`), a pin of the drawing with both coordinates (`C`); None: masses, joint points and rods, without the
+    named parameters and the drawing, which would count them twice."""
     if wanted is None:
         named = {name for name, _ in described.parameters}
         return [p for name, p in known.items() if name not in named and p.by_default]
@@ -130,7 +131,7 @@ def choose(known: dict[str, Parameter], wanted: Sequence[str] | None, described:
         wanted = [wanted]
     out: dict[str, Parameter] = {}
     for name in wanted:
-        hits = [p for key, p in known.items() if key == name or fnmatchcase(key, name)]
+        hits = [p for key, p in known.items() if key == name or fnmatchcase(key, name) or (p.drawn and key[:-2] == name)]
         if not hits:
             raise UsageError(f"there is no parameter '{name}'. {nearest(name, known, 'Known')} Patterns such as '*.mass' choose several.")
         out.update({p.name: p for p in hits})

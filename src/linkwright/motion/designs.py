@@ -185,7 +185,8 @@ class Designs:
     def driven(self, i: int) -> Description:
         """The nominal description with the drives and the start of a design."""
         d = self.core.described
-        small = Description(d.name, (), (), parameters=d.parameters, drives=d.drives, start=d.start).numbers(self.named(i))
+        named = {name: x for name, x in self.named(i).items() if name in dict(d.parameters)}
+        small = Description(d.name, (), (), parameters=d.parameters, drives=d.drives, start=d.start).numbers(named)
         return replace(self.core.description, drives=small.drives, start=small.start)
 
     def possible(self) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Curves as a caller writes them: numbers and texts with units, expressions of t, points over time.
 
-    2.5   "2 N m"   "5 V * sin(3 rad/s * t)"      a constant, or an expression (SI where no unit is given)
-    (times, values)                               a monotone curve through points, as a table of the model file; other curves by
-                                                  name: (times, values, "linear"), "cubic" or "periodic"
+2.5   "2 N m"   "5 V * sin(3 rad/s * t)"      a constant, or an expression (SI where no unit is given)
+(times, values)                               a monotone curve through points, as a table of the model file; other curves by
+                                              name: (times, values, "linear"), "cubic" or "periodic"
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Curves through points: the tables of the model file, splines of references, samples of a motion.
 
-    monotone   quintic pieces that rise, fall or rest as their ends do (`monotone`)
-    linear     straight lines; the slope jumps at the points
-    cubic      the natural cubic spline; it may overshoot
-    periodic   monotone and closed: the last value is the first, and the curve repeats
+monotone   quintic pieces that rise, fall or rest as their ends do (`monotone`)
+linear     straight lines; the slope jumps at the points
+cubic      the natural cubic spline; it may overshoot
+periodic   monotone and closed: the last value is the first, and the curve repeats
 """
 
 from __future__ import annotations

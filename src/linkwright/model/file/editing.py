@@ -24,6 +24,7 @@ from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.context import Literal
 from linkwright.model.file.entries import KEYS, MASS_KEYS, derived
 from linkwright.model.file.fitting import FITS, Label, fitted, flat, missed
+from linkwright.model.file.geometry import frame_along, rotate, sub, transpose, vector
 from linkwright.model.file.nodes import ENCODING, FileNode, from_text
 from linkwright.model.file.overrides import DRIVE, START
 from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
@@ -63,7 +64,7 @@ def rewrite(
 
 
 def _signed_again(old: str, new: str) -> str:
-    """A text that Linkwright wrote, and that nobody changed since, gets a checksum of its new content."""
+    """A text that Linkwright wrote, and that was not changed since, gets a checksum of its new content."""
     head, _, rest = old.partition("\n")
     if files.signed(rest).partition("\n")[0] != head.rstrip("\r"):
         return new
@@ -88,7 +89,8 @@ class _Editor:
         direct, single = self._direct()
         text = apply(text, self._entries(text))
         text = self._exchanged(text, direct)
-        if single or self._turned:
+        text = self._turned_into_bodies(text)
+        if single:
             text = self._fitted(text, single)
         self._check(text)
         return text
@@ -223,7 +225,7 @@ class _Editor:
 
     def _fitted(self, text: str, names: Sequence[str]) -> str:
         """The text in which these numbers, and all that follow from them, are as wanted."""
-        paths = [*self._turned, *(path for name in names for path in self._paths(name))]
+        paths = [path for name in names for path in self._paths(name)]
         for _ in range(ROUNDS):
             document = self._document(text)
             literals: dict[int, Any] = {n.span.first: None for p in paths for n in _scalars(_at(document.root, p)) if n.span is not None}
@@ -232,20 +234,34 @@ class _Editor:
             found = fitted(read, known, self.wanted)
             if not found.missed:
                 return apply(text, [exchanged(known[k], x, self.units, self.digits) for k, x in found.values.items()])
-            more = derived(text, document.root, found.missed, self.wanted, self.units, self.final)
+            every = derived(text, document.root, found.missed, self.wanted, self.units, self.final)
+            more = [(path, edit) for path, edit in every if edit is not None or path not in paths]
             if not more:
                 raise UsageError(self._explained(names, found.missed))
-            text, paths = apply(text, [edit for _, edit in more]), [*paths, *(path for path, _ in more)]
+            text, paths = apply(text, [edit for _, edit in more if edit is not None]), [*paths, *(path for path, _ in more)]
         raise UsageError(self._explained(names, found.missed))
 
-    @property
-    def _turned(self) -> list[tuple[Any, ...]]:
-        """Places that count from the drawing in a drawn body, and from the body itself once it has lengths of its own."""
+    def _turned_into_bodies(self, text: str) -> str:
+        """Centres and masses that count from the drawing in a drawn body, and from the body itself now that it has a length of its own."""
         names = (n.removesuffix(".length") for n in self.names if n.endswith(".length") and n in self.final.drawn_numbers)
-        bodies = [n for n in names if inside(self.plain.root, "bodies", n, "along") is None]
         masses = inside(self.plain.root, "masses")
-        extra = [k for k, x in ((masses.entries or {}) if masses else {}).items() if (inside(x, "body") or x).text in bodies]
-        return [*(("bodies", n, "com") for n in bodies), *(("masses", k, "at") for k in extra)]
+        for body in [n for n in names if inside(self.plain.root, "bodies", n, "along") is None]:
+            extra = [k for k, x in ((masses.entries or {}) if masses else {}).items() if (inside(x, "body") or x).text == body]
+            a, b = (dict(self.final.drawing)[p.name] for p in self.final.body(body).points[:2])
+            axes = transpose(frame_along("x", sub(b, a), sub(b, a)))
+            for path in (("bodies", body, "com"), *(("masses", k, "at") for k in extra)):
+                document = self._document(text)
+                node = _at(document.root, path)
+                if node is None or node.items is None:
+                    continue
+                found: dict[int, Any] = {x.span.first: None for x in node.items if x.span is not None}
+                document.with_literals(found)
+                if any(x is None for x in found.values()):
+                    raise UsageError(f"'{body}.length' cannot be written: {'.'.join(path)} is an expression. Give it in numbers.")
+                drawn = [*(x.value for x in found.values()), 0.0][:3]
+                local = rotate(axes, sub(vector(drawn), a))
+                text = apply(text, [exchanged(x, y, self.units, self.digits) for x, y in zip(found.values(), local, strict=False)])
+        return text
 
     def _paths(self, name: str) -> list[tuple[Any, ...]]:
         """Parts of the tree that hold the literals of a number."""
@@ -313,7 +329,9 @@ class _Editor:
             if why:
                 return why
         some = ", ".join(".".join(map(str, label[1:])) for label in off[:MOST_NAMED])
-        return f"{listing(list(names))} cannot be written into the file alone: {some} would change, too. Change the numbers they follow from."
+        return (
+            f"{listing(list(names))} cannot be written into the file alone: {some} would change, too. Change the numbers they follow from."
+        )
 
     def _of_point(self, name: str, body: str, point: str, entry: FileNode) -> str:
         """Why a point of a body cannot be written; empty where it has coordinates of its own."""

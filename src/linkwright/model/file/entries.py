@@ -20,15 +20,16 @@ KEYS = {  # sections of the file whose entries have numbers: field -> key where 
     "loads": {}, "cylinders": {},
 }  # fmt: skip
 FIELDS = {"frictions": "friction"}  # field of a description -> section of the file
+SHAPE_KEYS = ("pins", "points", "along", "sides", "bar", "bars", "plate", "mesh")
 PAIRS = ("xx", "xy", "xz", "yy", "yz", "zz")
 
-New = tuple[tuple[Any, ...], Edit]  # path of an entry, and its text
+New = tuple[tuple[Any, ...], Edit | None]  # path of an entry, and its text; None: it is there already
 
 
 def derived(
     text: str, root: FileNode, missed: Sequence[Label], wanted: Mapping[Label, Any], units: UnitSystem, final: Description
 ) -> list[New]:
-    """Entries for numbers that the text does not state, with values to begin with."""
+    """Entries for numbers that the text does not state, with values to begin with; those of a body that it states may change, too."""
     plane = final.plane
     out: dict[tuple[Any, ...], New] = {}
     for label in missed:
@@ -53,12 +54,12 @@ def _of_body(
         return None
     path = ("bodies", body, key)
     values = {k[3:]: float(x) for k, x in wanted.items() if k[:3] == path and not hasattr(x, "op")}
-    before = ("pins", "points", "along", "sides", *MASS_KEYS[: MASS_KEYS.index(key)])
+    before = (*SHAPE_KEYS, *MASS_KEYS[: MASS_KEYS.index(key)])
     if key == "mass":
-        return None if there is not None else (path, put(text, entry, key, quantity(values[()], MASS, units), before))
+        return path, None if there is not None else put(text, entry, key, quantity(values[()], MASS, units), before)
     if key == "com":
         if there is not None and there.items is not None:
-            return None
+            return path, None
         axes = range(2 if plane else 3)
         listed = ", ".join(quantity(values[(i,)], LENGTH, units) for i in axes)
         return path, put(text, entry, key, f"[{listed}]", before)
@@ -73,13 +74,13 @@ def _inertia(
     values: Mapping[Any, float],
     units: UnitSystem,
     before: Sequence[str],
-) -> New | None:
+) -> New:
     """A single number in a plane, else the six of a tensor; one that is there is exchanged if its form has too few."""
     if () in values:
-        return None if there is not None else (path, put(text, entry, "inertia", quantity(values[()], INERTIA, units), before))
-    if there is not None and (there.entries is not None or (there.items is not None and any(i.items for i in there.items))):
-        if there.entries is None or len(there.entries) == len(PAIRS):
-            return None
+        return path, None if there is not None else put(text, entry, "inertia", quantity(values[()], INERTIA, units), before)
+    matrix = there is not None and there.items is not None and any(i.items for i in there.items)
+    if matrix or (there is not None and len(there.entries or ()) == len(PAIRS)):
+        return path, None
     index = {"x": 0, "y": 1, "z": 2}
     six = {pair: values[(index[pair[0]], index[pair[1]])] for pair in PAIRS}
     listed = ", ".join(f"{pair}: {quantity(x, INERTIA, units)}" for pair, x in six.items())

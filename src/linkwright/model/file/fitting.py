@@ -25,6 +25,7 @@ SECTIONS = (
 APART = ("name", "start", "outline", "where", "type", "between", "pin", "first", "second", "joint", "body", "point", "axes", "kind")
 STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
 MOST = 30  # Newton steps; most systems are linear, one or two suffice
+STUCK = 2  # steps without progress after which it ends
 FITS = 1e-11  # of the largest number of a kind: what is further off does not come out
 SAME = 1e-14  # relative: a literal that changes by less stays as it is
 
@@ -113,13 +114,14 @@ def fitted(read: Description, literals: Mapping[int, Literal], wanted: Mapping[L
         values = Evaluation({**known, **{literals[k].name: y for k, y in zip(order, x, strict=True)}})
         return np.array([values(open_[k]) for k in labels])
 
-    best = np.inf
+    best, least, stuck = u, np.inf, 0
     for _ in range(MOST if labels else 0):
         gap = weights * (at([float(x) for x in u]) - aim)
         error = float(np.abs(gap).max())
-        if not error < 0.5 * best or error == 0.0:
+        stuck = 0 if error < 0.5 * least else stuck + 1
+        best, least = (u, error) if error < least else (best, least)
+        if error == 0.0 or stuck > STUCK:
             break
-        best = error
         columns = []
         for j in range(len(u)):
             moved = [complex(x, STEP if i == j else 0.0) for i, x in enumerate(u)]
@@ -128,6 +130,7 @@ def fitted(read: Description, literals: Mapping[int, Literal], wanted: Mapping[L
         size = np.abs(J).max(axis=0, initial=0.0)
         size[size == 0.0] = 1.0
         u = u - np.linalg.lstsq(J / size, gap, rcond=None)[0] / size
+    u = best
     left = weights * (at([float(x) for x in u]) - aim) if labels else np.zeros(0)
     off = [k for k, x in zip(labels, left, strict=True) if not abs(x) <= FITS]
     changed = {k: float(x) for k, x, old in zip(order, u, start, strict=True) if abs(x - old) > SAME * max(abs(x), abs(old))}

@@ -32,7 +32,7 @@ TOO_MANY = f"a mapping with more than {MOST_ENTRIES} entries is not read. Use `r
 
 
 @dataclass(frozen=True)
-class Span:
+class TextSpan:
     """A value's place in the text of a file: its first character, the one behind its last, and how it is written."""
 
     first: int
@@ -53,7 +53,7 @@ class FileNode:
     scope: Mapping[str, int] = field(default_factory=dict)  # indices of the repeat block it came from
     si: bool = False  # given in a call: bare numbers are SI and radians
     glued: bool = False  # follows the entry before it in a list at a comma without a space
-    span: Span | None = field(default=None, compare=False, repr=False)  # None: not from a text
+    span: TextSpan | None = field(default=None, compare=False, repr=False)  # None: not from a text
 
     @property
     def kind(self) -> str:
@@ -202,7 +202,7 @@ class _Builder:
                     )
             elif isinstance(event, yaml.ScalarEvent):
                 begin = event.start_mark
-                span = Span(begin.index, event.end_mark.index, event.style or "", begin.column)
+                span = TextSpan(begin.index, event.end_mark.index, event.style or "", begin.column)
                 finished = FileNode(self.where(event), text=event.value, glued=self.last == (begin.line, begin.column - 1), span=span)
                 self.last = (event.end_mark.line, event.end_mark.column)
             elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
@@ -280,11 +280,11 @@ class _Builder:
             )
 
 
-def _around(start: Any, end: Any, values: list[FileNode]) -> Span:
+def _around(start: Any, end: Any, values: list[FileNode]) -> TextSpan:
     """The place of a list or mapping; one without brackets ends with its last value, not with the comments behind it."""
     flow = bool(start.flow_style)
     last = end.end_mark.index if flow else max((v.span.end for v in values if v.span), default=start.end_mark.index)
-    return Span(start.start_mark.index, last, "flow" if flow else "", start.start_mark.column)
+    return TextSpan(start.start_mark.index, last, "flow" if flow else "", start.start_mark.column)
 
 
 def _open_call(node: FileNode) -> bool:
@@ -303,7 +303,7 @@ def _whole_calls(items: list[FileNode]) -> list[FileNode]:
     return whole
 
 
-def _joined(first: FileNode, last: FileNode) -> Span | None:
+def _joined(first: FileNode, last: FileNode) -> TextSpan | None:
     return replace(first.span, end=last.span.end) if first.span and last.span else None
 
 

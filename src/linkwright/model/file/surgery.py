@@ -31,7 +31,7 @@ class Edit(NamedTuple):
 
 def apply(text: str, edits: Sequence[Edit]) -> str:
     """The text with all edits, which do not overlap; those at one place in their order."""
-    for edit in sorted(edits, key=lambda e: e.first, reverse=True):
+    for _, edit in sorted(enumerate(edits), key=lambda x: (x[1].first, x[0]), reverse=True):
         text = text[: edit.first] + edit.text + text[edit.end :]
     return text
 
