@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -50,6 +51,8 @@ class Instant:
 
     __getstate__ = essentials
 
+    terms: Mapping[str, Any] = MappingProxyType({})  # computed for this instant: "jerk" of the tree's joints, "tangent", unit loads
+
     def __init__(
         self,
         skel: Skeleton,
@@ -74,7 +77,6 @@ class Instant:
         self.rotors = {} if rotors is None else rotors  # node -> inertia that turns with its joint's own speed
         self.solver = solver  # gives the loads at this instant
         self.acting: Any = None  # commands of a controller at this instant
-        self.terms: Mapping[str, Any] = {}  # computed for this instant: "jerk" of the tree's joints, "tangent", forces of unit loads
         self.channels: Any = None  # table of everything that can be read by name, where it was made already
         self.joint_data: dict[str, Any] = {}  # of each joint, whatever acts: see dynamics.reactions
         if motion is not None:
