@@ -201,7 +201,9 @@ class FrontSearch:
         out = []
         for k in undominated(values):
             found = best[k]
-            goals, limits = (tuple(change(x, before, found.point) for x in items) for items in (p.goals, p.limits))
+            whole = p.whole(found.point)
+            whole = whole if whole.ok else found.point
+            goals, limits = (tuple(change(x, before, whole, found.point) for x in items) for items in (p.goals, p.limits))
             out.append(Optimum(p, found.point, goals, limits, certify(found, 1, 1), True, p.tally.designs, p.tally.seconds))
         return ParetoFront(p, tuple(out), p.tally.designs, p.tally.seconds, self.interrupted)
 

@@ -45,13 +45,14 @@ def result(p: Problem, state: SearchState) -> Optimum:
         reasons = sorted((state.pool.why if state.pool else {}).items(), key=lambda x: -x[1])
         common = f"; most often: {reasons[0][0]}" if reasons else ""
         raise UsageError(f"no design within the bounds has a motion{common}. Widen the bounds, or begin with a model that moves.")
-    before = original_point(p)
-    limits = tuple(change(lim, before, point) for lim in p.limits)
+    before, after = original_point(p), p.whole(point)
+    after = after if after.ok else point
+    limits = tuple(change(lim, before, after, point) for lim in p.limits)
     feasible = all(x.met for x in limits)
     certificate = state.certificate() if feasible and not state.interrupted else None
     notes = () if feasible else (unmet(p, state),)
     return Optimum(
-        p, point, tuple(change(g, before, point) for g in p.goals), limits, certificate, feasible,
+        p, point, tuple(change(g, before, after, point) for g in p.goals), limits, certificate, feasible,
         p.tally.designs, p.tally.seconds, state.interrupted, dict(state.pool.why) if state.pool else {}, notes,
     )  # fmt: skip
 

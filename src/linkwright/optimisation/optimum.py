@@ -195,9 +195,8 @@ class Optimum:
         return named.get(b.what, ("", 1.0))
 
 
-def change(item: Goal | Limit, before: DesignPoint, after: DesignPoint) -> QuantityChange:
-    """A goal or limit before and after."""
+def change(item: Goal | Limit, before: DesignPoint, after: DesignPoint, searched: DesignPoint) -> QuantityChange:
+    """A goal or limit before and after. It is met where the search held it: samples of the finished turn may lie elsewhere."""
     old = item.value(before) if before.ok else np.nan
-    new = item.value(after)
-    met = not isinstance(item, Limit) or float(item.violation(new)) <= FEASIBLE
-    return QuantityChange(item.text, float(old), float(new), item.shown, met)
+    met = not isinstance(item, Limit) or min(float(item.violation(item.value(x))) for x in (searched, after)) <= FEASIBLE
+    return QuantityChange(item.text, float(old), float(item.value(after)), item.shown, met)

@@ -87,10 +87,21 @@ class DesignPoint:
     u: np.ndarray
     numbers: np.ndarray
     why: str = ""  # why it has no motion
+    whole: bool = False  # read from the motion as a user gets it, which may begin elsewhere, not at the positions of the search
 
     @property
     def ok(self) -> bool:
         return not self.why
+
+    @cached_property
+    def _known(self) -> dict[Any, Any]:
+        return {}
+
+    def known(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """A result that is computed once."""
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]
 
     @cached_property
     def trajectory(self) -> Any:
@@ -114,7 +125,7 @@ class DesignPoint:
 
     @cached_property
     def _turned(self) -> Any:
-        turns = self.problem.turns
+        turns = None if self.whole else self.problem.turns
         return None if turns is None else turns.one(self.numbers)
 
     def tried(self) -> str:
@@ -229,6 +240,12 @@ class Problem:
             return None
         made = MeasuredTurns(self.work.system, self.case.asked, self.names, tuple(measures))
         return made if made.available and made.nominal.full_turn >= self.full_turn else None
+
+    def whole(self, p: DesignPoint) -> DesignPoint:
+        """Return a design as a user gets it: with the positions of its own turn."""
+        out = DesignPoint(self, p.u, p.numbers, whole=True)
+        out.why = out.tried()
+        return out
 
     # ---------------------------------------------------------------- many designs
 

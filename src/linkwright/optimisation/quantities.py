@@ -56,16 +56,30 @@ class MeasuredValue(ABC):
         """True if the number is the root of a sum of squares, which has a kink where it vanishes."""
         return False
 
-    @abstractmethod
-    def value(self, p: DesignPoint) -> float:
-        """Return the number."""
+    @property
+    def key(self) -> str:
+        """Name of what is stored with a design."""
+        return self.name
 
-    @abstractmethod
+    def value(self, p: DesignPoint) -> float:
+        """Return the number; computed once for a design."""
+        return p.known(("value", self.key), lambda: self._value(p))
+
     def gradient(self, p: DesignPoint) -> np.ndarray:
         """Return its derivatives by the numbers that vary, in SI."""
+        return p.known(("gradient", self.key), lambda: self._gradient(p))
 
     def curve(self, p: DesignPoint) -> SampleCurve:
         """Return the samples of an extreme."""
+        return p.known(("curve", self.key), lambda: self._curve(p))
+
+    @abstractmethod
+    def _value(self, p: DesignPoint) -> float: ...
+
+    @abstractmethod
+    def _gradient(self, p: DesignPoint) -> np.ndarray: ...
+
+    def _curve(self, p: DesignPoint) -> SampleCurve:
         raise UsageError(f"'{self.name}' is no extreme over samples.")
 
 
@@ -85,15 +99,15 @@ class OfMotion(MeasuredValue):
         assert self.measure is not None
         return self.measure.reduction in ("rms", "std", "distance")
 
-    def value(self, p: DesignPoint) -> float:
+    def _value(self, p: DesignPoint) -> float:
         assert self.measure is not None
         return float(self.measure.read_from(p.motion))
 
-    def gradient(self, p: DesignPoint) -> np.ndarray:
+    def _gradient(self, p: DesignPoint) -> np.ndarray:
         assert self.measure is not None
         return np.asarray(self.measure.slopes(p.motion, p.slopes), dtype=float)
 
-    def curve(self, p: DesignPoint) -> SampleCurve:
+    def _curve(self, p: DesignPoint) -> SampleCurve:
         m, c = self.measure, p.motion
         assert m is not None
         found = m.motions(c)
@@ -118,17 +132,21 @@ class OfBranch(MeasuredValue):
     reference: float = 1.0  # determinant of the same sign as the branch
 
     @property
+    def key(self) -> str:
+        return f"{self.name} {self.reference!r}"
+
+    @property
     def extreme(self) -> str:
         return "min"
 
-    def curve(self, p: DesignPoint) -> SampleCurve:
+    def _curve(self, p: DesignPoint) -> SampleCurve:
         x = p.motion.determinant / self.reference
         return SampleCurve(np.arange(len(x)), x, lambda: p.slopes.determinant / self.reference)
 
-    def value(self, p: DesignPoint) -> float:
+    def _value(self, p: DesignPoint) -> float:
         return float(self.curve(p).x.min())
 
-    def gradient(self, p: DesignPoint) -> np.ndarray:
+    def _gradient(self, p: DesignPoint) -> np.ndarray:
         c = self.curve(p)
         return c.dx[int(np.argmin(c.x))]
 
@@ -147,10 +165,10 @@ class OfNumbers(MeasuredValue):
 
     place: int = 0
 
-    def value(self, p: DesignPoint) -> float:
+    def _value(self, p: DesignPoint) -> float:
         return float(p.numbers[self.place])
 
-    def gradient(self, p: DesignPoint) -> np.ndarray:
+    def _gradient(self, p: DesignPoint) -> np.ndarray:
         return np.eye(len(p.numbers))[self.place]
 
 
@@ -164,10 +182,10 @@ class OfModel(MeasuredValue):
         assert self.read is not None
         return self.read(with_values(p.problem.described, p.problem.parameters, list(numbers)))
 
-    def value(self, p: DesignPoint) -> float:
+    def _value(self, p: DesignPoint) -> float:
         return float(np.real(self._of(p, [float(x) for x in p.numbers])))
 
-    def gradient(self, p: DesignPoint) -> np.ndarray:
+    def _gradient(self, p: DesignPoint) -> np.ndarray:
         """Return complex steps, which are exact: the model is made of analytic expressions."""
         rows = np.asarray(p.numbers) + 1j * STEP * np.eye(len(p.numbers))
         return np.array([np.imag(self._of(p, [complex(x) for x in row])) / STEP for row in rows])
@@ -179,10 +197,10 @@ class OfFunction(MeasuredValue):
 
     call: Callable[[Any], Any] | None = None
 
-    def value(self, p: DesignPoint) -> float:
+    def _value(self, p: DesignPoint) -> float:
         return float(np.real(self._called(p.trajectory)))
 
-    def gradient(self, p: DesignPoint) -> np.ndarray:
+    def _gradient(self, p: DesignPoint) -> np.ndarray:
         found = [np.asarray(self._called(SteppedMotion(p, k))) for k in range(len(p.numbers))]
         if not any(np.iscomplexobj(y) for y in found):
             raise UsageError(
