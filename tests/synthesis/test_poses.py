@@ -12,7 +12,7 @@ from linkwright.errors import UsageError
 from linkwright.numerics.monodromy import monodromy, normal_parameters
 from linkwright.numerics.tracking import homotopy, newton_solve
 from linkwright.synthesis.answers import SynthesisedLinkage
-from linkwright.synthesis.dyads import PoseSet, curve, deviations, isolated, null_space
+from linkwright.synthesis.burmester import PoseSet, curve, deviations, isolated, null_space
 from linkwright.synthesis.poses import guided
 from tests.synthesis.linkages import coupler_poses, engine_poses, slider_poses
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwright.numerics.tracking import distinct, solved
-from linkwright.synthesis.dyads import DyadSet, PoseSet, curve, isolated, null_space
+from linkwright.synthesis.burmester import DyadSet, PoseSet, curve, isolated, null_space
 
 
 @dataclass(frozen=True, eq=False)

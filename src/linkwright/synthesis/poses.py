@@ -16,7 +16,7 @@ from linkwright.errors import UsageError
 from linkwright.numerics.tracking import distinct
 from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.circuits import Circuits, Dyads, circuits
-from linkwright.synthesis.dyads import (
+from linkwright.synthesis.burmester import (
     DyadSet,
     NullSpace,
     PoseSet,
