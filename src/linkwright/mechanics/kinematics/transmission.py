@@ -26,6 +26,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.groups import NameGroups
+from linkwright.numerics.scalars import arctan2
 
 if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
@@ -89,8 +90,9 @@ class LinkContact:
         return b - a
 
     def transmission(self, x: Instant) -> Any:
-        """0 .. 90 deg."""
-        return transmission(self.sides(x)[None])[0]
+        """0 .. 90 deg; over any scalar."""
+        a, b = self.sides(x)
+        return arctan2(abs(a[0] * b[1] - a[1] * b[0]), abs(a[0] * b[0] + a[1] * b[1]))
 
     def sides(self, x: Instant) -> Any:
         """(2, 2): directions of the push and of the lever."""
