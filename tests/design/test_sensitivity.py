@@ -318,3 +318,21 @@ def test_wheels_that_mesh_keep_their_places() -> None:
 def test_wrong_wishes_are_explained(quantity, parameters, tolerances, words) -> None:
     with pytest.raises(lw.LinkwrightError, match=words):
         sensitivity(lw.load("four-bar"), quantity, parameters, tolerances, steps=4)
+
+
+def test_measures_of_a_turn_have_sensitivities_too() -> None:
+    m = lw.load("four-bar")
+    names = ["L1", "L2", "L3", "L4"]
+    for text in ("stroke D", "min C.transmission", "dwell D within 5 deg", "max D.jerk"):
+        r = m.sensitivity(text, parameters=names, tolerances={"L1": "1 mm"})
+        assert r.value == m.turn().measure(text) and r.worst == pytest.approx(1e-3 * abs(r["L1"].derivative))
+        h = 1e-6
+        for name in names:
+            value = dict(m.description.parameters)[name]
+            ends = [m.with_(**{name: value + s * h}).turn().measure(text) for s in (1.0, -1.0)]
+            exact = max(abs(e.derivative) for e in r.effects)
+            assert r[name].derivative == pytest.approx((ends[0] - ends[1]) / (2 * h), abs=1e-5 * exact)  # h^2, round-off over h
+    every = m.sensitivity("stroke D")
+    assert every["crank.mass"].derivative == 0.0 and every.unit == "rad"
+    with pytest.raises(lw.UsageError, match="Write stroke CHANNEL"):
+        m.sensitivity("stroke")

@@ -327,6 +327,21 @@ def test_windows_go_through_the_end_of_the_turn(turn) -> None:
     assert turn.measure("stroke slide while 300..60 deg") >= turn.measure("range slide while 300..60 deg")
 
 
+def test_static_analyses_have_no_rates_to_follow() -> None:
+    m = lw.load("punch-press")
+    moving, still = m.turn(), m.turn(speed=0)
+    for text, rough in (
+        ("stroke slide", 1e-4),
+        ("dwell slide within 1 mm", 1e-3),
+        ("time ratio slide", 1e-2),
+        ("straightness rod.K", 1e-12),
+    ):
+        assert still.measure(text) == pytest.approx(moving.measure(text), rel=rough)  # straight lines between samples a degree apart
+    assert still.dwells("slide", within="1 mm")[0].length == still.measure("dwell slide within 1 mm")
+    mass = next(p.value for p in m.system.core.chosen(["ram.mass"]))
+    assert m.turns({"ram.mass": [mass]}, speed=0).measure("stroke slide")[0] == pytest.approx(still.measure("stroke slide"), rel=1e-9)
+
+
 def test_samples_without_a_value_do_not_count() -> None:
     c = lw.load("slider-crank").turn()
     assert np.isnan(c["C.slide.jerk"]).any()
@@ -335,7 +350,8 @@ def test_samples_without_a_value_do_not_count() -> None:
 
 TEXTS = ("stroke slide", "stroke rod.P", "time ratio slide", "dwell slide within 2 mm", "dwell slide within 2 mm in s", "stroke slide.v",
          "dwell slide within 20 mm while 320..100 deg", "straightness rod.P while 20..170 deg", "rms slide.jerk",
-         "max slide.advantage while 30..140 deg", "min slide.transmission.force", "max rod.P.curvature while 20..90 deg")  # fmt: skip
+         "max slide.advantage while 30..140 deg", "min slide.transmission.force", "min C.transmission",
+         "max rod.P.curvature while 20..90 deg")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

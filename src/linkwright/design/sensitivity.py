@@ -3,6 +3,7 @@
     sensitivity(m, "peak A.torque")                                   every mass, centre, inertia and joint point
     sensitivity(m, "rms A.torque", ["L1", "L2"])                      parameters of the file
     sensitivity(m, "peak C.load", tolerances={"*.x": "0.1 mm", "*.mass": "2 %"})
+    sensitivity(m, "dwell guide within 1 mm")                         any measure of a turn (`results.measures`)
 
 Derivatives are exact (`derivatives`): at a fixed motion of the drives, and for a peak at its drive angle, which may shift
 without changing the peak to first order. The scatter is linear: root of the sum of squares for independent deviations, plain sum
@@ -33,11 +34,14 @@ from linkwright.model.file import parse_unit, quantity
 from linkwright.model.file.units import KINDS
 from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion import cycle
+from linkwright.results.measures import BEGINNINGS, Measure, check, measure, unit_of_measure
 from linkwright.results.singular_positions import NEAR_PEAK, PEAKS
+from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 
 STATISTICS = ("peak", "rms", "max", "min", "mean")
 SORTS = ("torque", "force", "power", "load", "moment")
+FINEST = 360  # steps of a turn at least, where a measure of it is asked for
 CLOSE_SECOND = 0.99  # another peak this high may overtake the first
 
 
@@ -142,13 +146,19 @@ class LoadStatistic:
     signed: bool
 
 
+def _of_loads(text: str) -> re.Match[str] | None:
+    """A statistic of loads as text; None for anything else."""
+    m = re.fullmatch(r"\s*(\w+)\s+(\S+)\.(\w+)(?:\s+on\s+(\S+))?\s*", text)
+    return m if m and m[1] in STATISTICS and m[3] in SORTS else None
+
+
 def wanted(system: System, text: str, drives: Sequence[str]) -> LoadStatistic:
     """`peak A.torque`, `rms C.load`, `peak S.load on coupler`, `max A.power`, `peak shaking.force`."""
-    m = re.fullmatch(r"\s*(\w+)\s+(\S+)\.(\w+)(?:\s+on\s+(\S+))?\s*", text)
-    if not m or m[1] not in STATISTICS or m[3] not in SORTS:
+    m = _of_loads(text)
+    if m is None:
         raise UsageError(
             f"'{text}' is not a quantity. Write one of {', '.join(STATISTICS)} and what: 'peak A.torque' of a drive, 'rms C.load' or "
-            "'peak C.moment' of a joint, 'peak S.load on coupler', 'max A.power', 'peak shaking.force'."
+            "'peak C.moment' of a joint, 'peak S.load on coupler', 'max A.power', 'peak shaking.force'; or a measure, 'stroke guide'."
         )
     statistic, name, sort, body = m.groups()
     if name == "shaking" and sort in ("force", "moment"):
@@ -306,13 +316,13 @@ def sensitivity(
     `tolerances` maps names or patterns to half widths: a number in SI, `"0.1 mm"`, or `"2 %"` of the value.
     """
     system: System = mechanism.system
+    known = every_parameter(mechanism.description)
+    if not _of_loads(quantity) and (measured := _measure(quantity)) is not None:
+        turn = system.turn(drive, steps=max(steps, FINEST), speed=speed)
+        return _of_measure(turn, measured, *_chosen(mechanism, known, parameters, tolerances), parameters is not None)
     c = Cycle(system, drive, steps, speed)
     w = wanted(system, quantity, list(c.plan.laws))
-    known = every_parameter(mechanism.description)
-    chosen = choose(known, parameters, mechanism.description)
-    widths = _tolerances(tolerances or {}, known)
-    asked = {p.name for p in chosen}
-    chosen += [known[name] for name in widths if name not in asked and parameters is None]
+    chosen, widths = _chosen(mechanism, known, parameters, tolerances)
     at: float | None = None
     if w.statistic in ("rms", "mean"):
         samples = c.once
@@ -339,6 +349,50 @@ def sensitivity(
         notes.append(f"left out, loops or wheels would no longer fit or the position is singular: {listing(skipped)}")
     effects.sort(key=lambda e: -abs(e.per_percent))
     return Sensitivity(quantity.strip(), value, w.unit, c.lead, at, tuple(effects), (*c.notes, *notes))
+
+
+def _chosen(
+    mechanism: Any, known: dict[str, Parameter], parameters: Sequence[str] | None, tolerances: Mapping[str, Any] | None
+) -> tuple[list[Parameter], dict[str, float]]:
+    """Parameters to differentiate by, and their tolerances."""
+    chosen, widths = choose(known, parameters, mechanism.description), _tolerances(tolerances or {}, known)
+    asked = {p.name for p in chosen}
+    return [*chosen, *(known[name] for name in widths if name not in asked and parameters is None)], widths
+
+
+def _measure(text: str) -> Measure | None:
+    """A measure of a motion; None where the text is none, and a statistic of loads is explained instead."""
+    try:
+        return measure(text)
+    except UsageError:
+        if str(text).split(" ")[0] in BEGINNINGS and str(text).split(" ")[0] not in STATISTICS:
+            raise
+        return None
+
+
+def _of_measure(c: Trajectory, m: Measure, chosen: Sequence[Parameter], widths: Mapping[str, float], named: bool) -> Sensitivity:
+    """Derivatives of a measure of a turn; parameters that cannot vary alone are left out unless they are named."""
+    check([m], c)
+    value, slopes, skipped = m.read_from(c), dict[str, float](), list[str]()
+    try:
+        found = m.slopes(c, c.derivatives([p.name for p in chosen]))
+        slopes = {p.name: float(x) for p, x in zip(chosen, found, strict=True)}
+    except UsageError:
+        if named:
+            raise
+        for p in chosen:
+            try:
+                slopes[p.name] = float(m.slopes(c, c.derivatives([p.name]))[0])
+            except UsageError:
+                skipped.append(p.name)
+    effects = [
+        Effect(p.name, p.kind, p.value, d, d * p.size / 100.0, d / 1000.0, widths.get(p.name))
+        for p in chosen
+        if (d := slopes.get(p.name)) is not None
+    ]
+    effects.sort(key=lambda e: -abs(e.per_percent))
+    notes = [f"left out, they cannot vary alone: {listing(skipped)}"] if skipped else []
+    return Sensitivity(m.text, value, unit_of_measure(m, c)[0], c.drive, None, tuple(effects), (*c.notes, *notes))
 
 
 def _check(at: Sample, w: LoadStatistic) -> None:

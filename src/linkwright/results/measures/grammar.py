@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, call_explained, nearest
 from linkwright.model.file.units import ANGLE, LENGTH, TIME, parse_unit
 from linkwright.results.measures.definition import REDUCTIONS, Measure
 from linkwright.results.measures.distances import TargetPoints, file_of, read_points
@@ -56,6 +56,7 @@ def measure(text: str) -> Measure:
     return made if window is None else replace(made, window=window)
 
 
+@call_explained
 def path_distance(channel: str, points: Any, *, at: Any = None, by: str = "", worst: bool = False) -> Measure:
     """Return the measure of the distance of a point's path to points, arrays in SI: root mean square, or with `worst` the largest.
 

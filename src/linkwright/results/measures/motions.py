@@ -79,11 +79,17 @@ class MeasuredMotions:
 
     # ---------------------------------------------------------------- courses
 
+    def _rates(self, name: str) -> tuple[str, str]:
+        """Channels of the rates of a channel; none in a static analysis, whose rates are not those of its positions."""
+        first, second = rate_names(name, self.values)
+        still = first in self.values and not self.values[first].any() and bool(np.ptp(self.values[name], axis=1).any())
+        return ("", "") if still else (first, second)
+
     def axis(self, name: str) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
         """An abscissa and its rates by time: times, or a channel that grows or falls throughout (else NaN)."""
         if name == "t":
             return self.t, None, None
-        first, second = rate_names(name, self.values)
+        first, second = self._rates(name)
         s, v = np.broadcast_to(self.values[name], self.t.shape), self.values.get(first)
         a = self.values.get(second) if second else None
         steps = np.diff(s, axis=1)
@@ -95,7 +101,7 @@ class MeasuredMotions:
     def course(self, name: str, axis: str = "t", along: np.ndarray | None = None) -> Course:
         """A channel over an abscissa; of a vector its component `along` a direction, (motions, components)."""
         s, ds, dds = self.axis(axis)
-        first, second = rate_names(name, self.values)
+        first, second = self._rates(name)
         x, v, a = (self._component(n, along) for n in (name, first, second))
         assert x is not None
         if axis != "t" and v is not None:
@@ -113,7 +119,7 @@ class MeasuredMotions:
 
     def spread(self, out: Pulls, pull: CoursePull, name: str, axis: str = "t", along: np.ndarray | None = None) -> Pulls:
         """Add the weights of a course's samples (of one motion) to those of the channels it is made of."""
-        first, second = rate_names(name, self.values)
+        first, second = self._rates(name)
         gx, gv, ga = pull.x, pull.v, pull.a
         if axis != "t":
             gv, ga = self._by_time(out, pull, axis)
@@ -129,7 +135,7 @@ class MeasuredMotions:
         if ds is None or x.v is None:
             return gv, ga
         rate, bend, v = ds[0], np.zeros_like(gv) if dds is None else dds[0], x.v[0]
-        first, second = rate_names(axis, self.values)
+        first, second = self._rates(axis)
         sign = np.sign(self.values[first][0])
         a = np.zeros_like(v) if x.a is None else x.a[0]
         _add(out, first, -sign * (gv * v / rate + ga * (2.0 * a / rate - bend * v / rate**3)))
