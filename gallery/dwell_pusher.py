@@ -38,7 +38,7 @@ m = lw.load(
 lengths = {"crank.length": "40..100 mm", "coupler.length": "150..400 mm", "rocker.length": "100..300 mm", "rod.length": "150..400 mm"}
 found = m.optimise(
     "min range guide while 100..180 deg",
-    {**lengths, "D.x": "100..300 mm", "D.y": "-150..150 mm", "E.y": "0..300 mm"},
+    {**lengths, "ground.D.x": "100..300 mm", "ground.D.y": "-150..150 mm", "ground.guide.y": "0..300 mm"},
     ["range guide > 100 mm", "full turn"],
     enough="0.2 mm",
 )

@@ -145,7 +145,7 @@ class LaneTurns:
         rows[:, : len(order)] += np.nan_to_num(begins[:, order] - here)[:, :, None]
         if len(begins) == 1:
             return Laws(common.t, rows[0], {})
-        return Laws(np.array(np.broadcast_to(common.t, (len(begins), len(common.t)))), rows, {})
+        return Laws(np.tile(common.t, (len(begins), 1)), rows, {})
 
     @cached_property
     def _common_laws(self) -> Laws:
@@ -169,7 +169,7 @@ class LaneTurns:
         """Turn these designs."""
         free, laws = designs.values[which], self.laws(designs, which)
         here, p, nd = self.ready.here, self.ready.plan, len(self.ready.plan.laws)
-        ends = laws.rows[..., :nd, 0]
+        ends = np.ascontiguousarray(laws.rows[..., :nd, 0])
         b = designs.base or ClosedDesign(here.q, self._references, self._from, designs.nominal)
         begin = walk.begun(Homotopy(b.q, b.references, b.drive, ends, np.zeros(nd), b.numbers, free), cores)
         rows, reached = walk(begin, laws.t, laws.rows, free, cores)

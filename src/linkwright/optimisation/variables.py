@@ -72,7 +72,21 @@ def variables(vary: Any, described: Description, case: Case) -> tuple[Variable, 
                 raise UsageError(f"vary: '{name}' is named more than once.")
             named[name] = given
     need_different(list(named))
+    _need_own_lengths(list(named), described)
     return tuple(_variable(name, given, described, case) for name, given in named.items())
+
+
+def _need_own_lengths(names: Sequence[str], described: Description) -> None:
+    """Raise UsageError where the length of a link varies together with a pin in the drawing that it follows from."""
+    for body in described.bodies:
+        for p in body.points:
+            drawn = [n for n in names if n.rpartition(".")[0] == p.name and f"{body.name}.length" in names]
+            if drawn:
+                ground = described.bodies[0].name
+                raise UsageError(
+                    f"vary: {body.name}.length follows from pin {p.name}, and {drawn[0]} varies as well. Vary the pins alone, or lengths "
+                    f"and the eyes on ground, {ground}.{drawn[0]}."
+                )
 
 
 def _components(name: str, known: Mapping[str, Any], described: Description) -> list[str]:

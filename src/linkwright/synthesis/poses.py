@@ -15,7 +15,6 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.numerics.tracking import distinct
 from linkwright.synthesis.answers import SynthesisedLinkage
-from linkwright.synthesis.circuits import Circuits, Dyads, circuits
 from linkwright.synthesis.burmester import (
     DyadSet,
     NullSpace,
@@ -29,6 +28,7 @@ from linkwright.synthesis.burmester import (
     with_ground,
     with_moving,
 )  # fmt: skip
+from linkwright.synthesis.circuits import Circuits, Dyads, circuits
 from linkwright.synthesis.linkage import Guide, Linkage
 from linkwright.synthesis.pose_fit import fitted_guides, fitted_links, fitted_pair
 
