@@ -49,6 +49,11 @@ class Designer:
 
         return call_explained(drive_sizing)(c, drive, **options)
 
+    def choose_motor(self, c: Trajectory, catalogue: Any, **options: Any) -> Any:
+        from linkwright.design.motor_choice import choose_motor
+
+        return call_explained(choose_motor)(c, catalogue, **options)
+
     def flywheel(self, c: Trajectory, fluctuation: float, **options: Any) -> Any:
         from linkwright.design.flywheel import flywheel
 

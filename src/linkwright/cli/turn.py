@@ -33,10 +33,11 @@ def run(given: argparse.Namespace) -> None:
     with console.waiting("turning it"):
         c = m.turn(given.drive, steps=given.steps or options.STEPS_DEFAULT, speed=_speed(m, given))
     loads = _loads(m, c, given.loads)
+    motors = None if given.choose_motor is None else c.choose_motor(given.choose_motor or None, drive=given.drive, sort=given.sort)
     if given.json:
-        outputs.print_json("turn/1", _data(m, c, loads))
+        outputs.print_json("turn/1", _data(m, c, loads) | ({} if motors is None else {"motors": motors.as_dict()}))
     else:
-        console.show(f"{_text(m, c)}\n\n{loads}")
+        console.show("\n\n".join([_text(m, c), str(loads), *([] if motors is None else [str(motors)])]))
     outputs.report_files(_write(m, c, loads, given), given.json)
 
 
@@ -155,6 +156,7 @@ COMMAND = CliCommand(
         "linkwright turn wiper --speed '30 rpm' --set A=90deg -o wiper.csv",
         "linkwright turn jansen-leg --picture leg.png --animation leg.gif",
         "linkwright turn four-bar --param L1=0.25 --plot curves.png",
+        "linkwright turn wiper --choose-motor --sort mass",
     ),
     options=(
         options.MODEL,
@@ -178,6 +180,14 @@ COMMAND = CliCommand(
         ),
         option("--picture", metavar="FILE", help="the start position with the paths of marked points: .png, .svg or .pdf"),
         options.ANIMATION,
+        option(
+            "--choose-motor",
+            metavar="CSV",
+            nargs="?",
+            const="",
+            help="suitable motors and gearboxes of a catalogue for this cycle (default: the shipped one, typical data)",
+        ),
+        option("--sort", choices=("heat", "mass", "price"), default="heat", help="order of the motors (default: heat)"),
         options.FORCE,
         options.JSON,
     ),

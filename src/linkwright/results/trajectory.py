@@ -357,6 +357,13 @@ class Trajectory:
         """Return peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
         return self._presenter("drive_sizing").drive_sizing(self, drive, **options)
 
+    def choose_motor(self, catalogue: Any = None, **options: Any) -> Any:
+        """Return suitable motors and gearboxes of a catalogue (a CSV file; default: the shipped one with typical data) for the cycle.
+
+        Options: drive, sort ("heat", "mass", "price"), gearbox (True, False or ratios), efficiency, lead (of a spindle), top (rows).
+        """
+        return self._presenter("choose_motor").choose_motor(self, catalogue, **options)
+
     def free_body(self, body: str, at: Any = None, path: Any = None, **options: Any) -> Any:
         """Return the free-body diagram of a link: every force on it, drawn to scale."""
         return self._presenter("free_body").free_body(self, body, at, path, **options)
