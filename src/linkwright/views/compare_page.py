@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from linkwright.errors import UsageError, listing
+from linkwright.errors import LinkwrightError, UsageError, listing
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.file.fitting import flat, missed
@@ -29,7 +29,7 @@ MOST_NAMED = 6
 
 
 @dataclass(frozen=True)
-class Designs:
+class ComparedDesigns:
     """Values (SI) of the design after, by name; the one before is the model. `rows` are texts for a table below `header`."""
 
     values: Mapping[str, float]
@@ -38,6 +38,7 @@ class Designs:
     rows: Sequence[Sequence[Any]] = ()
     header: Sequence[str] = HEADER
     labels: tuple[str, str] = ("Before", "After")
+    model: str = ""  # text of the model file after
 
     def sliders(self, system: System) -> list[dict[str, Any]]:
         """Sliders of the numbers that differ."""
@@ -51,7 +52,7 @@ class Designs:
         header = [*map(str, self.header), *[""] * width][: max(width, 1)]
         return {
             "before": before, "after": after, "values": {k: float(x) for k, x in self.values.items()}, "channel": self.channel,
-            "header": header, "rows": [[*row, *[""] * (width - len(row))] for row in rows],
+            "model": self.model, "header": header, "rows": [[*row, *[""] * (width - len(row))] for row in rows],
         }  # fmt: skip
 
 
@@ -79,7 +80,11 @@ def write(
     chosen = list(dict.fromkeys([names] if isinstance(names, str) else names))
     values = values_between(first, second, chosen)
     limits = {name: (low, high) for name, low, high in first.bounds} | dict(bounds or {})
-    found = Designs(values, limits, channel, table, header, labels)
+    try:
+        model = modelfile.edited(second)
+    except LinkwrightError:  # a number without a place in the file: the page offers what it can itself
+        model = ""
+    found = ComparedDesigns(values, limits, channel, table, header, labels, model)
     return live.write(before, path, designs=found, title=title, steps=steps)
 
 

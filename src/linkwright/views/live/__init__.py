@@ -46,7 +46,7 @@ def text(
 
     `run` is a trajectory to play in it, `report` a piece of HTML for its last section, `reload` the address a served page asks for
     a newer version of itself, `steps` those of its cycle (360 if not given), `static`: the cycle is that of speed 0; `designs`: two
-    designs to compare (`compare_page.Designs`), the subject is the first of them.
+    designs to compare (`compare_page.ComparedDesigns`), the subject is the first of them.
     """
     system = _system(subject, run)
     made, known = contents(system, run, steps, static, designs)

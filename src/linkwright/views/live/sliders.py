@@ -50,7 +50,9 @@ def sliders(system: System) -> list[dict[str, Any]]:
     return out if _traceable(system, out) else [p for p in out if _traceable(system, [p])]
 
 
-def between(system: System, ends: Mapping[str, float], bounds: Mapping[str, tuple[float | None, float | None]], was: str) -> list[dict[str, Any]]:
+def between(
+    system: System, ends: Mapping[str, float], bounds: Mapping[str, tuple[float | None, float | None]], was: str
+) -> list[dict[str, Any]]:
     """Sliders of these numbers, whichever of the model they are, from the values of the model to `ends` and some way beyond, at most to
     their bounds; `was` is what the values of the model are called. Raise UsageError for those that the page cannot move."""
     described, own = system.described, {p["name"]: p for p in sliders(system)}
@@ -61,16 +63,33 @@ def between(system: System, ends: Mapping[str, float], bounds: Mapping[str, tupl
         low, high = sorted((p.value, end))
         margin = BEYOND * (high - low) or 0.5 * abs(p.value) or p.size
         limits = bounds.get(name, (None, None))
-        low, high = (x if limit is None else pick(x, limit) for x, limit, pick in zip((low - margin, high + margin), limits, (max, min), strict=True))
+        low, high = (
+            x if limit is None else pick(x, limit) for x, limit, pick in zip((low - margin, high + margin), limits, (max, min), strict=True)
+        )
         positive = p.kind in POSITIVE or name.endswith(".length")
         entry = {"name": name, "label": name, "kind": p.kind, "value": p.value, "symbol": symbol, "size": size, "what": "named"}
         entry |= {"positive": positive and p.value > 0.0, "yaml": None, "keeps": []}
         entry |= {k: own[name][k] for k in ("label", "kind", "symbol", "size", "what", "yaml", "keeps", "positive") if name in own}
+        if p.drawn:
+            entry |= dict(zip(("yaml", "keeps"), _pin_yaml(described, name), strict=True))
+        elif entry["keeps"] and any(known[n].drawn for n in ends):
+            entry |= {"yaml": None, "keeps": []}  # what would be written along with it changes with the drawing
         out.append({**entry, "low": max(low, SMALLEST * p.value) if entry["positive"] else low, "high": high, "was": was})
     if not _traceable(system, out):
         locked = [p["name"] for p in out if not _traceable(system, [p])]
         raise UsageError(f"the page cannot move {listing(locked or list(ends))}: wheels or tables are decided before it is written.")
     return out
+
+
+def _pin_yaml(described: Description, name: str) -> tuple[list[Any] | None, list[Any]]:
+    """Place of a pin's coordinate in the drawing, and all of them to be written together; None of a length, or one made by `repeat`."""
+    pin, _, axis = name.rpartition(".")
+    node, axes = inside(root(described), "drawing", pin), described.plane or "xyz"
+    if node is None or node.items is None or axis not in axes:
+        return None, []
+    symbol, size = _shown(described, "length")
+    both = [f"{x / size + 0.0:.12g} {symbol}" for x in dict(described.drawing)[pin][: len(axes)]]
+    return ["drawing", pin, axes.index(axis)], [[["drawing", pin], both]]
 
 
 def _unit_of(described: Description, p: Parameter) -> tuple[str, float]:

@@ -1,6 +1,6 @@
 // Two designs of one mechanism: the one before is drawn grey, sliders move the other from it to the one after and beyond. A panel with
 // both as buttons, a slider between them, the curves of a channel of both, and tables of what changed and which conditions hold.
-// DATA.designs: {before, after (names), values (SI, by parameter: those after), channel, header, rows (tables of text)}
+// DATA.designs: {before, after (names), values (SI, by parameter: those after), channel, header, rows (table of text), model (file after)}
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
@@ -68,14 +68,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   const changedTable = (DATA, names) => {
-    const shown = (p, x) => LW.withUnit(LW.number(x / p.size, 5), p.symbol);
+    const shown = (p, x) => LW.withUnit(LW.typed(x / p.size, 6).replace("-", "\u2212"), p.symbol);
     const rows = DATA.parameters.map((p) => [p.label || p.name, shown(p, p.value), shown(p, DATA.designs.values[p.name]), changeText(p.value, DATA.designs.values[p.name])]);
     return table("What changed", ["", ...names, ""], rows);
   };
 
   // ---------------------------------------------------------------- the panel
 
-  // LW.designs(container, DATA, app) -> {update(), cursor(s), ghost(s), poses(), start()}; null where the page has one design
+  // LW.designs(container, DATA, app) -> {update(), cursor(s), ghost(s), poses(), start(), open()}; null where the page has one design
   LW.designs = (container, DATA, app) => {
     if (!DATA.designs) return null;
     const { engine: e } = app, given = DATA.designs, names = [given.before, given.after], el = LW.el;
@@ -98,7 +98,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     const channels = DATA.cycle && e.cycle ? channelsOf(DATA, e) : [];
     const first = channels.find((c) => c.name === given.channel) || channels[0];
-    let chosen = first, plot = null;
+    let chosen = first, plot = null, draw = () => {};
     const before = new Map(channels.map((c) => [c.name, c.read(e.original)])); // while the values are still those before
     const spec = () => {
       const { symbol, size } = LW.unitOf(chosen.kind), same = e.cycle === e.original;
@@ -113,7 +113,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const select = el("select", { "data-choice": "Channel", on: { change: () => { chosen = channels.find((c) => c.name === select.value); plot.update(spec()); } } }, ...channels.map((c) => el("option", { value: c.name, selected: c === chosen, text: c.name })));
       const box = el("div", { class: "lw-designs-plot" });
       container.append(el("label", { class: "lw-choice" }, el("span", { text: "Channel" }), select), box);
-      plot = LW.plot(box, spec());
+      draw = () => { plot = plot || LW.plot(box, spec()); }; // when it is seen: a hidden plot has no width
     }
     container.append(changedTable(DATA, names));
     if (given.rows.length) container.append(table("Goal and conditions", given.header, given.rows));
@@ -145,6 +145,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       },
       cursor(s) { if (plot && track) plot.cursor(s === null ? NaN : sense * track.time(s), e.state.s === null); },
       start: () => take(ends[1]),
+      open: () => draw(),
     };
   };
 

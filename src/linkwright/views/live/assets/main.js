@@ -158,6 +158,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const opened = (name) => {
     app.state.tab = name;
     if (name === "machinery" && !app.machinery) app.machinery = LW.machinery(element("machinery"), DATA, app.engine);
+    if (name === "compare" && app.designs) app.designs.open();
     if (name === "pins" && app.pins) app.pins.update(app.engine.cycle, app.engine.original);
     if (app.remember) changed();
   };
