@@ -128,7 +128,10 @@ class Mechanism:
         return System(self.description, presenter=Designer())
 
     def with_(self, **changes: Any) -> Mechanism:
-        """Return the same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`."""
+        """Return the same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`.
+
+        Every number that has a name may change: `m.with_(**{"C.x": 0.91, "crank.mass": "0.4 kg", "start.A": "30 deg", "drive.A": "50 rpm"})`.
+        """
         return Mechanism(modelfile.reread(self.description, **changes))
 
     @cached_property
@@ -277,6 +280,14 @@ class Mechanism:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model, normalised to SI, to a new YAML file."""
         return modelfile.save(self.description, path)
+
+    def rewrite(self, path: str | os.PathLike[str], *, digits: int | None = None) -> Path:
+        """Write the model file as it was read, with the numbers of this mechanism in place: comments, units, order and line ends stay.
+
+        `m.with_(**{"C.x": 0.91}).rewrite("better.yaml")`; `digits` rounds the new numbers. Raise UsageError, and write nothing, where a
+        number has no place of its own in the file: it says which numbers it follows from.
+        """
+        return modelfile.rewrite(self.description, path, digits=digits)
 
 
 @call_explained

@@ -97,7 +97,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     container.append(el("div", { class: "lw-designs" }, el("div", { class: "segments", role: "group", "aria-label": "Designs" }, ...buttons), between, said));
 
     const channels = DATA.cycle && e.cycle ? channelsOf(DATA, e) : [];
-    const first = channels.find((c) => c.name === given.channel) || channels[0];
+    const efforts = DATA.loads && DATA.cycle ? DATA.cycle.drives.length : 0; // these are plotted above
+    const first = channels.find((c) => c.name === given.channel) || channels[efforts] || channels[0];
     let chosen = first, plot = null, draw = () => {};
     const before = new Map(channels.map((c) => [c.name, c.read(e.original)])); // while the values are still those before
     const spec = () => {
