@@ -130,7 +130,7 @@ class Mechanism:
     def with_(self, **changes: Any) -> Mechanism:
         """Return the same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`.
 
-        Every number that has a name may change: `m.with_(**{"C.x": 0.91, "crank.mass": "0.4 kg", "start.A": "30 deg", "drive.A": "50 rpm"})`.
+        Every number that has a name may change: `m.with_(**{"C.x": 0.91, "crank.mass": "0.4 kg", "start.A": "30 deg"})`, also "drive.A".
         """
         return Mechanism(modelfile.reread(self.description, **changes))
 

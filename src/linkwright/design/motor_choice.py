@@ -209,7 +209,8 @@ def _undominated(fit: Sequence[MotorChoice]) -> list[MotorChoice]:
     figures = np.array([[x.heat, x.mass or 0.0, x.price or 0.0] for x in fit])
     no_worse = (figures[:, None, :] <= figures[None, :, :]).all(axis=2)
     better = (figures[:, None, :] < figures[None, :, :]).any(axis=2)
-    return [x for x, beaten in zip(fit, (no_worse & better).any(axis=0), strict=True) if not beaten]
+    beaten = np.atleast_1d(np.any(no_worse & better, axis=0)).tolist()
+    return [x for x, bad in zip(fit, beaten, strict=True) if not bad]
 
 
 def _boxes(known: Catalogue, wanted: Any, efficiency: Any) -> list[Gearbox | None]:

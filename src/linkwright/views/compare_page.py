@@ -45,7 +45,7 @@ class ComparedDesigns:
         return sliders.between(system, self.values, self.bounds, self.labels[0].lower())
 
     def as_json(self) -> dict[str, Any]:
-        """What the page is given."""
+        """Return the plain data for the page."""
         before, after = self.labels
         rows = [[str(x) for x in row] for row in self.rows]
         width = max((len(row) for row in rows), default=0)

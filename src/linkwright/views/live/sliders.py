@@ -67,8 +67,8 @@ def between(
             x if limit is None else pick(x, limit) for x, limit, pick in zip((low - margin, high + margin), limits, (max, min), strict=True)
         )
         positive = p.kind in POSITIVE or name.endswith(".length")
-        entry = {"name": name, "label": name, "kind": p.kind, "value": p.value, "symbol": symbol, "size": size, "what": "named"}
-        entry |= {"positive": positive and p.value > 0.0, "yaml": None, "keeps": []}
+        entry: dict[str, Any] = {"name": name, "label": name, "kind": p.kind, "value": p.value, "symbol": symbol, "size": size}
+        entry |= {"what": "named", "positive": positive and p.value > 0.0, "yaml": None, "keeps": []}
         entry |= {k: own[name][k] for k in ("label", "kind", "symbol", "size", "what", "yaml", "keeps", "positive") if name in own}
         if p.drawn:
             entry |= dict(zip(("yaml", "keeps"), _pin_yaml(described, name), strict=True))
