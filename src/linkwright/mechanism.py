@@ -49,6 +49,11 @@ class Designer:
 
         return call_explained(drive_sizing)(c, drive, **options)
 
+    def choose_motor(self, c: Trajectory, catalogue: Any, **options: Any) -> Any:
+        from linkwright.design.motor_choice import choose_motor
+
+        return call_explained(choose_motor)(c, catalogue, **options)
+
     def flywheel(self, c: Trajectory, fluctuation: float, **options: Any) -> Any:
         from linkwright.design.flywheel import flywheel
 
@@ -123,7 +128,10 @@ class Mechanism:
         return System(self.description, presenter=Designer())
 
     def with_(self, **changes: Any) -> Mechanism:
-        """Return the same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`."""
+        """Return the same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`.
+
+        Every number that has a name may change: `m.with_(**{"C.x": 0.91, "crank.mass": "0.4 kg", "start.A": "30 deg"})`, also "drive.A".
+        """
         return Mechanism(modelfile.reread(self.description, **changes))
 
     @cached_property
@@ -308,6 +316,14 @@ class Mechanism:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model, normalised to SI, to a new YAML file."""
         return modelfile.save(self.description, path)
+
+    def rewrite(self, path: str | os.PathLike[str], *, digits: int | None = None) -> Path:
+        """Write the model file as it was read, with the numbers of this mechanism in place: comments, units, order and line ends stay.
+
+        `m.with_(**{"C.x": 0.91}).rewrite("better.yaml")`; `digits` rounds the new numbers. Raise UsageError, and write nothing, where a
+        number has no place of its own in the file: it says which numbers it follows from.
+        """
+        return modelfile.rewrite(self.description, path, digits=digits)
 
 
 @call_explained

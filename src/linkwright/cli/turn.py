@@ -37,11 +37,13 @@ def run(given: argparse.Namespace) -> None:
     _check_channels(c, given.channel or ())
     numbers = _measures(c, asked)
     loads = _loads(m, c, given.loads)
+    motors = None if given.choose_motor is None else c.choose_motor(given.choose_motor or None, drive=given.drive, sort=given.sort)
     if given.json:
-        outputs.print_json("turn/1", _data(m, c, loads, given, numbers))
+        data = _data(m, c, loads, given, numbers)
+        outputs.print_json("turn/1", data | ({} if motors is None else {"motors": motors.as_dict()}))
     else:
         measured = "".join(f"\n{line}" for line in _measured_lines(numbers))
-        console.show(f"{_text(m, c)}{measured}\n\n{loads}")
+        console.show("\n\n".join([f"{_text(m, c)}{measured}", str(loads), *([] if motors is None else [str(motors)])]))
     outputs.report_files(_write(m, c, loads, given), given.json)
 
 
@@ -194,6 +196,7 @@ COMMAND = CliCommand(
         "linkwright turn jansen-leg --picture leg.png --animation leg.gif",
         "linkwright turn four-bar --param L1=0.25 --plot curves.png",
         'linkwright turn punch-press --measure "dwell ram.R.y within 1 mm" --measure "time ratio ram.R.y"',
+        "linkwright turn wiper --choose-motor --sort mass",
     ),
     options=(
         options.MODEL,
@@ -230,6 +233,14 @@ COMMAND = CliCommand(
         ),
         option("--picture", metavar="FILE", help="the start position with the paths of marked points: .png, .svg or .pdf"),
         options.ANIMATION,
+        option(
+            "--choose-motor",
+            metavar="CSV",
+            nargs="?",
+            const="",
+            help="suitable motors and gearboxes of a catalogue for this cycle (default: the shipped one, typical data)",
+        ),
+        option("--sort", choices=("heat", "mass", "price"), default="heat", help="order of the motors (default: heat)"),
         options.FORCE,
         options.JSON,
     ),

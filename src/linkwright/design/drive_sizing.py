@@ -289,9 +289,9 @@ def drive_sizing(
 ) -> DriveSizing:
     """Peak and RMS effort, speed and power of a drive; with a motor also current, voltage, heat, margins and the best ratio.
 
-    `motor` holds the keys of the model's `motor_dc` (and `rated_torque`, `rated_current`, `rated_speed`); without it the
-    model's own motor is taken, if it has one. `ratio` is motor speed over drive speed; for a slider give the spindle's
-    `lead` (travel of one motor turn) instead, or `ratio` in rad/m. `efficiency` is the gearbox's, at most 1.
+    `motor` holds the keys of the model's `motor_dc` (and `rated_torque`, `rated_current`, `rated_speed`), or is one of those that
+    `c.choose_motor()` found; without it the model's own motor is taken, if it has one. `ratio` is motor speed over drive speed; for a
+    slider give the spindle's `lead` (travel of one motor turn) instead, or `ratio` in rad/m. `efficiency` is the gearbox's, at most 1.
     """
     history = drive_history(c, drive)
     over = cycle_axis(c)
@@ -315,20 +315,31 @@ def drive_sizing(
 def _motor_of(c: Trajectory, h: DriveHistory, motor: Any) -> tuple[Motor | None, float | None, float | None]:
     if isinstance(motor, Motor):
         return motor, None, None
+    if hasattr(motor, "sizing"):  # one of `choose_motor`, with its gearbox
+        return motor.sizing.motor, motor.sizing.ratio, motor.sizing.efficiency
     if motor is not None:
         return Motor.of(motor)
     own = next((dict(d.motor) for d in c.skel.tree.description.drives if d.joint == h.name and d.motor), None)
     return Motor.of(own) if own else (None, None, None)
 
 
+def spindle_ratio(h: DriveHistory, lead: Any) -> float:
+    """Radians of the motor per metre of a slider or cylinder, from the lead of its spindle."""
+    if h.rotary:
+        raise UsageError("`lead` is for sliders and cylinders, in place of `ratio`; a turning drive takes `ratio`.")
+    if lead is None:
+        raise UsageError(f"'{h.name}' slides: give the spindle's lead='5 mm' (travel of one motor turn).")
+    pitch = quantity(lead, KINDS["length"], "lead")
+    if pitch <= 0.0:
+        raise UsageError("lead must be greater than zero: the travel of one turn of the motor.")
+    return 2.0 * np.pi / pitch
+
+
 def _ratio(h: DriveHistory, ratio: Any, lead: Any, own: float | None) -> float:
     if lead is not None:
-        if h.rotary or ratio is not None:
+        if ratio is not None:
             raise UsageError("`lead` is for sliders and cylinders, in place of `ratio`; a turning drive takes `ratio`.")
-        pitch = quantity(lead, KINDS["length"], "lead")
-        if pitch <= 0.0:
-            raise UsageError("lead must be greater than zero: the travel of one turn of the motor.")
-        return 2.0 * np.pi / pitch
+        return spindle_ratio(h, lead)
     value = own if ratio is None else quantity(ratio, KINDS["pure number"] if h.rotary else (-1, 0, 0, 1, 0), "ratio")
     if value is None and not h.rotary:
         raise UsageError(f"'{h.name}' slides: give the spindle's lead='5 mm' (travel of one motor turn), or ratio in rad/m.")

@@ -42,6 +42,7 @@ class CsvTable:
     names: tuple[str, ...]
     units: tuple[str, ...]
     rows: tuple[Row, ...]
+    header_line: int = 1
 
     @property
     def width(self) -> int:
@@ -57,12 +58,13 @@ def read_csv_table(path: str | os.PathLike[str], limit: int) -> CsvTable:
     separator = named[1] if named else _separator([line for _, line in retained])
     rows = [row for row in _cells(name, retained, separator) if any(row[1])]
     width = max((k for k, cell in enumerate(rows[0][1], 1) if cell), default=0) if rows else 0  # of the first row, to its last cell in use
+    first = rows[0][0] if rows else 1
     header = rows.pop(0)[1][:width] if rows and not any(MANTISSA.match(cell) for cell in rows[0][1]) else []
     rows = [_whole(name, row, width, separator) for row in rows]
     rows = _with_points(name, rows, separator)
     found = [HEADER.fullmatch(cell) for cell in header]
     names, units = (tuple((m[part] or "").strip() if m else "" for m in found) for part in ("name", "unit"))
-    return CsvTable(name, tuple(header), names, units, tuple(rows))
+    return CsvTable(name, tuple(header), names, units, tuple(rows), first)
 
 
 def safe_cell(text: str) -> str:

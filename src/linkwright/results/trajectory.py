@@ -210,13 +210,10 @@ class Trajectory:
         if not len(t):
             raise UsageError(f"no sample is left in [{rows.start}:{rows.stop}:{rows.step}]; this result has {len(self)}.")
         inside = [e for e in self.events if min(t[0], t[-1]) <= e.time <= max(t[0], t[-1])]
+        motion = {"t": t, "q": self.q[rows], "v": self.v[rows], "a": self.a[rows], "references": self.references[rows]}
         return replace(
             self,
-            t=t,
-            q=self.q[rows],
-            v=self.v[rows],
-            a=self.a[rows],
-            references=self.references[rows],
+            **motion,
             full_turn=self.full_turn and bool(t[0] == self.t[0] and t[-1] == self.t[-1]),
             columns={name: Column(x.values[rows], x.dimension) for name, x in self.columns.items()},
             arrays={name: x[rows] for name, x in self.arrays.items()},
@@ -336,6 +333,11 @@ class Trajectory:
     def drive_sizing(self, drive: str | None = None, **options: Any) -> Any:
         """Return peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
         return self._presenter("drive_sizing").drive_sizing(self, drive, **options)
+
+    def choose_motor(self, catalogue: Any = None, **options: Any) -> Any:
+        """Return suitable motors and gearboxes of a catalogue (CSV; default: typical data). Options: drive, sort ("heat", "mass", "price"),
+        gearbox (True, False or ratios), efficiency, lead (of a spindle), top."""
+        return self._presenter("choose_motor").choose_motor(self, catalogue, **options)
 
     def free_body(self, body: str, at: Any = None, path: Any = None, **options: Any) -> Any:
         """Return the free-body diagram of a link: every force on it, drawn to scale."""

@@ -39,18 +39,21 @@ def text(
     reload: str | None = None,
     steps: int | None = None,
     static: bool = False,
+    designs: Any = None,
+    title: str = "",
 ) -> str:
     """The page of a Mechanism or System.
 
     `run` is a trajectory to play in it, `report` a piece of HTML for its last section, `reload` the address a served page asks for
-    a newer version of itself, `steps` those of its cycle (360 if not given), `static`: the cycle is that of speed 0.
+    a newer version of itself, `steps` those of its cycle (360 if not given), `static`: the cycle is that of speed 0; `designs`: two
+    designs to compare (`compare_page.ComparedDesigns`), the subject is the first of them.
     """
     system = _system(subject, run)
-    made, known = contents(system, run, steps, static)
-    known["reload"] = reload
+    made, known = contents(system, run, steps, static, designs)
+    known |= {"reload": reload, "name": title or system.description.name}
     return filled(
         "page.html",
-        title=html.escape(system.description.name),
+        title=html.escape(title or system.description.name),
         style=styles(*STYLES),
         report=report or "",
         scripts="\n".join(_scripts(made, known, system.description.planar)),
@@ -69,7 +72,9 @@ def error_text(title: str, message: str, reload: str | None = None) -> str:
     return filled("error.html", title=html.escape(title), message=html.escape(message), watch=watch, reload=json_text(reload))
 
 
-def contents(system: System, run: Trajectory | None = None, steps: int | None = None, static: bool = False) -> tuple[str, dict[str, Any]]:
+def contents(
+    system: System, run: Trajectory | None = None, steps: int | None = None, static: bool = False, designs: Any = None
+) -> tuple[str, dict[str, Any]]:
     """The script of the mechanism and DATA: what a page computes with."""
     from linkwright.views.live import cycle_data, kernels, sliders
     from linkwright.views.live.data import data
@@ -78,9 +83,10 @@ def contents(system: System, run: Trajectory | None = None, steps: int | None = 
     with one_thread(system.tree.nv + 1):
         motion = cycle_data.motion_of(system, steps, static)
         scene = Scene(system, motion.turn)
-        free = sliders.sliders(system)
+        free = sliders.sliders(system) if designs is None else designs.sliders(system)
         made = kernels.script(system, motion.drives, [p["name"] for p in free], scene)
-        return made.text, data(system, motion, scene, made, free, run)
+        found = data(system, motion, scene, made, free, run)
+        return made.text, found if designs is None else {**found, "designs": designs.as_json()}
 
 
 def _system(subject: Any, run: Trajectory | None) -> System:

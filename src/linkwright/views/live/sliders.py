@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.graph import TraceGraph, TracingError
-from linkwright.errors import LinkwrightError, Source
+from linkwright.errors import LinkwrightError, Source, UsageError, listing
 from linkwright.kernels import export
 from linkwright.model import file as modelfile
 from linkwright.model.description import Body, Description
 from linkwright.model.expressions import Expr, free_variables
+from linkwright.model.file.overrides import dimension
 from linkwright.model.file.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, display_unit
 from linkwright.model.file.written import inside, parameter_dimension, parameter_path, root
 from linkwright.model.parameters import PAIRS, Parameter, every_parameter
@@ -28,6 +29,8 @@ from linkwright.system.system import System
 
 MOST_MASSES, MOST_POINTS = 12, 14
 LOW, HIGH = 0.5, 1.6  # shares of the value between which a slider moves it
+BEYOND = 0.5  # of the way between two designs, to both sides
+SMALLEST = 0.01  # of a length or mass
 SWING = np.pi / 6.0  # and an angle, to both sides
 SAME = 1e-9
 POSITIVE = ("mass", "inertia", "density", "stiffness", "torsional stiffness", "damping", "torsional damping")  # kinds without a sign
@@ -45,6 +48,57 @@ def sliders(system: System) -> list[dict[str, Any]]:
     if not any(p["kind"] == "length" for p in named):
         out += _points(system, known)
     return out if _traceable(system, out) else [p for p in out if _traceable(system, [p])]
+
+
+def between(
+    system: System, ends: Mapping[str, float], bounds: Mapping[str, tuple[float | None, float | None]], was: str
+) -> list[dict[str, Any]]:
+    """Sliders of these numbers, whichever of the model they are, from the values of the model to `ends` and some way beyond, at most to
+    their bounds; `was` is what the values of the model are called. Raise UsageError for those that the page cannot move."""
+    described, own = system.described, {p["name"]: p for p in sliders(system)}
+    known, out = every_parameter(described), []
+    for name, end in ends.items():
+        p = known[name]
+        symbol, size = _unit_of(described, p)
+        low, high = sorted((p.value, end))
+        margin = BEYOND * (high - low) or 0.5 * abs(p.value) or p.size
+        limits = bounds.get(name, (None, None))
+        low, high = (
+            x if limit is None else pick(x, limit) for x, limit, pick in zip((low - margin, high + margin), limits, (max, min), strict=True)
+        )
+        positive = p.kind in POSITIVE or name.endswith(".length")
+        entry: dict[str, Any] = {"name": name, "label": name, "kind": p.kind, "value": p.value, "symbol": symbol, "size": size}
+        entry |= {"what": "named", "positive": positive and p.value > 0.0, "yaml": None, "keeps": []}
+        entry |= {k: own[name][k] for k in ("label", "kind", "symbol", "size", "what", "yaml", "keeps", "positive") if name in own}
+        if p.drawn:
+            entry |= dict(zip(("yaml", "keeps"), _pin_yaml(described, name), strict=True))
+        elif entry["keeps"] and any(known[n].drawn for n in ends):
+            entry |= {"yaml": None, "keeps": []}  # what would be written along with it changes with the drawing
+        out.append({**entry, "low": max(low, SMALLEST * p.value) if entry["positive"] else low, "high": high, "was": was})
+    if not _traceable(system, out):
+        locked = [p["name"] for p in out if not _traceable(system, [p])]
+        raise UsageError(f"the page cannot move {listing(locked or list(ends))}: wheels or tables are decided before it is written.")
+    return out
+
+
+def _pin_yaml(described: Description, name: str) -> tuple[list[Any] | None, list[Any]]:
+    """Place of a pin's coordinate in the drawing, and all of them to be written together; None of a length, or one made by `repeat`."""
+    pin, _, axis = name.rpartition(".")
+    node, axes = inside(root(described), "drawing", pin), described.plane or "xyz"
+    if node is None or node.items is None or axis not in axes:
+        return None, []
+    symbol, size = _shown(described, "length")
+    both = [f"{x / size + 0.0:.12g} {symbol}" for x in dict(described.drawing)[pin][: len(axes)]]
+    return ["drawing", pin, axes.index(axis)], [[["drawing", pin], both]]
+
+
+def _unit_of(described: Description, p: Parameter) -> tuple[str, float]:
+    """Symbol and size of the unit in which a number is shown."""
+    if p.name in dict(described.parameters):
+        symbol, per_si = display_unit(described.units, parameter_dimension(described, p.name))
+    else:
+        symbol, per_si = display_unit(described.units, dimension(described.numbers(), p.name, p))
+    return symbol, 1.0 / per_si
 
 
 def _traceable(system: System, chosen: list[dict[str, Any]]) -> bool:

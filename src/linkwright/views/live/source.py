@@ -2,10 +2,10 @@
 
     model(described, sliders)     {"text", "file", "places", "plain"}
 
-`places` is the tree of the sections `parameters` and `bodies` of the user's own file, with the span of every value: a page changes the
-numbers in place and leaves comments, units and order as they are. `plain` is the model written out, for numbers without a single place
-in the file (bodies made by `repeat`, masses that decide an inertia) and for models that are no file: there every slider has its
-list of numbers and how fast they change with it. Spans count UTF-16 units, as JavaScript does.
+`places` is the tree of the sections `parameters`, `drawing` and `bodies` of the user's own file, with the span of every value: a page
+changes the numbers in place and leaves comments, units and order as they are. `plain` is the model written out, for numbers without a
+single place in the file (bodies made by `repeat`, masses that decide an inertia) and for models that are no file: there every slider has
+its list of numbers and how fast they change with it. Spans count UTF-16 units, as JavaScript does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.parameters import Parameter, every_parameter
 
-SECTIONS = ("parameters", "bodies")  # where sliders write
+SECTIONS = ("parameters", "drawing", "bodies")  # where sliders write
 LINEAR = 1e-9  # of a number's change: it follows the slider linearly
 
 

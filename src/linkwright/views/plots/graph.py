@@ -79,10 +79,7 @@ class GraphDrawing:
     def __init__(self, tree: Tree, frame: Frame):
         self.tree, self.frame, self.look = tree, frame, frame.look
         self.edges = edges_of(tree)
-        boxes = [
-            Box(n.body, n.parent, _floats(tree, n), LETTER * 8.5 * len(n.body) + 16.0)
-            for n in tree.nodes
-        ]
+        boxes = [Box(n.body, n.parent, _floats(tree, n), LETTER * 8.5 * len(n.body) + 16.0) for n in tree.nodes]
         self.layout = Layout(boxes, [Link(e.a, e.b) for e in self.edges if e.kind != "tree"])
         self.boxes = self.layout.boxes
         self.curves: list[np.ndarray] = []

@@ -89,6 +89,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       largest: frames.largest(),
       room: frames.room(),
       traces: frames.traces(),
+      ghost: app.designs && app.player.mode !== "run" ? app.designs.ghost(app.state.s) : null,
       label: app.hand.label,
       selected: app.picked && { kind: app.picked.kind, name: app.picked.name, body: app.picked.body },
     });

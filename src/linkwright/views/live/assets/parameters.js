@@ -137,7 +137,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     row.range.setAttribute("aria-valuetext", LW.withUnit(LW.typed(shown, 6), parameter.symbol));
     row.node.classList.toggle("changed", !home);
     row.back.disabled = home;
-    LW.setText(row.was, home ? "" : `file: ${LW.withUnit(LW.typed(grid.value, 6).replace("-", "\u2212"), parameter.symbol)}`);
+    LW.setText(row.was, home ? "" : `${parameter.was || "file"}: ${LW.withUnit(LW.typed(grid.value, 6).replace("-", "\u2212"), parameter.symbol)}`);
   };
 
   const buildFoot = () => {

@@ -7,7 +7,7 @@
   const MANY = 40; // names
   const LW = globalThis.LW || (globalThis.LW = {});
   const D = LW.draw || (LW.draw = {});
-  const LAYERS = ["ground", "blocks", "bodies", "traces", "loads", "pins", "drives", "labels", "furniture", "hover"];
+  const LAYERS = ["ground", "ghost", "blocks", "bodies", "traces", "loads", "pins", "drives", "labels", "furniture", "hover"];
   const BAR = [7, 15]; // least and greatest width of a bar, pixels
 
   // room around the mechanism: for names and arrows, blocks and ends of guides, and at the foot for the scales
@@ -153,7 +153,7 @@
       sheet.names = makeNames(sheet, things);
       D.scales(sheet);
       DATA.planar ? D.gravityArrow(sheet) : D.axesCross(sheet);
-      Object.assign(sheet, { curves: [], traces: traceLines(sheet), loads: D.loadArrows(sheet), tip: flag(sheet, look.raise, look.ink), stop: flag(sheet, look.accent, look.paper) });
+      Object.assign(sheet, { curves: [], ghost: D.ghost(sheet), traces: traceLines(sheet), loads: D.loadArrows(sheet), tip: flag(sheet, look.raise, look.ink), stop: flag(sheet, look.accent, look.paper) });
       if (key && svg.querySelector(key)) svg.querySelector(key).focus({ preventScroll: true });
       show();
     }
@@ -182,6 +182,7 @@
       sheet.movers.forEach((move) => move(now));
       D.aimThings(things, now, camera.pixel);
       for (const { thing, group } of sheet.eyes) group.setAttribute("transform", `translate(${D.short(thing.x)} ${D.short(thing.y)})`);
+      sheet.ghost(frame.ghost);
       sheet.traces(frame.traces);
       sheet.loads(frame);
       settle();

@@ -1,7 +1,7 @@
 // LW.plot(container, spec): curves over the cycle or over time as SVG. Its cursor moves every frame, a click, a drag or the arrow
 // keys seek. A new spec changes one path attribute per curve, and the axes only where their ticks differ.
 //   spec: {title, x: {values, label, symbol, size, say(x)}, y: {label, symbol, size, least}, curves: [{name, values, colour, faint, dashed, stats}],
-//          marks: [{x, text, title}], cursor, height, stats, onSeek(x)}
+//          key (words for what is grey), marks: [{x, text, title}], cursor, height, stats, onSeek(x)}
 // Values are in the units of x.values; shown are value / size.
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
@@ -39,7 +39,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       curves: s("g", { class: "curves" }),
       peaks: s("g", { class: "peaks" }),
       labels: s("g", { class: "labels" }),
-      key: s("g", { class: "key" }, s("path"), s("text", { text: "grey: original file" })),
+      key: s("g", { class: "key" }, s("path"), s("text")),
       frame: s("rect"),
       line: s("path", { class: "cursor-line" }),
       dots: s("g", { class: "cursor-dots" }),
@@ -233,6 +233,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     drawLegend(dom, spec, box);
     // below the axis, where it moves nothing when it comes and goes
     dom.key.setAttribute("visibility", spec.curves.some((c) => c.faint) ? "visible" : "hidden");
+    LW.setText(dom.key.lastChild, spec.key || "grey: original file");
     dom.key.firstChild.setAttribute("d", `M${box.left} ${box.bottom + 28}h16`);
     dom.key.lastChild.setAttribute("x", box.left + 22);
     dom.key.lastChild.setAttribute("y", box.bottom + 32);

@@ -3,7 +3,7 @@
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
-  const MODES = ["turn", "drag", "swing", "run"], TABS = ["pins", "parameters", "machinery", "channels"], KINDS = ["pin", "body", "point"];
+  const MODES = ["turn", "drag", "swing", "run"], TABS = ["compare", "pins", "parameters", "machinery", "channels"], KINDS = ["pin", "body", "point"];
 
   const finite = (text) => (text !== null && text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : undefined);
   const oneOf = (text, allowed) => (allowed.includes(text) ? text : undefined);

@@ -8,7 +8,7 @@
   const LW = globalThis.LW || (globalThis.LW = {});
   const D = LW.draw || (LW.draw = {});
   const LENS = (24 * Math.PI) / 180; // field of view, vertical: long, so that parallels stay nearly parallel
-  const LAYERS = ["pins", "labels", "furniture", "hover"];
+  const LAYERS = ["ghost", "pins", "labels", "furniture", "hover"];
   const TINY = 5; // pixels of an arrow that is not worth drawing
 
   // ---------------------------------------------------------------- the camera
@@ -214,7 +214,7 @@
       sheet.handles = bodyHandles();
       sheet.names = D.makeNames(sheet, things);
       furniture(sheet, kit);
-      Object.assign(sheet, { tip: D.flag(sheet, look.raise, look.ink), stop: D.flag(sheet, look.accent, look.paper), traces: traceTubes(kit), loads: loadArrows(kit) });
+      Object.assign(sheet, { tip: D.flag(sheet, look.raise, look.ink), stop: D.flag(sheet, look.accent, look.paper), ghost: D.ghost(sheet), traces: traceTubes(kit), loads: loadArrows(kit) });
       show();
     }
     const kit0 = { unit: 1 }; // metres per pixel at the target when everything fits: the arrows' scale stays while one zooms
@@ -259,6 +259,7 @@
         const thing = find();
         group.setAttribute("transform", `translate(${D.short(thing.x)} ${D.short(thing.y)})`);
       }
+      sheet.ghost(frame.ghost);
       sheet.cross();
       sheet.forceScale(frame.largest > 0 && frame.loads ? kit.longest / frame.largest / camera.perPixel() : 0);
       sheet.stop(frame.label, view.hand || sheet.lastHand || [w / 2, 60]);

@@ -36,7 +36,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const unit = KINDS[kind], { symbol, size } = LW.unitOf(unit);
       const old = hooks.changed() && e.original ? curves(e.original, drives, true) : [];
       return {
-        title: titleOf(DATA, unit), cursor: true,
+        title: titleOf(DATA, unit), cursor: true, key: DATA.designs ? `grey: ${DATA.designs.before}` : undefined,
         x: LW.cycleAxis(DATA.cycle, e.cycle.x),
         y: { label: "", symbol, size, least: SLIGHT * largestLoad(e.cycle) * (kind === "angle" ? DATA.scale.kappa : 1) },
         curves: [...old, ...curves(e.cycle, drives, false)],

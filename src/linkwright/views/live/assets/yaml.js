@@ -174,6 +174,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const changedModel = (data, values) => {
     const { text, file, places, plain } = data.model, list = changed(data, values);
     if (!list.length) return { text, file };
+    // the design after, as Python writes it: with everything that follows from its numbers
+    const { model: exact, values: ends = {} } = data.designs || {};
+    if (exact && data.parameters.every((p) => values[p.name] === ends[p.name])) return { text: exact, file: file.replace(/(\.ya?ml)?$/, (ending) => `-${data.designs.after.toLowerCase().replace(/[^\w.-]+/g, "-")}${ending || ".yaml"}`) };
     const edits = [], { whole, own } = fragment(list, values), head = [`Changed in the page: ${changeTexts(data, values).join("; ")}.`];
     const fits = places && list.every((p) => p.yaml && p.yaml.length) && gather(text, places, whole, own, edits);
     const made = fits ? applied(text, edits) : inPlain(plain, list, values);

@@ -1,0 +1,251 @@
+"""Choice of a motor and a gearbox from a catalogue for the cycle of a drive.
+
+Every motor is combined with every gearbox, and taken without one; each combination sees the cycle as `drive_sizing` computes it: load
+with the gearbox's losses, inertia of rotor and gearbox reflected, dry and viscous friction. One is suitable if the motor carries the RMS
+torque for ever, the peak torque and speed for a moment, its supply has the voltage, and the gearbox carries its own torque and speed. Of
+the suitable ones those stay that no other betters in heat, mass and price at once, sorted by one of these.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from linkwright.design.catalogue import Catalogue, CatalogueMotor, Gearbox, read_catalogue
+from linkwright.design.drive_sizing import DriveSizing, Margin, motor_torque, shaft_load, spindle_ratio
+from linkwright.design.efforts import cycle_axis, drive_history, summary
+from linkwright.design.tables import columns, show, time_mean
+from linkwright.errors import UsageError, listing, nearest
+from linkwright.model.file import quantity
+from linkwright.model.file.units import KINDS
+from linkwright.results.trajectory import Trajectory, unit_of
+
+SORTS = ("heat", "mass", "price")
+MOST = 100_000  # combinations
+
+
+@dataclass(frozen=True)
+class MotorChoice:
+    """A motor with a gearbox (None: without one), what it sees over the cycle, and every limit with its margin."""
+
+    motor: CatalogueMotor
+    gearbox: Gearbox | None
+    sizing: DriveSizing
+
+    @property
+    def name(self) -> str:
+        return self.motor.name if self.gearbox is None else f"{self.motor.name} + {self.gearbox.name}"
+
+    @property
+    def ratio(self) -> float:
+        """Speed of the motor over that of the drive; of a slider in rad/m."""
+        return self.sizing.ratio
+
+    @cached_property
+    def heat(self) -> float:
+        """Mean copper loss, W."""
+        return time_mean(self.sizing.history.t, self.sizing.heat)
+
+    @property
+    def mass(self) -> float | None:
+        """Motor and gearbox, kg; None where the catalogue does not give it."""
+        return _sum(self.motor.mass, None if self.gearbox is None else self.gearbox.mass, self.gearbox is None)
+
+    @property
+    def price(self) -> float | None:
+        """Price classes of motor and gearbox together."""
+        return _sum(self.motor.price, None if self.gearbox is None else self.gearbox.price, self.gearbox is None)
+
+    @cached_property
+    def margins(self) -> tuple[Margin, ...]:
+        """Limits of the motor, then of the gearbox."""
+        out = list(self.sizing.margins)
+        if self.gearbox is not None:
+            g, s = self.gearbox, self.sizing
+            output = np.abs(shaft_load(s.history, 1.0)) * (1.0 if s.history.rotary else g.ratio / s.ratio)  # behind it a spindle
+            out.append(Margin("gearbox torque (RMS)", s.rms(output), g.rated_torque, "torque"))
+            out.append(Margin("gearbox peak torque", float(output.max()), g.max_torque, "torque"))
+            if g.max_speed is not None:
+                out.append(Margin("gearbox speed", float(np.abs(s.motor_speed).max()), g.max_speed, "angular speed"))
+        return tuple(out)
+
+    @property
+    def ok(self) -> bool:
+        """True if no limit is exceeded."""
+        return all(x.ok for x in self.margins)
+
+    @property
+    def tightest(self) -> Margin:
+        """The limit with the least to spare."""
+        return min(self.margins, key=lambda x: x.factor)
+
+    def as_dict(self) -> dict[str, Any]:
+        gearbox = None if self.gearbox is None else self.gearbox.name
+        limits = [{"what": x.what, "need": x.need, "limit": x.limit, "factor": x.factor, "ok": x.ok} for x in self.margins]
+        return {
+            "motor": self.motor.name, "gearbox": gearbox, "ratio": self.ratio, "heat": self.heat, "mass": self.mass, "price": self.price,
+            "ok": self.ok, "figures": self.sizing.figures(), "margins": limits,
+        }  # fmt: skip
+
+
+def _sum(motor: float | None, gearbox: float | None, alone: bool) -> float | None:
+    if motor is None or (gearbox is None and not alone):
+        return None
+    return motor + (gearbox or 0.0)
+
+
+@dataclass(frozen=True)
+class MotorChoices:
+    """Suitable motors, the best first; prints as a table."""
+
+    rows: tuple[MotorChoice, ...]
+    sort: str
+    catalogue: str
+    tried: int
+    suitable: int
+    units: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int | str) -> MotorChoice:
+        """By place, or by the name of the motor."""
+        if isinstance(index, str):
+            found = [x for x in self.rows if index in (x.name, x.motor.name)]
+            if not found:
+                raise UsageError(f"'{index}' is not among these. {nearest(index, [x.name for x in self.rows], 'Motors')}")
+            return found[0]
+        try:
+            return self.rows[index]
+        except IndexError:
+            raise UsageError(f"there are {len(self.rows)} motors in this choice; {index} is not one of them.") from None
+
+    @property
+    def best(self) -> MotorChoice:
+        return self.rows[0]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "catalogue": self.catalogue, "sort": self.sort, "tried": self.tried, "suitable": self.suitable,
+            "rows": [x.as_dict() for x in self.rows],
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        load = self.best.sizing.load
+        speed = unit_of(self.units, "angular speed")
+        sort = "" if self.best.sizing.history.rotary else "rad/m"
+        header = [
+            ("motor", ""), ("gearbox", ""), ("ratio", sort), ("heat", "W"), ("RMS torque", "N m"), ("peak torque", "N m"),
+            ("max speed", speed[0]), ("mass", "kg"), ("price", ""), ("tightest limit", ""), ("factor", ""),
+        ]  # fmt: skip
+        lines = [
+            (
+                x.motor.name, "-" if x.gearbox is None else x.gearbox.name, f"{x.ratio:.6g}", x.heat, x.sizing.rms(x.sizing.motor_torque),
+                float(np.abs(x.sizing.motor_torque).max()), float(np.abs(x.sizing.motor_speed).max()) / speed[1], x.mass,
+                "-" if x.price is None else f"{x.price:g}", x.tightest.what, x.tightest.factor,
+            )
+            for x in self.rows
+        ]  # fmt: skip
+        some = f"{self.suitable} of {self.tried} combinations of {self.catalogue} are suitable"
+        head = f"drive {load.drive}: {some}, the best by {self.sort} first"
+        return f"{head}\n{columns(header, lines, left=2)}"
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, index: int | str = 0, **options: Any) -> Any:
+        """Draw the cycle of a choice over its continuous and peak torque (matplotlib Figure, or with `path` the file)."""
+        chosen = self[index]
+        options.setdefault("title", chosen.name)
+        return import_module("linkwright.views.plots.motors").torque_speed(chosen.sizing, path, **options)
+
+
+def choose_motor(
+    c: Trajectory,
+    catalogue: Catalogue | str | os.PathLike[str] | None = None,
+    *,
+    drive: str | None = None,
+    sort: str = "heat",
+    gearbox: bool | float | Sequence[float] = True,
+    efficiency: Any = None,
+    lead: Any = None,
+    top: int = 10,
+) -> MotorChoices:
+    """Suitable motors and gearboxes of a catalogue for a drive over its cycle, sorted by "heat", "mass" or "price".
+
+    `catalogue` is a CSV file (`design.catalogue`), by default the shipped one with typical data. `gearbox` True takes those of the
+    catalogue, False none; numbers are ratios to try, with `efficiency`. A slider or cylinder needs the `lead` of its spindle. `top`: rows.
+    """
+    if sort not in SORTS:
+        raise UsageError(f"a choice cannot be sorted by '{sort}'. {nearest(str(sort), SORTS, 'Choose from')}")
+    if not isinstance(top, int) or isinstance(top, bool) or top < 1:
+        raise UsageError(f"top is the number of rows, 1 or more, not {top!r}.")
+    known = catalogue if isinstance(catalogue, Catalogue) else read_catalogue(catalogue)
+    history, over = drive_history(c, drive), cycle_axis(c)
+    units = c.skel.tree.description.units
+    plain = DriveSizing(summary(history, over.values, c.near_singular), history, units, (over.name, over.dimension))
+    screw = 1.0 if history.rotary and lead is None else spindle_ratio(history, lead)
+    boxes = _boxes(known, gearbox, efficiency)
+    if len(known.motors) * len(boxes) > MOST:
+        raise UsageError(f"{len(known.motors)} motors with {len(boxes)} ratios are too many combinations. Take a smaller catalogue.")
+    every = [_tried(plain, m, g, screw) for m in known.motors for g in boxes]
+    fit = [x for x in every if x.ok]
+    suitable = len(fit)
+    if not fit:
+        raise UsageError(_none_fits(every, known))
+    if sort != "heat" and any(getattr(x, sort) is None for x in fit):
+        some = next(x for x in fit if getattr(x, sort) is None)
+        raise UsageError(f"'{some.name}' has no {sort} in {known.path}: fill the column '{sort}', or sort by heat.")
+    fit = _undominated(fit)
+    ordered = sorted(fit, key=lambda x: (getattr(x, sort), x.heat, x.mass or 0.0, x.name))
+    return MotorChoices(tuple(ordered[:top]), sort, known.path, len(every), suitable, units)
+
+
+def _undominated(fit: Sequence[MotorChoice]) -> list[MotorChoice]:
+    """Those that no other one betters in heat, mass and price at once; values that are not given do not count."""
+    figures = np.array([[x.heat, x.mass or 0.0, x.price or 0.0] for x in fit])
+    no_worse = (figures[:, None, :] <= figures[None, :, :]).all(axis=2)
+    better = (figures[:, None, :] < figures[None, :, :]).any(axis=2)
+    beaten = np.atleast_1d(np.any(no_worse & better, axis=0)).tolist()
+    return [x for x, bad in zip(fit, beaten, strict=True) if not bad]
+
+
+def _boxes(known: Catalogue, wanted: Any, efficiency: Any) -> list[Gearbox | None]:
+    """Gearboxes to try; None: without one."""
+    if efficiency is not None and isinstance(wanted, bool):
+        raise UsageError("efficiency is for ratios given as numbers (gearbox=[10, 20]); gearboxes of the catalogue have their own.")
+    if isinstance(wanted, bool):
+        return [None, *known.gearboxes] if wanted else [None]
+    ratios = [wanted] if isinstance(wanted, (int, float, str)) else list(wanted)
+    e = 1.0 if efficiency is None else quantity(efficiency, KINDS["pure number"], "efficiency")
+    if not 0.0 < e <= 1.0:
+        raise UsageError(f"efficiency is {e:g}; it must be above 0 and at most 1.")
+    values = [quantity(x, KINDS["pure number"], "gearbox") for x in ratios]
+    if not values or min(values) <= 0.0:
+        raise UsageError("gearbox is True, False or ratios greater than zero, such as [5, 10, 20].")
+    return [Gearbox(f"ratio {show(x)}", x, e, np.inf, np.inf, mass=0.0, price=0.0) for x in values]
+
+
+def _tried(plain: DriveSizing, m: CatalogueMotor, g: Gearbox | None, screw: float) -> MotorChoice:
+    """A motor and a gearbox over the cycle."""
+    motor = m.motor if g is None else replace(m.motor, J=m.motor.J + g.J)
+    ratio, e = (screw, 1.0) if g is None else (screw * g.ratio, g.efficiency)
+    torque = motor_torque(plain.history, motor, ratio, e)
+    sizing = replace(plain, motor=motor, ratio=ratio, efficiency=e, motor_torque=torque, motor_speed=ratio * plain.history.v)
+    return MotorChoice(m, g, sizing)
+
+
+def _none_fits(every: Sequence[MotorChoice], known: Catalogue) -> str:
+    """How far the nearest combination is away, and from what."""
+    best = max(every, key=lambda x: x.tightest.factor)
+    off = [x for x in best.margins if not x.ok]
+    units = best.sizing.units
+    said = [f"{x.what} {show(x.need / u)} of {show(x.limit / u)} {s}" for x in off for s, u in [unit_of(units, x.dimension)]]
+    return (
+        f"no motor of {known.path} is strong enough for '{best.sizing.load.drive}' ({len(every)} combinations): the nearest, {best.name}, "
+        f"is {show(1.0 / best.tightest.factor)} times overloaded ({listing(said)}). Add larger motors or other ratios to the catalogue, or "
+        "slow the cycle down."
+    )
