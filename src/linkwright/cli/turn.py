@@ -193,8 +193,6 @@ COMMAND = CliCommand(
     "With masses in the model it also computes what the drives must do and what every pin carries.",
     examples=(
         "linkwright turn wiper --speed '30 rpm' --set A=90deg -o wiper.csv",
-        "linkwright turn jansen-leg --picture leg.png --animation leg.gif",
-        "linkwright turn four-bar --param L1=0.25 --plot curves.png",
         'linkwright turn punch-press --measure "dwell ram.R.y within 1 mm" --measure "time ratio ram.R.y"',
         "linkwright turn wiper --choose-motor --sort mass",
     ),
