@@ -17,7 +17,7 @@ from linkwright.synthesis.dyads import Anchor, LinkagePositions, LinkageStep, Li
 
 Array = np.ndarray
 UNKNOWN = -10  # numbers of the unknown angles as dimensions: -10, -11, ...
-ITERATIONS = 12
+ITERATIONS = 8
 LONGEST_TURN = 0.5  # of one Newton step, rad
 CLOSED = 1e-9  # gap over the length of the bar
 
