@@ -46,12 +46,15 @@ def levenberg_marquardt(
     patience: int = 14,
     target: float = 0.0,
     longest: float | Array = np.inf,
+    scaling: int | None = None,
 ) -> LeastSquaresFits:
     """Minimise the sum of squares of each candidate x (N, n) between the bounds, which broadcast against x.
 
     jacobians(x, rows): residuals (k, m) and their derivatives (k, m, n) of the candidates numbered `rows`, now at x (k, n).
     free: False for variables that are held. tolerance: a relative decrease below it counts as none; after `patience` such iterations
     a candidate is done, or when its sum of squares is `target` or less. longest: largest change of a variable in one step.
+    scaling: number of residuals, from the first on, whose derivatives scale the damping; penalties that come after them would otherwise
+    damp motion along a constraint that is met.
     Candidates whose residuals are not finite at the start stay there with cost inf.
     """
     x = np.array(x, dtype=float)
@@ -63,6 +66,7 @@ def levenberg_marquardt(
     residual, jacobian = jacobians(x, rows)
     cost = _sums(residual)
     gradient, normal = _normal_equations(residual, jacobian)
+    scale = _scales(jacobian[:, :scaling])
     damping = np.full(count, FIRST_DAMPING)
     idle = np.zeros(count, dtype=int)
     made = np.zeros(count, dtype=int)
@@ -72,7 +76,7 @@ def levenberg_marquardt(
         rows = np.flatnonzero(alive)
         if rows.size == 0:
             break
-        step, still = _steps(x[rows], gradient[rows], normal[rows], damping[rows], lower[rows], upper[rows], movable)
+        step, still = _steps(x[rows], gradient[rows], normal[rows], damping[rows, None] * scale[rows], lower[rows], upper[rows], movable)
         trial = np.clip(x[rows] + np.clip(step, -longest, longest), lower[rows], upper[rows])
         trial = np.where(movable, trial, x[rows])
         residual, jacobian = jacobians(trial, rows)
@@ -86,6 +90,7 @@ def levenberg_marquardt(
         taken = rows[better]
         x[taken], cost[taken] = trial[better], tried[better]
         gradient[taken], normal[taken] = _normal_equations(residual[better], jacobian[better])
+        scale[taken] = _scales(jacobian[better, :scaling])
         alive[rows] = (idle[rows] < patience) & (cost[rows] > target) & ~still
     return LeastSquaresFits(x, cost, made, evaluations)
 
@@ -104,6 +109,13 @@ def _normal_equations(residual: Array, jacobian: Array) -> tuple[Array, Array]:
         return (transposed @ residual[..., None])[..., 0], transposed @ jacobian
 
 
+def _scales(jacobian: Array) -> Array:
+    """Return the squares of the columns' lengths, bounded from below."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.einsum("nmi,nmi->ni", jacobian, jacobian)
+    return np.maximum(squares, SMALLEST_PIVOT * squares.max(axis=1, keepdims=True) + np.finfo(float).tiny)
+
+
 def _steps(
     x: Array, gradient: Array, normal: Array, damping: Array, lower: Array, upper: Array, movable: Array
 ) -> tuple[Array, Array]:
@@ -111,11 +123,10 @@ def _steps(
     # a variable at a bound whose gradient points outwards is held in this step
     moves = movable & ~((x <= lower) & (gradient > 0.0)) & ~((x >= upper) & (gradient < 0.0))
     diagonal = np.einsum("nii->ni", normal)
-    scale = np.maximum(diagonal, SMALLEST_PIVOT * diagonal.max(axis=1, keepdims=True) + np.finfo(float).tiny)
     held = np.where(moves, gradient, 0.0)
     matrix = normal * (moves[:, :, None] & moves[:, None, :])
     places = np.arange(x.shape[1])
-    matrix[:, places, places] = np.where(moves, diagonal + damping[:, None] * scale, 1.0)
+    matrix[:, places, places] = np.where(moves, diagonal + damping, 1.0)
     # unit diagonal: what remains is the correlation of the columns, whatever the units of the variables
     root = np.sqrt(matrix[:, places, places])
     matrix /= root[:, :, None] * root[:, None, :]

@@ -1,6 +1,6 @@
-"""Closure of links that no dyad solves: several unknown angles at once, by Newton's method for all candidates and positions.
+"""Closure of links that no dyad solves: two unknown angles at once, by Newton's method for all candidates and positions.
 
-Bodies hang on anchors with unknown angles; as many bars of constant length close the loops. Stephenson II driven at its binary link:
+Two bodies hang on anchors with unknown angles; two bars of constant length close the loops. Stephenson II driven at its binary link:
 both ternary links hang, two bars join them. A platform on three links: one link hangs, the platform hangs on its end, two bars.
 The angles come from guesses, which a walk from position to position supplies; derivatives are those of the implicit function.
 """
@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from linkwright.synthesis.duals import Dual, constant
-from linkwright.synthesis.dyads import Anchor, LinkagePositions, LinkageStep, LinkPose
+from linkwright.synthesis.dyad_steps import Anchor, LinkagePositions, LinkageStep, LinkPose
 
 Array = np.ndarray
-UNKNOWN = -10  # numbers of the unknown angles as dimensions: -10, -11, ...
 ITERATIONS = 8
 LONGEST_TURN = 0.5  # of one Newton step, rad
-CLOSED = 1e-9  # gap over the length of the bar
+CLOSED = 1e-13  # gap over the length of the bar
 
 
 @dataclass(frozen=True)
@@ -34,84 +33,103 @@ class ClosingBar:
 
 @dataclass(frozen=True)
 class CoupledStep:
-    """Bodies on anchors, with unknown angles, closed by as many bars; dimension `guess:<body>` has their approximate angles.
+    """Two bodies on anchors, with unknown angles, closed by two bars; dimension `guess:<body>` has their approximate angles.
 
-    The closing of a bar is its relative gap. With `free` the guesses are taken as they are, open bars and all, for a search in which
-    the angles are unknowns themselves.
+    A bar that cannot close has a gap. The side is the determinant of the two closures by the two angles, rows of size 1: between -1
+    and 1, 0 in a dead centre. A branch has one sign.
     """
 
-    hanging: tuple[tuple[str, Anchor], ...]
-    bars: tuple[ClosingBar, ...]
-    free: bool = False
+    hanging: tuple[tuple[str, Anchor], tuple[str, Anchor]]
+    bars: tuple[ClosingBar, ClosingBar]
 
     def apply(self, known: LinkagePositions) -> None:
-        guesses = [known.dimensions[f"guess:{body}"] for body, _ in self.hanging]
-        if self.free:
-            self._place(known, guesses)
-            return
-        values = self.solved(known, [g.value for g in guesses])
-        trial = self._trial(known, values)
-        gaps = self._gaps(trial)
-        matrix, keys = self._matrix(gaps), sorted({k for g in gaps for k in g.slope if k > UNKNOWN})
-        angles: list[Dual] = [Dual(v) for v in values]
+        angles = self.solved(known, [known.dimensions[f"guess:{body}"].value for body, _ in self.hanging])
+        # implicit function: gaps (known poses and dimensions, angles) = 0
+        trial = replace(known, poses=dict(known.poses), gaps={}, pins={})
+        self._place(trial, [Dual(a) for a in angles])
+        gaps = [trial.gaps[bar.body] for bar in self.bars]
+        keys = sorted({k for g in gaps for k in g.slope})
+        found = [Dual(a) for a in angles]
         if keys:
-            right = np.stack([np.stack([np.broadcast_to(g.slope.get(k, 0.0), matrix.shape[:2]) for k in keys], -1) for g in gaps], -2)
+            _, matrix = self._closure(known, angles)
+            shape = angles[0].shape
+            right = np.stack([np.stack([np.broadcast_to(g.slope.get(k, 0.0), shape) for k in keys], -1) for g in gaps], -2)
             change = -_solve(matrix, right)
-            angles = [Dual(v, {k: change[..., i, j] for j, k in enumerate(keys)}) for i, v in enumerate(values)]
-        self._place(known, angles)
+            found = [Dual(a, {k: change[..., i, j] for j, k in enumerate(keys)}) for i, a in enumerate(angles)]
+        self._place(known, found)
+        known.sides[self.bars[0].body] = self._side(known)
 
-    def solved(self, known: LinkagePositions, values: Sequence[Array]) -> list[Array]:
-        """Return the angles that close the bars, by damped Newton steps from these values; the best met where none closes."""
-        shape = np.broadcast_shapes(known.theta.value.shape, *(v.shape for v in values))
-        angles = np.stack([np.broadcast_to(v, shape) for v in values], -1).astype(float)
-        bare = replace(
-            known,
-            theta=constant(known.theta.value),
-            dimensions={n: Dual(d.value) for n, d in known.dimensions.items()},
-            poses={b: LinkPose(Dual(p.origin.value), Dual(p.direction.value)) for b, p in known.poses.items()},
-        )
+    def solved(self, known: LinkagePositions, guesses: Sequence[Array]) -> list[Array]:
+        """Return the angles that close the bars, by damped Newton steps from these guesses; the best met where they do not close."""
+        shape = np.broadcast_shapes(known.theta.value.shape, *(g.shape for g in guesses))
+        angles = np.stack([np.broadcast_to(g, shape) for g in guesses], -1).astype(float)
         best, least = angles.copy(), np.full(shape, np.inf)
         for _ in range(ITERATIONS):
-            gaps = self._gaps(self._trial(bare, [angles[..., i] for i in range(len(values))]))
-            residual = np.stack([np.broadcast_to(g.value, shape) for g in gaps], -1)
-            size = np.abs(residual).max(-1)
+            gap, matrix = self._closure(known, [angles[..., 0], angles[..., 1]])
+            size = np.abs(gap).max(-1)
             better = size < least
             best[better], least[better] = angles[better], size[better]
-            if least.max(initial=0.0) < 1e-15:
+            if least.max(initial=0.0) < CLOSED:
                 break
-            step = _solve(self._matrix(gaps), residual[..., None])[..., 0]
+            step = _solve(matrix, gap[..., None])[..., 0]
             largest = np.abs(step).max(-1, keepdims=True)
             angles = angles - step * np.minimum(1.0, LONGEST_TURN / np.maximum(largest, 1e-300))
-        return [best[..., i] for i in range(len(values))]
+        return [best[..., 0], best[..., 1]]
 
-    def _trial(self, known: LinkagePositions, values: Sequence[Array]) -> LinkagePositions:
-        trial = replace(known, poses=dict(known.poses), closings={}, pins={})
-        one = np.ones(known.theta.value.shape)
-        self._place(trial, [Dual(v, {UNKNOWN - i: one}) for i, v in enumerate(values)])
-        return trial
+    def _closure(self, known: LinkagePositions, angles: Sequence[Array]) -> tuple[Array, Array]:
+        """Return the gaps (..., 2) and their derivatives by the angles (..., 2, 2), without derivatives by dimensions."""
+        poses = {b: (p.origin.value, p.direction.value) for b, p in known.poses.items()}
+
+        def point(anchor: Anchor) -> Array:
+            origin, direction = poses[anchor.body]
+            return origin + known.dimensions[anchor.at].value * direction if anchor.at else origin
+
+        for (body, anchor), angle in zip(self.hanging, angles, strict=True):
+            poses[body] = (point(anchor), np.exp(1j * angle))
+        shape = angles[0].shape
+        gaps, matrix = np.zeros((*shape, 2)), np.zeros((*shape, 2, 2))
+        for i, bar in enumerate(self.bars):
+            ends = ((bar.end, 1.0), (bar.start, -1.0))
+            apart = point(bar.end) - point(bar.start)
+            square = known.dimensions[bar.length].value ** 2
+            gaps[..., i] = ((apart * np.conj(apart)).real / square - 1.0) * 0.5
+            for j in range(2):
+                for anchor, sign in ends:
+                    if anchor.body in self._carried(j):
+                        # d point / d angle = i (point - origin)
+                        matrix[..., i, j] -= sign * (np.conj(apart) * (point(anchor) - poses[self.hanging[j][0]][0])).imag / square
+        return gaps, matrix
+
+    def _carried(self, j: int) -> set[str]:
+        """Return hanging body j and the one that hangs on it."""
+        body = self.hanging[j][0]
+        return {body} | {b for b, a in self.hanging if a.body == body}
 
     def _place(self, known: LinkagePositions, angles: Sequence[Dual]) -> None:
         for (body, anchor), angle in zip(self.hanging, angles, strict=True):
             known.poses[body] = LinkPose(known.pinned(anchor), angle.turned())
-        for bar, gap in zip(self.bars, self._gaps(known), strict=True):
+        for bar in self.bars:
             start, end = known.pinned(bar.start), known.pinned(bar.end)
             length = known.dimensions[bar.length]
-            known.closings[bar.body] = gap
+            # (|start - end|^2 / length^2 - 1) / 2: the relative gap, smooth everywhere
+            known.gaps[bar.body] = ((end - start).squared_size() / (length * length) - 1.0) * 0.5
             known.poses[bar.body] = LinkPose(start, (end - start) / length)
 
-    def _gaps(self, known: LinkagePositions) -> list[Dual]:
-        """Return (|start - end|^2 / length^2 - 1) / 2 of every bar: the relative gap, smooth everywhere."""
-        out = []
+    def _side(self, known: LinkagePositions) -> Dual:
+        """Return the determinant of the rows of derivatives of the gaps by the angles, each row divided by its size."""
+        rows = []
         for bar in self.bars:
-            length = known.dimensions[bar.length]
-            out.append(((known.point(bar.end) - known.point(bar.start)).squared_size() / (length * length) - 1.0) * 0.5)
-        return out
+            start, end = known.point(bar.start), known.point(bar.end)
+            along = (end - start).conjugate()
+            row = [self._lever(known, j, bar.end, end) - self._lever(known, j, bar.start, start) for j in range(2)]
+            entries = [(along * lever).real for lever in row]
+            size = (entries[0] + entries[1] * 1j).size()
+            rows.append([entry / size for entry in entries])
+        return rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
 
-    def _matrix(self, gaps: Sequence[Dual]) -> Array:
-        shape = np.broadcast_shapes(*(g.value.shape for g in gaps))
-        zero = np.zeros(shape)
-        unknown = [UNKNOWN - i for i in range(len(self.hanging))]
-        return np.stack([np.stack([np.broadcast_to(g.slope.get(k, zero), shape) for k in unknown], -1) for g in gaps], -2)
+    def _lever(self, known: LinkagePositions, j: int, anchor: Anchor, at: Dual) -> Dual:
+        """Return the velocity of a point by the angle of hanging body j: of a point of this body, or of one that hangs on it."""
+        return (at - known.point(self.hanging[j][1])) * 1j if anchor.body in self._carried(j) else constant([0j])
 
     @property
     def joins(self) -> tuple[tuple[str, str], ...]:
@@ -122,18 +140,22 @@ class CoupledStep:
 
 
 def _solve(matrix: Array, right: Array) -> Array:
-    """Solve small systems; singular ones get a damped answer."""
-    transposed = np.swapaxes(matrix, -1, -2)
-    size = np.abs(matrix).max(axis=(-1, -2), keepdims=True) + 1e-300
-    singular = np.abs(np.linalg.det(matrix / size)) < 1e-9
-    if not singular.any():
-        return np.linalg.solve(matrix, right)
-    n = matrix.shape[-1]
-    damped = transposed @ matrix + 1e-9 * size**2 * np.eye(n)
-    out = np.linalg.solve(damped, transposed @ right)
-    regular = ~singular
-    out[regular] = np.linalg.solve(matrix[regular], np.broadcast_to(right, (*matrix.shape[:-2], *right.shape[-2:]))[regular])
-    return out
+    """Solve systems of two equations (..., 2, 2) by Cramer's rule; singular ones get the damped least-squares answer."""
+    a, b, c, d = matrix[..., 0, 0], matrix[..., 0, 1], matrix[..., 1, 0], matrix[..., 1, 1]
+    size = np.maximum(np.maximum(np.abs(a), np.abs(b)), np.maximum(np.abs(c), np.abs(d))) + 1e-150
+    determinant = a * d - b * c
+    singular = np.abs(determinant) < 1e-9 * size**2
+    if singular.any():
+        transposed = np.swapaxes(matrix[singular], -1, -2)
+        right = np.array(np.broadcast_to(right, (*matrix.shape[:-2], *right.shape[-2:])))
+        matrix = matrix.copy()
+        right[singular] = transposed @ right[singular]
+        matrix[singular] = transposed @ matrix[singular] + 1e-9 * size[singular, None, None] ** 2 * np.eye(2)
+        a, b, c, d = matrix[..., 0, 0], matrix[..., 0, 1], matrix[..., 1, 0], matrix[..., 1, 1]
+        determinant = a * d - b * c
+    first, second = right[..., 0, :], right[..., 1, :]
+    a, b, c, d, determinant = (x[..., None] for x in (a, b, c, d, determinant))
+    return np.stack([(d * first - b * second) / determinant, (a * second - c * first) / determinant], axis=-2)
 
 
 def walked(steps: Sequence[LinkageStep], numbers: dict[str, Dual], angles: Array, start: dict[str, Array]) -> tuple[dict[str, Array], Array]:
@@ -141,7 +163,7 @@ def walked(steps: Sequence[LinkageStep], numbers: dict[str, Dual], angles: Array
 
     Each position starts from the last two by straight-line extrapolation, so that a candidate stays on its branch.
     """
-    from linkwright.synthesis.dyads import positions
+    from linkwright.synthesis.dyad_steps import positions
 
     (coupled,) = [s for s in steps if isinstance(s, CoupledStep)]
     bodies = [body for body, _ in coupled.hanging]
@@ -158,5 +180,5 @@ def walked(steps: Sequence[LinkageStep], numbers: dict[str, Dual], angles: Array
             last = found[b][-1] if found[b] else start[b]
             turned = known.poses[b].direction.value[:, 0] * np.exp(-1j * last)
             found[b].append(last + np.angle(turned))
-        gaps.append(np.max([np.abs(np.broadcast_to(known.closings[bar.body].value, (len(angles), 1)))[:, 0] for bar in coupled.bars], axis=0))
+        gaps.append(np.max([np.abs(np.broadcast_to(known.gaps[bar.body].value, (len(angles), 1)))[:, 0] for bar in coupled.bars], axis=0))
     return {b: np.stack(v, 1) for b, v in found.items()}, np.stack(gaps, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linkwright.synthesis.dyads import Anchor, CrankStep, LinkagePositions, LinkageStep, SlideDyad
+from linkwright.synthesis.dyad_steps import Anchor, CrankStep, LinkagePositions, LinkageStep, SlideDyad
 from linkwright.synthesis.linkage import GearPair, Guide, Linkage
 
 

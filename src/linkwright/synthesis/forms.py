@@ -19,7 +19,7 @@ import numpy as np
 
 from linkwright.synthesis.coupled import ClosingBar, CoupledStep
 from linkwright.synthesis.duals import Dual, constant
-from linkwright.synthesis.dyads import Anchor, CrankStep, LinkageStep, PinDyad, positions
+from linkwright.synthesis.dyad_steps import Anchor, CrankStep, LinkageStep, PinDyad, positions
 
 Array = np.ndarray
 Columns = Mapping[str, Dual]

@@ -12,18 +12,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from linkwright.synthesis.duals import Dual, dimensions
-from linkwright.synthesis.dyads import LinkagePositions, positions
+from linkwright.synthesis.dyad_steps import LinkagePositions, positions
 from linkwright.synthesis.forms import LinkageForm
-from linkwright.synthesis.polish import SmoothProblem
+from linkwright.synthesis.minimax import SmoothProblem
 
 Array = np.ndarray
 ROUND = 24  # positions over a turn at which the dyads have to close
 PLACING = ("w.re", "w.im", "p.re", "p.im", "turn", "start")
+LEAST_SIDE = 0.1  # of the determinant of a coupled closure, rows of size 1
 ANGLE = 40.0  # bound of angles that are free, rad
 
 
 @dataclass(frozen=True)
-class PathLimits:
+class FormLimits:
     """Largest and least length of a link over the size of the path, and the largest cosine of a transmission angle."""
 
     longest: float
@@ -32,7 +33,7 @@ class PathLimits:
 
 
 @dataclass(frozen=True, eq=False)
-class PathParts:
+class FormParts:
     """Distances to the wanted points (N, K), limited quantities with their largest size, and angles of coupled bodies."""
 
     miss: Dual
@@ -41,7 +42,7 @@ class PathParts:
 
 
 @dataclass(frozen=True, eq=False)
-class PathFit:
+class FormFit:
     """Residuals of candidates of one form, with exact derivatives.
 
     flags: constants of all candidates. guesses: angles of coupled bodies (N, K + ROUND) at the best iterate so far, with its cost.
@@ -50,7 +51,7 @@ class PathFit:
     form: LinkageForm
     points: Array  # (K,) complex
     timing: Array | None  # (K,) crank angles from the first point, signed
-    limits: PathLimits
+    limits: FormLimits
     flags: Mapping[str, Array]
     guesses: dict[str, Array] = field(default_factory=dict)
     costs: Array = field(default_factory=lambda: np.zeros(0))
@@ -112,19 +113,22 @@ class PathFit:
         p_re, p_im, turn = (Dual(x[:, k : k + 1], {k: one} if slopes else {}) for k in range(self.fixed - 4, self.fixed - 1))
         return point * turn.turned() + p_re + p_im * 1j
 
-    def parts(self, x: Array, rows: Array, *, slopes: bool = True) -> PathParts:
+    def parts(self, x: Array, rows: Array, *, slopes: bool = True) -> FormParts:
         guesses = {n: g[rows] for n, g in self.guesses.items()}
         known = self.known(x, rows, self.cycle(x, rows), slopes=slopes, guesses=guesses)
         wanted = slice(0, len(self.points))
         path = self.placed(known.point(self.form.path).at(slice(None), wanted), x, slopes=slopes)
         coupled = self.form.coupled
-        limited = [(dual, self.limits.cosine if coupled is None else 0.0) for dual in known.closings.values()]
+        limited = [(dual, 0.0) for dual in known.gaps.values()]
+        limited += [(dual, self.limits.cosine) for dual in known.closings.values()]
+        # side * determinant >= LEAST_SIDE, as a size with a limit
+        limited += [(1.0 - dual * self.flags["side"][rows, None], 1.0 - LEAST_SIDE) for dual in known.sides.values()]
         limited += [(known.dimensions[n] / self.limits.longest, 1.0) for n in self.form.lengths]
         if self.timing is None:
             steps = Dual(x[:, self.fixed :].sum(1, keepdims=True) / (2.0 * np.pi))
             limited.append((steps, 1.0))
         found = {} if coupled is None else {b: np.angle(known.poses[b].direction.value) for b, _ in coupled.hanging}
-        return PathParts(path - self.points, limited, {f"guess:{b}": a for b, a in found.items()})
+        return FormParts(path - self.points, limited, {f"guess:{b}": a for b, a in found.items()})
 
     def __call__(self, x: Array, rows: Array) -> tuple[Array, Array]:
         """Return residuals (N, m) and their derivatives (N, m, n), as `levenberg_marquardt` calls it."""
@@ -159,7 +163,7 @@ class PathFit:
         return np.where(np.isfinite(total), total, np.inf)
 
     def smooth(self, row: int) -> SmoothProblem:
-        """Return one candidate as a problem under inequalities (polish.py)."""
+        """Return one candidate as a problem under inequalities (minimax.py)."""
         rows = np.array([row])
 
         def problem(x: Array) -> tuple[Array, Array, Array, Array]:
@@ -190,7 +194,7 @@ class PathFit:
                 whole[:, k, self.fixed : self.fixed + k] = by_angle[:, k, None]
         return whole
 
-    def _remember(self, parts: PathParts, rows: Array, r: Array) -> None:
+    def _remember(self, parts: FormParts, rows: Array, r: Array) -> None:
         """Store the angles of coupled bodies where the sum of squares has decreased, as starts of the next Newton iterations."""
         if parts.angles:
             cost = (r * r).sum(1)

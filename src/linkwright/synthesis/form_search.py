@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from linkwright.numerics.levenberg_marquardt import levenberg_marquardt
+from linkwright.numerics.sobol import sobol
 from linkwright.synthesis.coupled import walked
 from linkwright.synthesis.duals import constant
-from linkwright.synthesis.dyads import positions
+from linkwright.synthesis.dyad_steps import positions
 from linkwright.synthesis.forms import LinkageForm
-from linkwright.synthesis.path_fit import ROUND, PathFit, PathLimits
-from linkwright.synthesis.polish import polished
+from linkwright.synthesis.form_fit import LEAST_SIDE, ROUND, FormFit, FormLimits
+from linkwright.synthesis.minimax import VIOLATED, SmoothProblem, polished
 
 Array = np.ndarray
 GRID = 72  # positions of a walk over the turn, coupled closures
@@ -28,10 +29,10 @@ EXACT = 1e-26  # sum of squares of points of size 1 that is round-off
 
 
 @dataclass(frozen=True, eq=False)
-class PathCandidate:
+class FormCandidate:
     """A linkage found: its columns, the problem it belongs to, its row there, and the sum of squared distances (points of size 1)."""
 
-    fit: PathFit
+    fit: FormFit
     row: int
     x: Array
     cost: float
@@ -39,7 +40,7 @@ class PathCandidate:
 
 
 @dataclass(frozen=True, eq=False)
-class PathEffort:
+class FormEffort:
     """How much was searched."""
 
     starts: int
@@ -47,12 +48,12 @@ class PathEffort:
 
 
 def search(
-    form: LinkageForm, points: Array, timing: Array | None, limits: PathLimits, *, seed: int, starts: int
-) -> tuple[list[PathCandidate], PathEffort]:
+    form: LinkageForm, points: Array, timing: Array | None, limits: FormLimits, *, seed: int, starts: int, closed: bool = False
+) -> tuple[list[FormCandidate], FormEffort]:
     """Return distinct linkages of one form, best first; points are centred and of size 1."""
-    fit, x = first_guesses(form, points, timing, limits, seed=seed, count=starts)
+    fit, x = first_guesses(form, points, timing, limits, seed=seed, count=starts, closed=closed)
     if not len(x):
-        return [], PathEffort(starts, starts)
+        return [], FormEffort(starts, starts)
     cost = fit.sums(x)
     evaluations = len(x)
     low, high = fit.bounds()
@@ -62,34 +63,40 @@ def search(
         x, cost = found.x, found.cost
         evaluations += found.evaluations
     order = [k for k in np.argsort(cost, kind="stable") if np.isfinite(cost[k])]
-    found_ = []
+    optima: list[FormCandidate] = []
     for k in _distinct(fit, x, order)[:POLISHED]:
-        best = polished(fit.smooth(k), x[k], low, high, floor=0.05)
+        problem = fit.smooth(k)
+        if _violation(problem, x[k]) < VIOLATED:
+            optima.append(FormCandidate(fit, int(k), x[k], float(cost[k])))
+            continue
+        # penalties leave an optimum at a limit a little outside, and creep along several limits
+        best = polished(problem, x[k], low, high, floor=0.05)
         evaluations += best.evaluations
-        found_.append(PathCandidate(fit, int(k), best.x, best.value, max(best.violation, 0.0)))
-    return sorted(found_, key=lambda c: c.cost), PathEffort(starts, evaluations)
+        optima.append(FormCandidate(fit, int(k), best.x, best.value, max(best.violation, 0.0)))
+    return sorted(optima, key=lambda c: (c.violation > VIOLATED, c.cost)), FormEffort(starts, evaluations)
+
+
+def _violation(problem: SmoothProblem, x: Array) -> float:
+    return float(-problem(x)[2].min(initial=np.inf))
 
 
 def first_guesses(
-    form: LinkageForm, points: Array, timing: Array | None, limits: PathLimits, *, seed: int, count: int
-) -> tuple[PathFit, Array]:
+    form: LinkageForm, points: Array, timing: Array | None, limits: FormLimits, *, seed: int, count: int, closed: bool = False
+) -> tuple[FormFit, Array]:
     """Return random linkages of the form, each in the size and place that fit the points best."""
-    from scipy.stats import qmc
-
     rng = np.random.default_rng(seed)
-    u = qmc.Sobol(form.sampled + 4, seed=seed).random(count)
+    u = sobol(count, form.sampled + 1, seed=seed)
     shape, flags = form.sample(u[:, : form.sampled], rng)
-    more = u[:, form.sampled :]
-    start = 2.0 * np.pi * more[:, 0]
+    start = 2.0 * np.pi * u[:, -1]
     flags["sense"] = np.ones(count) if timing is not None else rng.choice([-1.0, 1.0], count)
-    steps = np.zeros((count, 0)) if timing is not None else _increments(points, more[:, 1:], rng)
-    fit = PathFit(form, points, timing, limits, flags)
+    steps = np.zeros((count, 0)) if timing is not None else _increments(points, count, closed, rng)
+    fit = FormFit(form, points, timing, limits, flags)
     gone = timing if timing is not None else flags["sense"][:, None] * np.concatenate([np.zeros((count, 1)), np.cumsum(steps, 1)], axis=1)
     theta = start[:, None] + gone
     numbers = form.numbers({n: constant(v) for n, v in shape.items()}, flags)
     guesses: dict[str, Array] = {}
     if form.coupled is not None:
-        full, grid = _walks(form, numbers, flags)
+        full, grid, flags["side"] = _walks(form, numbers, flags)
         rows = np.flatnonzero(full)
         if not rows.size:
             return fit, np.zeros((0, len(fit.names)))
@@ -128,24 +135,30 @@ def _fitted(origin: Array, direction: Array, points: Array) -> tuple[Array, Arra
     return z, w, p
 
 
-def _increments(points: Array, u: Array, rng: np.random.Generator) -> Array:
+def _increments(points: Array, count: int, closed: bool, rng: np.random.Generator) -> Array:
     """Return increments of the crank angle between points: powers of the chords, with noise, over a part of a turn."""
+    u = rng.random((count, 3))
     chord = np.abs(np.diff(points)) + 1e-6
-    closed = abs(points[0] - points[-1]) < 1e-3
+    last = abs(points[0] - points[-1])
+    whole = 2.0 * np.pi * (1.0 - 1e-3) * chord.sum() / (chord.sum() + last)
     weight = chord ** (0.3 + 0.9 * u[:, :1]) * np.exp(0.4 * u[:, 1:2] * rng.standard_normal((len(u), len(chord))))
-    span = np.full(len(u), 2.0 * np.pi - 1e-3) if closed else 0.6 + 5.4 * u[:, 2]
+    span = np.full(count, whole) if closed or last < 1e-3 else 0.6 + 5.4 * u[:, 2]
     return weight / weight.sum(1, keepdims=True) * span[:, None]
 
 
-def _walks(form: LinkageForm, numbers: Mapping, flags: Mapping[str, Array]) -> tuple[Array, dict[str, Array]]:
-    """Walk coupled closures once round: which candidates close everywhere and come back, and their angles on the grid."""
+def _walks(form: LinkageForm, numbers: Mapping, flags: Mapping[str, Array]) -> tuple[Array, dict[str, Array], Array]:
+    """Walk coupled closures once round: True where one closes everywhere on one side and comes back; angles on the grid; sides."""
     coupled = form.coupled
     assert coupled is not None
     count = len(next(iter(flags.values())))
     angles = np.broadcast_to(np.linspace(0.0, 2.0 * np.pi, GRID + 1), (count, GRID + 1))
     found, gap = walked(form.steps, dict(numbers), angles, {b: flags[f"guess:{b}"] for b, _ in coupled.hanging})
     back = np.max([np.abs(np.exp(1j * a[:, -1]) - np.exp(1j * a[:, 0])) for a in found.values()], axis=0)
-    return (gap.max(1) < 1e-9) & (back < 1e-6), {f"guess:{b}": a for b, a in found.items()}
+    guesses = {f"guess:{b}": a for b, a in found.items()}
+    known = positions(form.steps, {**numbers, **{n: constant(g) for n, g in guesses.items()}}, constant(angles))
+    (side,) = (np.broadcast_to(s.value, angles.shape) for s in known.sides.values())
+    sign = np.sign(side[:, 0])
+    return (gap.max(1) < 1e-9) & (back < 1e-6) & ((side * sign[:, None]).min(1) > 0.5 * LEAST_SIDE), guesses, sign
 
 
 def _interpolated(grid: Array, wanted: Array) -> Array:
@@ -157,14 +170,14 @@ def _interpolated(grid: Array, wanted: Array) -> Array:
     return grid[rows, left] * (1.0 - share) + grid[rows, left + 1] * share
 
 
-def _chosen(fit: PathFit, x: Array, rows: Array) -> tuple[PathFit, Array]:
+def _chosen(fit: FormFit, x: Array, rows: Array) -> tuple[FormFit, Array]:
     """Return the problem of some of its candidates."""
     flags = {n: f[rows] for n, f in fit.flags.items()}
     guesses = {n: g[rows] for n, g in fit.guesses.items()}
     return replace(fit, flags=flags, guesses=guesses, costs=np.full(len(rows), np.inf)), x[rows]
 
 
-def _distinct(fit: PathFit, x: Array, order: list[int]) -> list[int]:
+def _distinct(fit: FormFit, x: Array, order: list[int]) -> list[int]:
     """Return candidates whose curves over the whole turn differ, in this order."""
     chosen: list[int] = []
     curves: list[Array] = []

@@ -41,7 +41,10 @@ class LinkPose:
 
 @dataclass(frozen=True, eq=False)
 class LinkagePositions:
-    """Poses of all bodies over (candidates, positions), the closing of each dyad, travels of sliders, and pins between bodies."""
+    """Poses of all bodies over (candidates, positions), the closing of each dyad, travels of sliders, and pins between bodies.
+
+    Coupled closures (coupled.py) have gaps of their bars and a side instead of a closing.
+    """
 
     dimensions: Mapping[str, Dual]
     theta: Dual
@@ -49,6 +52,8 @@ class LinkagePositions:
     closings: dict[str, Dual] = field(default_factory=dict)
     travels: dict[str, Dual] = field(default_factory=dict)
     pins: dict[str, Dual] = field(default_factory=dict)
+    gaps: dict[str, Dual] = field(default_factory=dict)
+    sides: dict[str, Dual] = field(default_factory=dict)
 
     def point(self, anchor: Anchor) -> Dual:
         pose = self.poses[anchor.body]
