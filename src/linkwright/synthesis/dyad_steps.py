@@ -1,7 +1,7 @@
 """Closed-form kinematics of dyadic planar linkages, for many candidates and positions at once, with exact derivatives.
 
 A linkage is a list of steps: a crank (or one geared to it), then dyads that hang on two bodies whose positions are known: two links
-with a pin (RRR), a rod with a slider (RRP), a slotted link on a block (RPR). A body is an origin and a direction; a point of it is
+with a pin (RRR), a rod with a slider (RRP), a slotted link (RPR), a slider with a slot across its guide (RPP). A body is an origin and a direction; a point of it is
 an `Anchor`, whose coordinates in the body are a dimension, real along the direction or complex.
 
 Every dyad has a measure of its closing, the cosine c of its transmission angle: 0 is ideal, 1 or -1 a dead centre, beyond them the
@@ -188,6 +188,30 @@ class SlotDyad:
     @property
     def joins(self) -> tuple[tuple[str, str], ...]:
         return ((self.pivot.body, self.pivot.pin), (self.link, self.pivot.pin))
+
+
+@dataclass(frozen=True)
+class YokeDyad:
+    """A slider on a guide, whose slot across the guide holds a pin of a known body (RPP, Scotch yoke): it always closes."""
+
+    slider: str
+    follows: Anchor
+    guide: Anchor
+    direction: str
+    pin: str
+
+    def apply(self, known: LinkagePositions) -> None:
+        p, g = known.pinned(self.follows), known.point(self.guide)
+        along = known.poses[self.guide.body].direction * known.dimensions[self.direction].turned()
+        travel = ((p - g) * along.conjugate()).real
+        tip = g + along * travel
+        known.pins[self.pin] = tip
+        known.travels[self.slider] = travel
+        known.poses[self.slider] = LinkPose(tip, along)
+
+    @property
+    def joins(self) -> tuple[tuple[str, str], ...]:
+        return ((self.slider, self.pin),)
 
 
 def rounded_sine(cosine: Dual) -> Dual:
