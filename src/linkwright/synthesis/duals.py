@@ -60,6 +60,9 @@ class Dual:
             return self * (1.0 / other)
         return self * other.through(1.0 / other.value, -1.0 / other.value**2)
 
+    def __rtruediv__(self, other: Any) -> Dual:
+        return self.through(other / self.value, -other / self.value**2)
+
     def through(self, value: Any, derivative: Any) -> Dual:
         """Return f(self) from f and f' at the value, by the chain rule."""
         return Dual(value, {k: derivative * d for k, d in self.slope.items()})

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.synthesis.duals import Dual, constant, dimensions
+from linkwright.synthesis.duals import Dual, dimensions
 from linkwright.synthesis.dwell_forms import DwellForm
-from linkwright.synthesis.dyad_steps import LinkagePositions, positions
+from linkwright.synthesis.dyad_steps import LinkagePositions, SlotDyad, positions
 from linkwright.synthesis.form_fit import ANGLE, exceeding
 from linkwright.synthesis.minimax import SmoothProblem
 
 Array = np.ndarray
-IN_WINDOW, OUTSIDE = 21, 40  # samples
+IN_WINDOW, OUTSIDE = 21, 40  # samples of the least squares
+LEAST_REACH = 0.5  # of a pin in the slot of a rocker from the rocker's pivot, over the shortest link
 RATIO = 12.0  # largest length over the shortest link
 
 
@@ -40,6 +41,8 @@ class DwellFit:
     limits: DwellLimits
     flags: Mapping[str, Array]
     start: float | None = None
+    inside: int = IN_WINDOW
+    outside: int = OUTSIDE
 
     def bounds(self) -> tuple[Array, Array]:
         table = {
@@ -52,9 +55,9 @@ class DwellFit:
         return pairs[:, 0], pairs[:, 1]
 
     def angles(self, start: Array) -> Array:
-        """Return crank angles (N, IN_WINDOW + OUTSIDE) of the samples."""
-        rest = self.window + (2.0 * np.pi - self.window) * (np.arange(OUTSIDE) + 1.0) / (OUTSIDE + 1.0)
-        return start + np.concatenate([np.linspace(0.0, self.window, IN_WINDOW), rest])
+        """Return crank angles (N, inside + outside) of the samples."""
+        rest = self.window + (2.0 * np.pi - self.window) * (np.arange(self.outside) + 1.0) / (self.outside + 1.0)
+        return start + np.concatenate([np.linspace(0.0, self.window, self.inside), rest])
 
     def known(self, x: Array, rows: Array, theta: Array, *, slopes: bool = True) -> LinkagePositions:
         """Return the poses at crank angles theta (N, M); the derivative by theta is that by the column `start`."""
@@ -65,7 +68,7 @@ class DwellFit:
         at = names.index("start")
         return positions(self.form.steps, numbers, Dual(theta, {at: np.ones_like(theta)} if slopes else {}))
 
-    def output(self, known: LinkagePositions, reference: int = IN_WINDOW // 2) -> Dual:
+    def output(self, known: LinkagePositions, reference: int) -> Dual:
         """Return travel or angle of the output; angles are counted from that of one sample."""
         if not self.form.rotary:
             return known.travels[self.form.output]
@@ -75,14 +78,16 @@ class DwellFit:
     def parts(self, x: Array, rows: Array, *, slopes: bool = True) -> tuple[Dual, list[tuple[Dual, float]]]:
         """Return the output over the stroke (N, samples), and limited quantities with their largest size."""
         known = self.known(x, rows, self.angles(x[:, -1:]), slopes=slopes)
-        y = self.output(known)
+        y = self.output(known, self.inside // 2)
         stroke = stroke_of(y)
         limited = [(dual, self.limits.cosine) for dual in known.closings.values()]
         lengths = [known.dimensions[n] for n in self.form.all_lengths]
         lengths.append(known.dimensions["x"].size())
         limited += [(length / RATIO, 1.0) for length in lengths]
+        if isinstance(self.form.step, SlotDyad):
+            limited.append((LEAST_REACH / known.travels[self.form.output], 1.0))
         if self.form.rotary:
-            limited.append((constant(np.full(len(x), self.limits.swing)) / stroke, 1.0))
+            limited.append((self.limits.swing / stroke, 1.0))
             return y / self.limits.swing, limited
         limited += [(length / (stroke * self.limits.longest), 1.0) for length in lengths]
         return y / stroke, limited
@@ -90,7 +95,7 @@ class DwellFit:
     def __call__(self, x: Array, rows: Array) -> tuple[Array, Array]:
         """Return residuals (N, m) and their derivatives (N, m, n), as `levenberg_marquardt` calls it."""
         y, limited = self.parts(x, rows)
-        inside = y.at(slice(None), slice(0, IN_WINDOW))
+        inside = y.at(slice(None), slice(0, self.inside))
         level = inside.each(lambda a: a - np.mean(a, axis=1, keepdims=True))
         beyond = [exceeding(dual, limit) for dual, limit in limited]
         n = x.shape[1]
@@ -100,8 +105,7 @@ class DwellFit:
     def sums(self, x: Array) -> Array:
         """Return the sums of squares of all candidates."""
         y, limited = self.parts(x, np.arange(len(x)), slopes=False)
-        inside = y.value[:, :IN_WINDOW]
-        total = inside.var(axis=1) * IN_WINDOW
+        total = y.value[:, : self.inside].var(axis=1) * self.inside
         for dual, limit in limited:
             total = total + (exceeding(dual, limit).value ** 2).sum(1)
         return np.where(np.isfinite(total), total, np.inf)
@@ -110,13 +114,15 @@ class DwellFit:
         """Return one candidate as a problem under inequalities (minimax.py); its last variable is the level of rest."""
         rows = np.array([row])
 
-        def problem(v: Array) -> tuple[Array, Array, Array, Array]:
+        def problem(v: Array, slopes: bool) -> tuple[Array, Array, Array, Array]:
             n = len(v) - 1
-            y, limited = self.parts(v[None, :n], rows)
-            inside = y.at(slice(None), slice(0, IN_WINDOW))
+            y, limited = self.parts(v[None, :n], rows, slopes=slopes)
+            inside = y.at(slice(None), slice(0, self.inside))
             r = inside.value[0] - v[n]
-            jacobian = np.hstack([inside.jacobian(n)[0], np.full((IN_WINDOW, 1), -1.0)])
             g = np.concatenate([limit + sign * dual.value[0] for dual, limit in limited for sign in (-1.0, 1.0)])
+            if not slopes:
+                return r, np.zeros(0), g, np.zeros(0)
+            jacobian = np.hstack([inside.jacobian(n)[0], np.full((self.inside, 1), -1.0)])
             gradients = np.concatenate([sign * dual.jacobian(n)[0] for dual, _ in limited for sign in (-1.0, 1.0)])
             return r, jacobian, g, np.hstack([gradients, np.zeros((len(g), 1))])
 

@@ -21,7 +21,8 @@ from linkwright.synthesis.minimax import VIOLATED, polished
 Array = np.ndarray
 STARTS = 4096
 ROUNDS = ((128, 20), (32, 60))  # candidates and iterations of Levenberg-Marquardt
-POLISHED = 4
+POLISHED, TRIED = 4, 12  # answers of one form, and attempts for them: some runs end outside of a limit
+PEAKS = (33, 96)  # samples in the window and outside for the largest deviation and the limits
 FINE = 720  # samples of the final measures over a turn
 LONGEST = 6.0  # links over the stroke of a slider
 ROCKER_SIZE = 0.2  # m, longest link where only angles are given
@@ -57,7 +58,7 @@ def dwells(
     found: list[SynthesisedLinkage] = []
     evaluations = 0
     for form in forms:
-        optima, count = _search(form, dwell_angle, limits, start, seed, starts)
+        optima, count = _search(form, dwell_angle, limits, start, seed, starts, -(-POLISHED // len(forms)))
         evaluations += count
         for fit, row, x in optima:
             found.append(_answer(fit, row, x, (longest or ROCKER_SIZE) if rotary else None, stroke))
@@ -97,9 +98,9 @@ def _check(
 
 
 def _search(
-    form: DwellForm, window: float, limits: DwellLimits, start: float | None, seed: int, count: int
+    form: DwellForm, window: float, limits: DwellLimits, start: float | None, seed: int, count: int, wanted: int
 ) -> tuple[list[tuple[DwellFit, int, Array]], int]:
-    """Return optima of one form, least largest deviation first: (problem, row, columns); and the evaluations made."""
+    """Return `wanted` optima of one form, least largest deviation first: (problem, row, columns); and the evaluations made."""
     rng = np.random.default_rng(seed)
     u = sobol(count, 6 + form.sampled, seed=seed)
     if start is not None:
@@ -117,12 +118,15 @@ def _search(
         x, cost, evaluations = done.x, done.cost, evaluations + done.evaluations
     optima = []
     for row in _distinct(x, cost):
+        finer = replace(fit, inside=PEAKS[0], outside=PEAKS[1])
         level = float(fit.parts(x[row : row + 1], np.array([row]), slopes=False)[0].value[0, :IN_WINDOW].mean())
         ends = (np.append(low, -np.inf), np.append(high, np.inf))
-        best = polished(fit.smooth(row), np.append(x[row], level), *ends, maximum=True, iterations=80, floor=0.1)
+        best = polished(finer.smooth(row), np.append(x[row], level), *ends, maximum=True, iterations=60, floor=0.1)
         evaluations += best.evaluations
         if best.violation < 1e2 * VIOLATED:
             optima.append((best.value, fit, row, best.x[:-1]))
+        if len(optima) == wanted:
+            break
     return [(f, r, x) for _, f, r, x in sorted(optima, key=lambda o: o[0])], evaluations
 
 
@@ -132,7 +136,7 @@ def _distinct(x: Array, cost: Array) -> list[int]:
     for k in np.argsort(cost, kind="stable"):
         if np.isfinite(cost[k]) and all((np.abs(x[k] - x[c]) > 0.01 * (0.1 + np.abs(x[c]))).any() for c in chosen):
             chosen.append(int(k))
-        if len(chosen) == POLISHED:
+        if len(chosen) == TRIED:
             break
     return chosen
 

@@ -166,21 +166,20 @@ class FormFit:
         """Return one candidate as a problem under inequalities (minimax.py)."""
         rows = np.array([row])
 
-        def problem(x: Array) -> tuple[Array, Array, Array, Array]:
-            parts = self.parts(x[None, :], rows)
-            slope = self.chained(parts.miss, rows)[0]
+        def problem(x: Array, slopes: bool) -> tuple[Array, Array, Array, Array]:
+            parts = self.parts(x[None, :], rows, slopes=slopes)
             r = np.concatenate([parts.miss.value[0].real, parts.miss.value[0].imag])
-            g, gradients = [], []
-            for dual, limit in parts.limited:
-                if limit == 0.0:
-                    continue  # coupled closures are exact here
-                jacobian = self.chained(dual, rows)[0]
-                if not dual.slope:
-                    jacobian[:, self.fixed :] = 1.0 / (2.0 * np.pi)
-                g += [limit - dual.value[0], limit + dual.value[0]]
-                gradients += [-jacobian, jacobian]
             self._remember(parts, rows, r[None, :])
-            return r, np.concatenate([slope.real, slope.imag]), np.concatenate(g), np.concatenate(gradients)
+            bounded = [(dual, limit) for dual, limit in parts.limited if limit > 0.0]  # coupled closures are exact here
+            g = np.concatenate([limit + sign * dual.value[0] for dual, limit in bounded for sign in (-1.0, 1.0)])
+            if not slopes:
+                return r, np.zeros(0), g, np.zeros(0)
+            slope = self.chained(parts.miss, rows)[0]
+            jacobians = [self.chained(dual, rows)[0] for dual, _ in bounded]
+            if self.timing is None:
+                jacobians[-1][:, self.fixed :] = 1.0 / (2.0 * np.pi)  # the sum of the increments
+            gradients = np.concatenate([sign * j for j in jacobians for sign in (-1.0, 1.0)])
+            return r, np.concatenate([slope.real, slope.imag]), g, gradients
 
         return problem
 

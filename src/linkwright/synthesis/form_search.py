@@ -77,7 +77,7 @@ def search(
 
 
 def _violation(problem: SmoothProblem, x: Array) -> float:
-    return float(-problem(x)[2].min(initial=np.inf))
+    return float(-problem(x, False)[2].min(initial=np.inf))
 
 
 def first_guesses(

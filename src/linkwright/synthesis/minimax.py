@@ -1,7 +1,7 @@
 """Last improvement of one candidate by SLSQP with exact derivatives: least squares or least maximum, under inequalities.
 
-A problem is a function x -> (r, r_x, g, g_x): residuals, inequalities g >= 0, and their derivatives. The least maximum is found by its
-epigraph, min t with -t <= r <= t; residuals far below the maximum enter only when they grow (working set).
+A problem is a function (x, slopes) -> (r, r_x, g, g_x): residuals, inequalities g >= 0, and their derivatives, which are empty without
+`slopes`: a line search needs values only. The least maximum is found by its epigraph, min t with -t <= r <= t; residuals far below the maximum enter only when they grow (working set).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 Array = np.ndarray
-SmoothProblem = Callable[[Array], tuple[Array, Array, Array, Array]]
+SmoothProblem = Callable[[Array, bool], tuple[Array, Array, Array, Array]]
 
 VIOLATED = 1e-7  # inequality that still counts as met
 
@@ -29,19 +29,20 @@ class PolishedPoint:
 
 @dataclass(eq=False)
 class _Cached:
-    """The last evaluation in scaled variables."""
+    """The last evaluation in scaled variables, and whether it has derivatives."""
 
     problem: SmoothProblem
     scale: Array
-    key: bytes = b""
+    key: tuple[bytes, bool] = (b"", False)
     last: tuple[Array, Array, Array, Array] = field(default_factory=lambda: (np.zeros(0),) * 4)
     count: int = 0
 
-    def __call__(self, y: Array) -> tuple[Array, Array, Array, Array]:
-        if y.tobytes() != self.key:
-            self.key, self.count = y.tobytes(), self.count + 1
-            r, jacobian, g, slopes = self.problem(y * self.scale)
-            self.last = (r, jacobian * self.scale, g, slopes * self.scale)
+    def __call__(self, y: Array, *, slopes: bool = True) -> tuple[Array, Array, Array, Array]:
+        here, complete = self.key
+        if y.tobytes() != here or slopes > complete:
+            self.key, self.count = (y.tobytes(), slopes), self.count + 1
+            r, jacobian, g, gradients = self.problem(y * self.scale, slopes)
+            self.last = (r, jacobian * self.scale, g, gradients * self.scale) if slopes else (r, jacobian, g, gradients)
         return self.last
 
 
@@ -66,12 +67,15 @@ def polished(
 
 
 def _judged(cached: _Cached, y: Array, maximum: bool) -> PolishedPoint:
-    r, _, g, _ = cached(y)
+    r, _, g, _ = cached(y, slopes=False)
     value = float(np.abs(r).max(initial=0.0)) if maximum else float(r @ r)
     return PolishedPoint(y * cached.scale, value, float(-g.min(initial=np.inf)) if g.size else 0.0, cached.count)
 
 
-def _slsqp(function, y: Array, lower: Array, upper: Array, constraints: list[dict], iterations: int, tolerance: float) -> Array:
+def _slsqp(
+    function: Callable[[Array], float], gradient: Callable[[Array], Array], y: Array, lower: Array, upper: Array, constraints: list[dict],
+    iterations: int, tolerance: float,
+) -> Array:  # fmt: skip
     import warnings
 
     from scipy.optimize import minimize
@@ -79,7 +83,7 @@ def _slsqp(function, y: Array, lower: Array, upper: Array, constraints: list[dic
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of values outside bounds by round-off, which SLSQP clips
         result = minimize(
-            function, np.clip(y, lower, upper), jac=True, bounds=np.stack([lower, upper], 1), constraints=constraints, method="SLSQP",
+            function, np.clip(y, lower, upper), jac=gradient, bounds=np.stack([lower, upper], 1), constraints=constraints, method="SLSQP",
             options={"maxiter": iterations, "ftol": tolerance},
         )  # fmt: skip
     return result.x if np.isfinite(result.x).all() else y
@@ -89,12 +93,16 @@ def _least_squares(cached: _Cached, y: Array, lower: Array, upper: Array, iterat
     r, _, g, _ = cached(y)
     unit = float(r @ r) or 1.0
 
-    def function(z: Array) -> tuple[float, Array]:
-        r, jacobian, _, _ = cached(z)
-        return float(r @ r) / unit, 2.0 * (r @ jacobian) / unit
+    def function(z: Array) -> float:
+        r = cached(z, slopes=False)[0]
+        return float(r @ r) / unit
 
-    constraints = [{"type": "ineq", "fun": lambda z: cached(z)[2], "jac": lambda z: cached(z)[3]}] if g.size else []
-    return [_slsqp(function, y, lower, upper, constraints, iterations, 1e-15)]
+    def gradient(z: Array) -> Array:
+        r, jacobian, _, _ = cached(z)
+        return 2.0 * (r @ jacobian) / unit
+
+    constraints = [{"type": "ineq", "fun": lambda z: cached(z, slopes=False)[2], "jac": lambda z: cached(z)[3]}] if g.size else []
+    return [_slsqp(function, gradient, y, lower, upper, constraints, iterations, 1e-15)]
 
 
 def _least_maximum(cached: _Cached, y: Array, lower: Array, upper: Array, iterations: int) -> list[Array]:
@@ -104,18 +112,21 @@ def _least_maximum(cached: _Cached, y: Array, lower: Array, upper: Array, iterat
     low, high = np.append(lower, 0.0), np.append(upper, np.inf)
     chosen: Array = np.zeros(0, dtype=int)
     for _ in range(4):
-        r, _, _, _ = cached(y)
+        r, _, _, _ = cached(y, slopes=False)
         size = np.abs(r)
         unit = float(size.max()) or 1.0
         fresh = np.flatnonzero(size > 0.3 * unit)
         chosen = np.union1d(chosen, fresh).astype(int)
         rows = chosen
 
-        def function(z: Array) -> tuple[float, Array]:
-            return float(z[n]), np.append(np.zeros(n), 1.0)
+        def function(z: Array) -> float:
+            return float(z[n])
+
+        def gradient(z: Array) -> Array:
+            return np.append(np.zeros(n), 1.0)
 
         def bands(z: Array, rows: Array = rows, unit: float = unit) -> Array:
-            r, _, g, _ = cached(z[:n])
+            r, _, g, _ = cached(z[:n], slopes=False)
             return np.concatenate([z[n] - r[rows] / unit, z[n] + r[rows] / unit, g])
 
         def slopes(z: Array, rows: Array = rows, unit: float = unit) -> Array:
@@ -124,10 +135,10 @@ def _least_maximum(cached: _Cached, y: Array, lower: Array, upper: Array, iterat
             part = jacobian[rows] / unit
             return np.vstack([np.hstack([-part, one]), np.hstack([part, one]), np.hstack([gradients, np.zeros((len(gradients), 1))])])
 
-        found = _slsqp(function, np.append(y, 1.0), low, high, [{"type": "ineq", "fun": bands, "jac": slopes}], iterations, 1e-9)
+        found = _slsqp(function, gradient, np.append(y, 1.0), low, high, [{"type": "ineq", "fun": bands, "jac": slopes}], iterations, 1e-9)
         y = found[:n]
         out.append(y)
-        after = np.abs(cached(np.clip(y, lower, upper))[0])
+        after = np.abs(cached(np.clip(y, lower, upper), slopes=False)[0])
         if after.max(initial=0.0) <= float(after[rows].max(initial=0.0)) * (1.0 + 1e-3):
             break
     return out
