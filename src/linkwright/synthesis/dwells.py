@@ -157,7 +157,8 @@ def _answer(fit: DwellFit, row: int, x: Array, longest: float | None, stroke: fl
     output = "guide" if not form.rotary else f"{form.output}.angle"
     linkage = drawn(form.kind, form.steps, known, output=output, size=size)
     measures = {
-        "largest deviation": deviation,
+        "dwell range": deviation,
+        "largest deviation": deviation / 2.0,
         "stroke": unit * travel,
         "least transmission angle": float(np.arccos(min(cosine.max(), 1.0))),
         "link ratio": max(lengths.values()) / min(lengths.values()),
