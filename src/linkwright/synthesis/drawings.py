@@ -63,7 +63,7 @@ def drawn(
         array = dual.value
         return complex(array[candidate if array.shape[0] > 1 else 0, position if array.shape[1] > 1 else 0])
 
-    pins = {name: size * value(at) + place for name, at in known.pins.items()}
+    pins = {name: complex(size * value(at) + place) for name, at in known.pins.items()}
     bodies: dict[str, list[str]] = {"ground": []}
     traced: dict[str, list[str]] = {}
     guides, gears, slots = {}, [], {}
@@ -85,7 +85,7 @@ def drawn(
             gears.append(GearPair(driver.pivot.pin, step.pivot.pin, step.ratio))
     for anchor in points:
         if anchor.pin not in bodies[anchor.body] and anchor.pin not in traced.get(anchor.body, []):
-            pins[anchor.pin] = size * value(known.point(anchor)) + place
+            pins[anchor.pin] = complex(size * value(known.point(anchor)) + place)
             traced.setdefault(anchor.body, []).append(anchor.pin)
     linkage = Linkage(
         kind, pins, {b: tuple(p) for b, p in bodies.items()}, driver.pivot.pin, {b: tuple(p) for b, p in traced.items()}, guides,

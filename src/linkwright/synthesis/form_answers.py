@@ -15,7 +15,7 @@ from linkwright.synthesis.dyad_steps import LinkagePositions, positions
 from linkwright.synthesis.form_search import FormCandidate
 
 Array = np.ndarray
-TRACED = 720  # positions of the trace over a cycle
+TRACED = 720  # positions of the trace over a turn
 OPEN = 1e-9  # relative gap of a bar that is open
 
 
@@ -65,7 +65,7 @@ def traced(candidate: FormCandidate) -> CycleTrace:
     """Follow one candidate over a turn of the crank."""
     fit, x, rows = candidate.fit, candidate.x[None, :], np.array([candidate.row])
     start = fit.angles(x, rows)[0, 0]
-    theta = start + np.linspace(0.0, 2.0 * np.pi, TRACED + 1)
+    theta = start + np.linspace(0.0, 2.0 * np.pi * fit.form.turns, TRACED * fit.form.turns + 1)
     form = fit.form
     if form.coupled is None:
         known = fit.known(x, rows, theta[None, :], slopes=False)
@@ -89,8 +89,9 @@ def defects(trace: CycleTrace, wanted: Array) -> tuple[str, ...]:
     """
     if trace.closes.all():
         return ()
-    turn = (wanted - trace.theta[0]) % (2.0 * np.pi)
-    place = np.clip(np.rint(turn / (2.0 * np.pi) * TRACED).astype(int), 0, TRACED)
+    last = len(trace.theta) - 1
+    cycle = trace.theta[-1] - trace.theta[0]
+    place = np.clip(np.rint((wanted - trace.theta[0]) % cycle / cycle * last).astype(int), 0, last)
     label = np.cumsum(~trace.closes)  # constant on every connected part; the turn is cyclic
     part = np.where(label == label[-1], 0, label)
     return ("grashof",) if len(set(part[place].tolist())) == 1 else ("grashof", "circuit")

@@ -25,11 +25,15 @@ ANGLE = 40.0  # bound of angles that are free, rad
 
 @dataclass(frozen=True)
 class FormLimits:
-    """Largest and least length of a link over the size of the path, and the largest cosine of a transmission angle."""
+    """Largest and least length of a link over the size of the path, and the largest cosine of a transmission angle.
+
+    within: two corners of a box for the fixed pivots, in the coordinates of the points.
+    """
 
     longest: float
     shortest: float
     cosine: float
+    within: tuple[complex, complex] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +128,22 @@ class FormFit:
         # side * determinant >= LEAST_SIDE, as a size with a limit
         limited += [(1.0 - dual * self.flags["side"][rows, None], 1.0 - LEAST_SIDE) for dual in known.sides.values()]
         limited += [(known.dimensions[n] / self.limits.longest, 1.0) for n in self.form.lengths]
+        if self.limits.within is not None:
+            limited += self._boxed(known, x, slopes)
         if self.timing is None:
             steps = Dual(x[:, self.fixed :].sum(1, keepdims=True) / (2.0 * np.pi))
             limited.append((steps, 1.0))
         found = {} if coupled is None else {b: np.angle(known.poses[b].direction.value) for b, _ in coupled.hanging}
         return FormParts(path - self.points, limited, {f"guess:{b}": a for b, a in found.items()})
+
+    def _boxed(self, known: LinkagePositions, x: Array, slopes: bool) -> list[tuple[Dual, float]]:
+        """Return the fixed pivots' distances from the middle of their box over half of its sides."""
+        assert self.limits.within is not None
+        low, high = self.limits.within
+        half, middle = (high - low) / 2.0, (high + low) / 2.0
+        fixed = {pin for step in self.form.steps for body, pin in step.joins if body == "ground"}
+        away = [self.placed(known.pins[pin], x, slopes=slopes) - middle for pin in sorted(fixed)]
+        return [pair for a in away for pair in ((a.real * (1.0 / half.real), 1.0), (a.imag * (1.0 / half.imag), 1.0))]
 
     def __call__(self, x: Array, rows: Array) -> tuple[Array, Array]:
         """Return residuals (N, m) and their derivatives (N, m, n), as `levenberg_marquardt` calls it."""
@@ -151,8 +166,9 @@ class FormFit:
         return self.placed(known.point(self.form.path), x[None, :], slopes=False).value[0]
 
     def cycle(self, x: Array, rows: Array) -> Array:
-        """Return the crank angles (N, K + ROUND) at the points and over the whole turn."""
-        turn = x[:, self.start : self.start + 1] + np.linspace(0.0, 2.0 * np.pi, ROUND, endpoint=False)
+        """Return the crank angles (N, K + ROUND turns) at the points and over the whole cycle."""
+        turns = self.form.turns
+        turn = x[:, self.start : self.start + 1] + np.linspace(0.0, 2.0 * np.pi * turns, ROUND * turns, endpoint=False)
         return np.concatenate([self.angles(x, rows), turn], axis=1)
 
     def sums(self, x: Array) -> Array:

@@ -20,11 +20,12 @@ Found = tuple[list[SynthesisedLinkage], dict[str, Any], tuple[str, ...]]
 LONGEST, SHORTEST = 10.0, 0.02  # links over the size of the path
 TRANSMISSION = np.deg2rad(20.0)
 STARTS = 4096
+MOST_POINTS = 80  # without timing: every point has a crank angle of its own
 
 
 def form_paths(
     forms: Sequence[LinkageForm], points: Any, *, timing: Any, closed: bool, seed: int, n: int, starts: int, longest: float | None,
-    shortest: float | None, transmission: float,
+    shortest: float | None, within: Any, transmission: float,
 ) -> Found:  # fmt: skip
     """Search all forms for a path and return the best answers of all."""
     wanted = path_points(points)
@@ -39,16 +40,20 @@ def form_paths(
     least = min(SHORTEST, most / 50.0) if shortest is None else shortest / size
     if not 0.0 < least < most:
         raise UsageError(f"links between {least * size:g} and {most * size:g} m: give shortest > 0 and longest above it.")
-    limits = FormLimits(most, least, float(np.cos(transmission)))
+    corners = None if within is None else pivot_box(within)
+    box = None if corners is None else ((corners[0] - centre) / size, (corners[1] - centre) / size)
+    limits = FormLimits(most, least, float(np.cos(transmission)), box)
+    some = np.arange(len(wanted)) if angles is not None else np.unique(np.linspace(0, len(wanted) - 1, MOST_POINTS).round().astype(int))
     found: list[FormCandidate] = []
     evaluations = 0
     for form in forms:
-        some, effort = search(form, (wanted - centre) / size, angles, limits, seed=seed, starts=starts, closed=closed)
+        optima, effort = search(form, (wanted[some] - centre) / size, angles, limits, seed=seed, starts=starts, closed=closed)
         evaluations += effort.evaluations
-        found += some
+        found += optima
     answers = ranked([answer(c, centre, size) for c in sorted(found, key=lambda c: c.cost)[: 2 * n]])[:n]
     facts = {"forms": len(forms), "starts": starts * len(forms), "evaluations": evaluations, "optima": len(found)}
-    return list(answers), facts, notes(found, answers)
+    thinned = () if len(some) == len(wanted) else (f"{len(some)} of the {len(wanted)} points were fitted; give a timing to use all.",)
+    return list(answers), facts, (*notes(found, answers), *thinned)
 
 
 def notes(found: Sequence[FormCandidate], answers: Sequence[SynthesisedLinkage]) -> tuple[str, ...]:
@@ -83,6 +88,18 @@ def path_points(points: Any) -> Array:
     if np.ptp(array.real) + np.ptp(array.imag) == 0.0:
         raise UsageError("all points are the same; give points of a path.")
     return array
+
+
+def pivot_box(within: Any) -> tuple[complex, complex]:
+    """Return the lower left and upper right corner of a box."""
+    try:
+        box = np.asarray(within, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError("within must be two corners: give [[x, y], [x, y]] in metres.") from None
+    if box.shape != (2, 2) or not np.isfinite(box).all() or (np.ptp(box, axis=0) <= 0.0).any():
+        raise UsageError("within must be two opposite corners of a box: give [[x, y], [x, y]] in metres.")
+    low, high = box.min(axis=0), box.max(axis=0)
+    return complex(*low), complex(*high)
 
 
 def crank_angles(timing: Any, count: int) -> Array | None:

@@ -45,6 +45,7 @@ class LinkageForm:
     sample: Callable[[Array, np.random.Generator], Shapes]
     lengths: tuple[str, ...]
     slack: bool = True  # the four-bar has slack dimensions s, a, b, c
+    turns: int = 1  # of the crank in one cycle
 
     def numbers(self, columns: Columns, flags: Flags) -> dict[str, Dual]:
         """Return all dimensions by name, with lengths from slacks, and flags as constants."""
@@ -162,6 +163,7 @@ SIX_BAR_FORMS: dict[str, tuple[LinkageForm, ...]] = {
 
 def geared_five_bar(ratio: float) -> LinkageForm:
     """Return two cranks on ground, geared, and two links between them; the path is of the link on the driven crank."""
+    turns = _turns(ratio)
     steps: tuple[LinkageStep, ...] = (
         CrankStep("crank", Anchor("ground", "O")),
         CrankStep("second", Anchor("ground", "C", "r1"), ratio, "phase"),
@@ -171,7 +173,7 @@ def geared_five_bar(ratio: float) -> LinkageForm:
     def sample(u: Array, rng: np.random.Generator) -> Shapes:
         n = len(u)
         shape = {"r1": np.ones(n), "r2": 10.0 ** (2.0 * u[:, 0] - 1.5), "r5": 10.0 ** (2.0 * u[:, 1] - 1.5), "phase": 2.0 * np.pi * u[:, 2]}
-        angle = np.linspace(0.0, 2.0 * np.pi, CYCLE, endpoint=False)[None, :] * _turns(ratio)
+        angle = np.linspace(0.0, 2.0 * np.pi * turns, CYCLE * turns, endpoint=False)[None, :]
         a = shape["r2"][:, None] * np.exp(1j * angle)
         b = 1.0 + shape["r5"][:, None] * np.exp(1j * (ratio * angle + shape["phase"][:, None]))
         distance = np.abs(b - a)
@@ -180,7 +182,7 @@ def geared_five_bar(ratio: float) -> LinkageForm:
 
     names = ("r1", "r2", "r3", "r4", "r5", "phase")
     lengths = ("r1", "r2", "r3", "r4", "r5")
-    return LinkageForm("geared five-bar", steps, Anchor("coupler", "P", "w"), names, 5, sample, lengths, slack=False)
+    return LinkageForm("geared five-bar", steps, Anchor("coupler", "P", "w"), names, 5, sample, lengths, slack=False, turns=turns)
 
 
 def _turns(ratio: float) -> int:

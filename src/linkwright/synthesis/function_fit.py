@@ -18,8 +18,17 @@ SHORTEST = 0.05  # over the distance of the first fixed pivots
 
 
 @dataclass(frozen=True, eq=False)
+class FunctionParts:
+    """Errors (N, K), limited quantities with their largest size, and angles of coupled bodies."""
+
+    errors: Dual
+    limited: list[tuple[Dual, float]]
+    angles: dict[str, Array]
+
+
+@dataclass(frozen=True, eq=False)
 class FunctionFit:
-    """Candidates of one form for inputs and outputs (K,) in rad; guesses of coupled closures (N, K) as in form_fit.py."""
+    """Candidates of one form for inputs and outputs (K,) in rad; flags `guess:<body>` (N, K) are angles of the best iterate so far."""
 
     form: FunctionForm
     inputs: Array
@@ -27,7 +36,7 @@ class FunctionFit:
     longest: float
     cosine: float
     flags: Mapping[str, Array]
-    costs: Array = field(default_factory=lambda: np.zeros(0))
+    costs: Array = field(default_factory=lambda: np.zeros(0))  # least sum of squares of each candidate so far
 
     def bounds(self) -> tuple[Array, Array]:
         def pair(name: str) -> tuple[float, float]:
@@ -53,31 +62,29 @@ class FunctionFit:
         mean = seen.value.mean(1, keepdims=True)
         return (seen * np.conj(np.where(np.abs(mean) > 1e-9, mean, 1.0))).angle()
 
-    def parts(self, x: Array, rows: Array, *, slopes: bool = True) -> tuple[Dual, list[tuple[Dual, float]]]:
-        """Return the errors (N, K) and limited quantities with their largest size."""
+    def parts(self, x: Array, rows: Array, *, slopes: bool = True) -> FunctionParts:
         known = self.known(x, rows, slopes=slopes)
         limited = [(dual, 0.0) for dual in known.gaps.values()]
         limited += [(dual, self.cosine) for dual in known.closings.values()]
         limited += [(1.0 - dual * self.flags["side"][rows, None], 1.0 - LEAST_SIDE) for dual in known.sides.values()]
-        if self.form.coupled:
-            self._found.update({b: np.angle(known.poses[b].direction.value) for b in ("coupler", "rocker")})
-        return self.errors(known), limited
+        angles = {f"guess:{b}": np.angle(known.poses[b].direction.value) for b in ("coupler", "rocker")} if self.form.coupled else {}
+        return FunctionParts(self.errors(known), limited, angles)
 
     def __call__(self, x: Array, rows: Array) -> tuple[Array, Array]:
         """Return residuals (N, m) and their derivatives (N, m, n), as `levenberg_marquardt` calls it."""
-        errors, limited = self.parts(x, rows)
-        level = errors.each(lambda a: a - np.mean(a, axis=1, keepdims=True))
-        beyond = [exceeding(dual, limit) for dual, limit in limited]
+        parts = self.parts(x, rows)
+        level = parts.errors.each(lambda a: a - np.mean(a, axis=1, keepdims=True))
+        beyond = [exceeding(dual, limit) for dual, limit in parts.limited]
         n = x.shape[1]
         r = np.concatenate([level.value, *(b.value for b in beyond)], axis=1)
-        self._remember(rows, (r * r).sum(1))
+        self._remember(parts, rows, (r * r).sum(1))
         return r, np.concatenate([level.jacobian(n), *(b.jacobian(n) for b in beyond)], axis=1)
 
     def sums(self, x: Array) -> Array:
         """Return the sums of squares of all candidates."""
-        errors, limited = self.parts(x, np.arange(len(x)), slopes=False)
-        total = errors.value.var(axis=1) * errors.value.shape[1]
-        for dual, limit in limited:
+        parts = self.parts(x, np.arange(len(x)), slopes=False)
+        total = parts.errors.value.var(axis=1) * len(self.inputs)
+        for dual, limit in parts.limited:
             total = total + (exceeding(dual, limit).value ** 2).sum(1)
         return np.where(np.isfinite(total), total, np.inf)
 
@@ -87,25 +94,23 @@ class FunctionFit:
 
         def problem(v: Array, slopes: bool) -> tuple[Array, Array, Array, Array]:
             n = len(v) - 1
-            errors, limited = self.parts(v[None, :n], rows, slopes=slopes)
-            r = errors.value[0] - v[n]
-            self._remember(rows, np.array([r @ r]))
-            bounded = [(dual, limit) for dual, limit in limited if limit > 0.0]
+            parts = self.parts(v[None, :n], rows, slopes=slopes)
+            r = parts.errors.value[0] - v[n]
+            self._remember(parts, rows, np.array([r @ r]))
+            bounded = [(dual, limit) for dual, limit in parts.limited if limit > 0.0]
             g = np.concatenate([limit + sign * dual.value[0] for dual, limit in bounded for sign in (-1.0, 1.0)])
             if not slopes:
                 return r, np.zeros(0), g, np.zeros(0)
-            jacobian = np.hstack([errors.jacobian(n)[0], np.full((len(r), 1), -1.0)])
+            jacobian = np.hstack([parts.errors.jacobian(n)[0], np.full((len(r), 1), -1.0)])
             gradients = np.concatenate([sign * dual.jacobian(n)[0] for dual, _ in bounded for sign in (-1.0, 1.0)])
             return r, jacobian, g, np.hstack([gradients, np.zeros((len(g), 1))])
 
         return problem
 
-    _found: dict[str, Array] = field(default_factory=dict)
-
-    def _remember(self, rows: Array, cost: Array) -> None:
+    def _remember(self, parts: FunctionParts, rows: Array, cost: Array) -> None:
         """Store the angles of coupled bodies where the sum of squares has decreased, as starts of the next Newton iterations."""
-        if self._found:
+        if parts.angles:
             better = cost < self.costs[rows]
             self.costs[rows[better]] = cost[better]
-            for body, angle in self._found.items():
-                self.flags[f"guess:{body}"][rows[better]] = angle[better]
+            for name, angle in parts.angles.items():
+                self.flags[name][rows[better]] = angle[better]

@@ -26,6 +26,7 @@ def geared_paths(
     starts: int = STARTS,
     longest: float | None = None,
     shortest: float | None = None,
+    within: Any = None,
     transmission: float = TRANSMISSION,
 ) -> Found:
     """Return geared five-bars whose point passes points (K, 2) or K complex numbers, in metres.
@@ -47,5 +48,5 @@ def geared_paths(
     forms = [geared_five_bar(r) for r in ratios]
     return form_paths(
         forms, points, timing=timing, closed=closed, seed=seed, n=n, starts=starts, longest=longest, shortest=shortest,
-        transmission=transmission,
+        within=within, transmission=transmission,
     )  # fmt: skip

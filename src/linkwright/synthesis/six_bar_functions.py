@@ -103,7 +103,7 @@ def _search(
     optima = []
     for row in _distinct(x, cost):
         fit.costs[row] = np.inf
-        level = float(fit.parts(x[row : row + 1], np.array([row]), slopes=False)[0].value[0].mean())
+        level = float(fit.parts(x[row : row + 1], np.array([row]), slopes=False).errors.value[0].mean())
         ends = (np.append(low, -np.inf), np.append(high, np.inf))
         best = polished(fit.smooth(row), np.append(x[row], level), *ends, maximum=True, iterations=100, floor=0.1)
         evaluations += best.evaluations
