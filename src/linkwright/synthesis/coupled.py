@@ -158,7 +158,9 @@ def _solve(matrix: Array, right: Array) -> Array:
     return np.stack([(d * first - b * second) / determinant, (a * second - c * first) / determinant], axis=-2)
 
 
-def walked(steps: Sequence[LinkageStep], numbers: dict[str, Dual], angles: Array, start: dict[str, Array]) -> tuple[dict[str, Array], Array]:
+def walked(
+    steps: Sequence[LinkageStep], numbers: dict[str, Dual], angles: Array, start: dict[str, Array]
+) -> tuple[dict[str, Array], Array]:
     """Walk candidates along drive angles (N, K) from known body angles at the first (N,): angles of the hanging bodies, largest gaps.
 
     Each position starts from the last two by straight-line extrapolation, so that a candidate stays on its branch.

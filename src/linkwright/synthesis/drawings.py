@@ -43,7 +43,12 @@ class SlottedLinkage:
         """The model as `lw.load` reads it, with numbers in this unit of length."""
         document = self.base.document(name, unit, speed)
         joints = {
-            n: {"type": "pin_slot", "between": [s.body, s.pin_body], "at": s.pin, "axis": [float(s.direction.real), float(s.direction.imag)]}
+            n: {
+                "type": "pin_slot",
+                "between": [s.body, s.pin_body],
+                "at": s.pin,
+                "axis": [float(s.direction.real), float(s.direction.imag)],
+            }
             for n, s in self.slots.items()
         }
         drive = document.pop("drive")

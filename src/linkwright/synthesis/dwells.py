@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ STARTS = 4096
 ROUNDS = ((128, 20), (32, 60))  # candidates and iterations of Levenberg-Marquardt
 POLISHED, TRIED = 4, 12  # answers of one form, and attempts for them: some runs end outside of a limit
 PEAKS = (33, 96)  # samples in the window and outside for the largest deviation and the limits
-FINE = 720  # samples of the final measures over a turn
+DENSE = 720  # samples of the final measures over a turn
 LONGEST = 6.0  # links over the stroke of a slider
 ROCKER_SIZE = 0.2  # m, longest link where only angles are given
 TRANSMISSION = np.deg2rad(30.0)
@@ -44,10 +43,10 @@ def dwells(
 ) -> Found:
     """Return linkages whose output rests while the crank turns through `dwell_angle` (rad), and moves by `stroke` in the cycle.
 
-    kind: "stephenson III slider", "watt II slider", "slotted slider" (stroke in m), "stephenson III", "watt II", "slotted rocker" (stroke in
-    rad), or several with the same output; all sliders without it. tolerance: largest range of the output in the window, for a note where
-    it is not reached. start: crank angle from the line of the fixed pivots at which the dwell begins, free without it. longest: longest link in m.
-    transmission: least transmission angle in rad. The crank turns fully and counter-clockwise.
+    kind: "stephenson III slider", "watt II slider", "slotted slider" (stroke in m), "stephenson III", "watt II", "slotted rocker"
+    (stroke in rad), or several with the same output; all sliders without it. tolerance: largest range of the output in the window, for
+    a note where it is not reached. start: crank angle from the line of the fixed pivots at which the dwell begins, free without it.
+    longest: longest link in m. transmission: least transmission angle in rad. The crank turns fully and counter-clockwise.
     """
     sliders = [k for k, f in DWELL_FORMS.items() if not f.rotary]
     kinds = wanted_kinds(sliders if kind is None else kind, DWELL_FORMS)
@@ -144,8 +143,8 @@ def _distinct(x: Array, cost: Array) -> list[int]:
 def _answer(fit: DwellFit, row: int, x: Array, longest: float | None, stroke: float) -> SynthesisedLinkage:
     """Return one linkage in metres, drawn at the begin of its dwell, measured over a whole turn."""
     form, rows = fit.form, np.array([row])
-    inside = np.linspace(0.0, fit.window, FINE // 4 + 1)
-    theta = x[-1] + np.concatenate([inside, np.linspace(0.0, 2.0 * np.pi, FINE, endpoint=False)])
+    inside = np.linspace(0.0, fit.window, DENSE // 4 + 1)
+    theta = x[-1] + np.concatenate([inside, np.linspace(0.0, 2.0 * np.pi, DENSE, endpoint=False)])
     known = fit.known(x[None, :], rows, theta[None, :], slopes=False)
     y = fit.output(known, len(inside) // 2).value[0]
     travel = float(np.ptp(y))

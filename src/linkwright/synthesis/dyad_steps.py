@@ -1,8 +1,8 @@
 """Closed-form kinematics of dyadic planar linkages, for many candidates and positions at once, with exact derivatives.
 
 A linkage is a list of steps: a crank (or one geared to it), then dyads that hang on two bodies whose positions are known: two links
-with a pin (RRR), a rod with a slider (RRP), a slotted link (RPR), a slider with a slot across its guide (RPP). A body is an origin and a direction; a point of it is
-an `Anchor`, whose coordinates in the body are a dimension, real along the direction or complex.
+with a pin (RRR), a rod with a slider (RRP), a slotted link (RPR), a slider with a slot across its guide (RPP). A body is an origin
+and a direction; a point of it is an `Anchor`, whose coordinates in the body are a dimension, real along the direction or complex.
 
 Every dyad has a measure of its closing, the cosine c of its transmission angle: 0 is ideal, 1 or -1 a dead centre, beyond them the
 dyad does not close. There the links stay on the line of the dead centre and c grows with the gap, so that a search can return.

@@ -11,7 +11,7 @@ from linkwright.synthesis.drawings import drawn
 from linkwright.synthesis.duals import constant
 from linkwright.synthesis.dyad_steps import Anchor, CrankStep, LinkagePositions, LinkageStep, PinDyad, SlideDyad, positions
 
-FINE = 721
+DENSE = 721
 
 
 def peaucellier(length: float) -> SynthesisedLinkage:
@@ -37,10 +37,8 @@ def hart(length: float) -> SynthesisedLinkage:
     O on AB, P on AD and Q on CB at the share m from A, A and C: |OP| |OQ| = m (1 - m) (a^2 - b^2). P is on a circle through O.
     """
     a, b, m, crank, half = 2.0, 1.2, 0.5, 0.3, np.deg2rad(50.0)
-    numbers = {
-        "q": crank + 0j, "r": crank, "oa": m * a, "pa": m * b, "ob": -(1.0 - m) * a, "pd": -(1.0 - m) * b, "b": b, "a": a, "bq": (1.0 - m) * b,
-        "side": 1.0, "crossed": 1.0,
-    }  # fmt: skip
+    near = {"oa": m * a, "pa": m * b, "ob": -(1.0 - m) * a, "pd": -(1.0 - m) * b, "bq": (1.0 - m) * b}
+    numbers = {"q": crank + 0j, "r": crank, "a": a, "b": b, "side": 1.0, "crossed": 1.0, **near}
     steps: tuple[LinkageStep, ...] = (
         CrankStep("crank", Anchor("ground", "R", "q")),
         PinDyad("first", "second", Anchor("ground", "O"), Anchor("crank", "S", "r"), "A", ("oa", "pa"), "side"),
@@ -63,13 +61,13 @@ def _answer(
     kind: str, length: float, steps: tuple[LinkageStep, ...], numbers: dict[str, complex], point: Anchor, half: float
 ) -> SynthesisedLinkage:
     """Return the linkage with a line of this length along x, drawn in its middle."""
-    angle = np.linspace(-half, half, FINE)
+    angle = np.linspace(-half, half, DENSE)
     known = positions(steps, {n: constant([v]) for n, v in numbers.items()}, constant(angle[None, :]))
     p = known.point(point).value[0]
     size = complex(length / (p[-1] - p[0]))
     beside = (p * size).imag
     speed = np.gradient((p * size).real, angle)[2:-2]
-    linkage = drawn(kind, steps, known, position=FINE // 2, points=[point], output=f"{point.body}.{point.pin}", size=size)
+    linkage = drawn(kind, steps, known, position=DENSE // 2, points=[point], output=f"{point.body}.{point.pin}", size=size)
     lengths = _lengths(known, size)
     measures = {
         "straightness": float(np.ptp(beside)),

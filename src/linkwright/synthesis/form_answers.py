@@ -46,9 +46,8 @@ def answer(candidate: FormCandidate, centre: complex, size: float, *, unit: str 
     turn = float(candidate.x[fit.start - 1])
     place = complex(candidate.x[fit.start - 3], candidate.x[fit.start - 2])
     output = f"{fit.form.path.body}.{fit.form.path.pin}"
-    linkage = drawn(
-        fit.form.kind, fit.form.steps, known, points=[fit.form.path], output=output, size=size * np.exp(1j * turn), place=centre + size * place
-    )
+    scale = size * complex(np.exp(1j * turn))
+    linkage = drawn(fit.form.kind, fit.form.steps, known, points=[fit.form.path], output=output, size=scale, place=centre + size * place)
     lengths = [abs(float(known.dimensions[n].value[0, 0])) for n in fit.form.lengths]
     measures = {"largest deviation": size * float(np.abs(path - fit.points).max()), "link ratio": max(lengths) / min(lengths)}
     least = trace.least_transmission

@@ -16,8 +16,8 @@ from linkwright.numerics.sobol import sobol
 from linkwright.synthesis.coupled import walked
 from linkwright.synthesis.duals import constant
 from linkwright.synthesis.dyad_steps import positions
-from linkwright.synthesis.forms import LinkageForm
 from linkwright.synthesis.form_fit import LEAST_SIDE, ROUND, FormFit, FormLimits
+from linkwright.synthesis.forms import LinkageForm
 from linkwright.synthesis.minimax import VIOLATED, SmoothProblem, polished
 
 Array = np.ndarray

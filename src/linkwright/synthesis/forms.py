@@ -151,8 +151,7 @@ def stephenson_two() -> LinkageForm:
 
 SIX_BAR_FORMS: dict[str, tuple[LinkageForm, ...]] = {
     "watt I": tuple(
-        six_bar("watt I", *bodies)
-        for bodies in (("crank", "coupler"), ("coupler", "crank"), ("coupler", "rocker"), ("rocker", "coupler"))
+        six_bar("watt I", *bodies) for bodies in (("crank", "coupler"), ("coupler", "crank"), ("coupler", "rocker"), ("rocker", "coupler"))
     ),
     "watt II": (six_bar("watt II", "rocker", "ground"),),
     "stephenson I": (six_bar("stephenson I", "crank", "rocker"), six_bar("stephenson I", "rocker", "crank")),

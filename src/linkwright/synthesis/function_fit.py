@@ -47,13 +47,13 @@ class FunctionFit:
         pairs = np.array([pair(name) for name in self.form.columns])
         return pairs[:, 0], pairs[:, 1]
 
-    def known(self, x: Array, rows: Array, *, slopes: bool = True, inputs: Array | None = None, flags: Mapping | None = None) -> LinkagePositions:
+    def known(self, x: Array, rows: Array, *, slopes: bool = True, inputs: Array | None = None) -> LinkagePositions:
         """Return the poses at the inputs, or at other crank angles from the first one."""
         columns = dict(zip(self.form.columns, dimensions(x, slopes=slopes), strict=True))
         start = columns.pop("start")
         gone = (self.inputs if inputs is None else inputs) - self.inputs[0]
         theta = start + np.broadcast_to(gone, (len(x), len(gone)))
-        numbers = self.form.numbers(columns, {n: f[rows] for n, f in self.flags.items()} if flags is None else flags)
+        numbers = self.form.numbers(columns, {n: f[rows] for n, f in self.flags.items()})
         return positions(self.form.steps, numbers, theta)
 
     def errors(self, known: LinkagePositions) -> Dual:

@@ -113,7 +113,8 @@ def _stephenson_three() -> FunctionForm:
         x = r3 * ((4.0 * u[:, 4] - 1.5) + 1j * (4.0 * u[:, 5] - 2.0))
         y = (5.0 * u[:, 6] - 2.0) + 1j * (5.0 * u[:, 7] - 2.5)
         flags = {"s1": rng.choice([-1.0, 1.0], n)}
-        numbers = {"r1": constant([1.0]), "r2": constant(r2), "r3": constant(r3), "r4": constant(r4), "s1": constant(flags["s1"]), "x": constant(x)}
+        given = {"r1": np.ones(1), "r2": r2, "r3": r3, "r4": r4, "s1": flags["s1"], "x": x}
+        numbers = {name: constant(v) for name, v in given.items()}
         known = positions(FOUR_BAR, numbers, constant(start[:, None] + inputs - inputs[0]))
         q = known.point(Anchor("coupler", "D", "x")).value - y[:, None]
         psi = 2.0 * np.pi * u[:, 8:9] + outputs - outputs[0]
@@ -121,8 +122,8 @@ def _stephenson_three() -> FunctionForm:
         seen, square = 2.0 * (np.conj(q) * np.exp(1j * psi)).real, np.abs(q) ** 2
         centred = seen - seen.mean(1, keepdims=True)
         l2 = (centred * square).sum(1) / np.maximum((centred * centred).sum(1), 1e-12)
-        constant_ = (square - l2[:, None] * seen).mean(1)
-        l1 = np.sqrt(np.maximum(constant_ + l2**2, 0.0))
+        rest = (square - l2[:, None] * seen).mean(1)
+        l1 = np.sqrt(np.maximum(rest + l2**2, 0.0))
         turned = np.pi * (l2 < 0.0)
         l2, middle = np.abs(l2), k // 2
         f = y + l2 * np.exp(1j * (psi[:, middle] + turned))

@@ -34,7 +34,7 @@ def geared_paths(
     ratio: speed of the second crank over that of the driven one, or several; by default -1, 1, -2 and 2. A fraction (-1/2) is
     allowed: the cycle then takes several turns of the driven crank. Other arguments as of `six_bar_paths`.
     """
-    given = RATIOS if ratio is None else (ratio,) if np.isscalar(ratio) else tuple(ratio)
+    given: Sequence[Any] = RATIOS if ratio is None else ratio if isinstance(ratio, Sequence) else (ratio,)
     ratios = []
     for value in given:
         if not isinstance(value, (int, float)) or not np.isfinite(value) or value == 0 or abs(value) > 20:

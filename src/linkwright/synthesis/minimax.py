@@ -1,13 +1,14 @@
 """Last improvement of one candidate by SLSQP with exact derivatives: least squares or least maximum, under inequalities.
 
 A problem is a function (x, slopes) -> (r, r_x, g, g_x): residuals, inequalities g >= 0, and their derivatives, which are empty without
-`slopes`: a line search needs values only. The least maximum is found by its epigraph, min t with -t <= r <= t; residuals far below the maximum enter only when they grow (working set).
+`slopes`: a line search needs values only. The least maximum is found by its epigraph, min t with -t <= r <= t; residuals far below
+the maximum enter only when they grow (working set).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,15 +28,15 @@ class PolishedPoint:
     evaluations: int
 
 
-@dataclass(eq=False)
 class _Cached:
-    """The last evaluation in scaled variables, and whether it has derivatives."""
+    """A problem in scaled variables that stores its last evaluation, and whether that has derivatives."""
 
-    problem: SmoothProblem
-    scale: Array
-    key: tuple[bytes, bool] = (b"", False)
-    last: tuple[Array, Array, Array, Array] = field(default_factory=lambda: (np.zeros(0),) * 4)
-    count: int = 0
+    def __init__(self, problem: SmoothProblem, scale: Array):
+        none = np.zeros(0)
+        self.problem, self.scale = problem, scale
+        self.key: tuple[bytes, bool] = (b"", False)
+        self.last: tuple[Array, Array, Array, Array] = (none, none, none, none)
+        self.count = 0
 
     def __call__(self, y: Array, *, slopes: bool = True) -> tuple[Array, Array, Array, Array]:
         here, complete = self.key

@@ -42,8 +42,9 @@ def six_bar_functions(
 ) -> Found:
     """Return six-bars whose output angle follows `outputs` over the crank angles `inputs`, both in rad; both may start anywhere.
 
-    kind: "watt II", "stephenson III", "stephenson II", or several; the first two without it. size: distance in m of the first two fixed
-    pivots; ratio: longest link over it. transmission: least transmission angle in rad over the range. Error: largest |output - wanted|, rad.
+    kind: "watt II", "stephenson III", "stephenson II", or several; the first two without it. size: distance in m of the first two
+    fixed pivots; ratio: longest link over it. transmission: least transmission angle in rad over the range. The error is the largest
+    |output - wanted| in rad at the inputs, so give as many as the function needs.
     """
     given, wanted = _angles(inputs, outputs)
     if not (np.isfinite(size) and size > 0.0 and 1.0 < ratio <= 1e3):
@@ -78,7 +79,7 @@ def _angles(inputs: Any, outputs: Any) -> tuple[Array, Array]:
     if not ((steps > 0.0).all() or (steps < 0.0).all()) or abs(given[-1] - given[0]) > 2.0 * np.pi:
         raise UsageError("inputs must increase (or decrease), within one turn of the crank.")
     if np.ptp(wanted) == 0.0 or np.ptp(wanted) > np.deg2rad(170.0):
-        raise UsageError(f"outputs span {np.rad2deg(np.ptp(wanted)):g} deg; the output of a dyad can swing by up to 170 deg, and must move.")
+        raise UsageError(f"outputs span {np.rad2deg(np.ptp(wanted)):g} deg; the output of a dyad must move, and by up to 170 deg.")
     return given, wanted
 
 

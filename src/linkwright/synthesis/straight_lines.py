@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from linkwright.synthesis.linkage import Linkage
 from linkwright.synthesis.minimax import VIOLATED, SmoothProblem, polished
 
 Array = np.ndarray
-SAMPLES, FINE = 61, 1441  # positions along the line: of the search, of the final measures
+SAMPLES, DENSE = 61, 1441  # positions along the line: of the search, of the final measures
 ATTEMPTS, REFINED = 10, 3  # least squares, and those of them whose largest deviation is minimised
 COSINE = np.cos(np.deg2rad(15.0))  # least transmission angle along the line
 
@@ -163,15 +162,13 @@ def _best(problem: LineProblem, seed: int) -> tuple[Array | None, int]:
 def _answer(problem: LineProblem, x: Array, length: float) -> SynthesisedLinkage:
     """Return the linkage in metres, drawn in the middle of its line, with the line along x."""
     family = problem.family
-    share = np.linspace(-1.0, 1.0, FINE)
+    share = np.linspace(-1.0, 1.0, DENSE)
     beside, chord, line = problem.beside(x, share, slopes=False)
-    p, a = line.p.value[0], np.broadcast_to(line.a.value, (1, FINE))[0]
+    p, a = line.p.value[0], np.broadcast_to(line.a.value, (1, DENSE))[0]
     size = complex(length / float(chord.value[0, 0]) * np.exp(-1j * x[-2]))
-    middle = FINE // 2
-    pins = {
-        "O": 0j, "A": complex(a[middle]), "B": complex(np.broadcast_to(line.b.value, (1, FINE))[0, middle]), "C": complex(line.c.value[0, 0]),
-        "P": complex(p[middle]),
-    }  # fmt: skip
+    middle = DENSE // 2
+    b = np.broadcast_to(line.b.value, (1, DENSE))[0]
+    pins = {"O": 0j, "A": complex(a[middle]), "B": complex(b[middle]), "C": complex(line.c.value[0, 0]), "P": complex(p[middle])}
     bodies = {"ground": ("O", "C"), "crank": ("O", "A"), "coupler": ("A", "B"), "rocker": ("C", "B")}
     linkage = Linkage(family.kind, pins, bodies, "O", {"coupler": ("P",)}, output="coupler.P").moved(size, 0j)
     width = float(np.ptp(beside.value[0])) * length
