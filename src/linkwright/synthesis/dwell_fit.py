@@ -15,7 +15,7 @@ from linkwright.synthesis.duals import Dual, dimensions
 from linkwright.synthesis.dwell_forms import DwellForm
 from linkwright.synthesis.dyad_steps import LinkagePositions, SlotDyad, positions
 from linkwright.synthesis.form_fit import ANGLE, exceeding
-from linkwright.synthesis.minimax import SmoothProblem
+from linkwright.synthesis.polishing import SmoothProblem
 
 Array = np.ndarray
 IN_WINDOW, OUTSIDE = 21, 40  # samples of the least squares
@@ -25,11 +25,16 @@ RATIO = 12.0  # largest length over the shortest link
 
 @dataclass(frozen=True)
 class DwellLimits:
-    """Largest cosine of a transmission angle; largest length over the stroke (sliders); wanted swing in rad (rockers)."""
+    """Largest cosine of a transmission angle; wanted swing in rad (rockers); limits of lengths.
+
+    longest, shortest: over the stroke of a slider. ratio: largest length over the shortest link.
+    """
 
     cosine: float
-    longest: float
     swing: float
+    longest: float
+    shortest: float = 0.0
+    ratio: float = RATIO
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +88,15 @@ class DwellFit:
         limited = [(dual, self.limits.cosine) for dual in known.closings.values()]
         lengths = [known.dimensions[n] for n in self.form.all_lengths]
         lengths.append(known.dimensions["x"].size())
-        limited += [(length / RATIO, 1.0) for length in lengths]
+        limited += [(length / self.limits.ratio, 1.0) for length in lengths]
         if isinstance(self.form.step, SlotDyad):
             limited.append((LEAST_REACH / known.travels[self.form.output], 1.0))
         if self.form.rotary:
             limited.append((self.limits.swing / stroke, 1.0))
             return y / self.limits.swing, limited
         limited += [(length / (stroke * self.limits.longest), 1.0) for length in lengths]
+        if self.limits.shortest > 0.0:
+            limited += [(stroke * self.limits.shortest / length, 1.0) for length in lengths[:-1]]
         return y / stroke, limited
 
     def __call__(self, x: Array, rows: Array) -> tuple[Array, Array]:
@@ -111,7 +118,7 @@ class DwellFit:
         return np.where(np.isfinite(total), total, np.inf)
 
     def smooth(self, row: int) -> SmoothProblem:
-        """Return one candidate as a problem under inequalities (minimax.py); its last variable is the level of rest."""
+        """Return one candidate as a problem under inequalities (polishing.py); its last variable is the level of rest."""
         rows = np.array([row])
 
         def problem(v: Array, slopes: bool) -> tuple[Array, Array, Array, Array]:

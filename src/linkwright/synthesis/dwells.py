@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +12,10 @@ from linkwright.numerics.levenberg_marquardt import levenberg_marquardt
 from linkwright.numerics.sobol import sobol
 from linkwright.synthesis.answers import SynthesisedLinkage, ranked
 from linkwright.synthesis.drawings import drawn
-from linkwright.synthesis.dwell_fit import IN_WINDOW, DwellFit, DwellLimits
+from linkwright.synthesis.dwell_fit import IN_WINDOW, RATIO, DwellFit, DwellLimits
 from linkwright.synthesis.dwell_forms import DWELL_FORMS, DwellForm
 from linkwright.synthesis.form_paths import Found, wanted_kinds
-from linkwright.synthesis.minimax import VIOLATED, polished
+from linkwright.synthesis.polishing import VIOLATED, polished
 
 Array = np.ndarray
 STARTS = 4096
@@ -36,6 +36,7 @@ def dwells(
     kind: str | Sequence[str] | None = None,
     start: float | None = None,
     longest: float | None = None,
+    shortest: float | None = None,
     transmission: float = TRANSMISSION,
     seed: int = 0,
     n: int = 5,
@@ -46,14 +47,19 @@ def dwells(
     kind: "stephenson III slider", "watt II slider", "slotted slider" (stroke in m), "stephenson III", "watt II", "slotted rocker"
     (stroke in rad), or several with the same output; all sliders without it. tolerance: largest range of the output in the window, for
     a note where it is not reached. start: crank angle from the line of the fixed pivots at which the dwell begins, free without it.
-    longest: longest link in m. transmission: least transmission angle in rad. The crank turns fully and counter-clockwise.
+    longest, shortest: limits of the links in m. transmission: least transmission angle in rad. The crank turns fully and counter-clockwise.
     """
     sliders = [k for k, f in DWELL_FORMS.items() if not f.rotary]
     kinds = wanted_kinds(sliders if kind is None else kind, DWELL_FORMS)
     forms = [DWELL_FORMS[k] for k in kinds]
-    _check(stroke, dwell_angle, tolerance, start, longest, transmission, n, starts, forms)
+    sizes = {"stroke": stroke, "dwell_angle": dwell_angle, "tolerance": tolerance, "longest": longest, "shortest": shortest}
+    _check(sizes, start, transmission, n, starts, forms)
     rotary = forms[0].rotary
-    limits = DwellLimits(float(np.cos(transmission)), LONGEST if longest is None or rotary else longest / stroke, stroke)
+    cosine = float(np.cos(transmission))
+    if rotary:
+        limits = DwellLimits(cosine, stroke, LONGEST, ratio=min(RATIO, (longest or ROCKER_SIZE) / shortest) if shortest else RATIO)
+    else:
+        limits = DwellLimits(cosine, stroke, longest / stroke if longest else LONGEST, shortest / stroke if shortest else 0.0)
     found: list[SynthesisedLinkage] = []
     evaluations = 0
     for form in forms:
@@ -76,14 +82,19 @@ def dwells(
 
 
 def _check(
-    stroke: float, dwell_angle: float, tolerance: float | None, start: float | None, longest: float | None, transmission: float, n: int,
-    starts: int, forms: Sequence[DwellForm],
-) -> None:  # fmt: skip
+    sizes: Mapping[str, float | None], start: float | None, transmission: float, n: int, starts: int, forms: Sequence[DwellForm]
+) -> None:
     if len({f.rotary for f in forms}) > 1:
         raise UsageError("kinds with a slider (stroke in m) and with a rocker (stroke in rad) cannot be mixed; ask for one of them.")
-    for name, value in (("stroke", stroke), ("dwell_angle", dwell_angle), ("tolerance", tolerance), ("longest", longest)):
+    for name, value in sizes.items():
         if value is not None and not (np.isfinite(value) and value > 0.0):
             raise UsageError(f"{name} = {value}: give a positive number in SI.")
+    stroke, dwell_angle = sizes["stroke"], sizes["dwell_angle"]
+    if stroke is None or dwell_angle is None:
+        raise UsageError("a dwell is described by its stroke and by dwell_angle, the part of the turn in rad; give both.")
+    longest, shortest = sizes["longest"], sizes["shortest"]
+    if longest and shortest and longest <= shortest:
+        raise UsageError(f"links between {shortest:g} and {longest:g} m: give longest above shortest.")
     if start is not None and not np.isfinite(start):
         raise UsageError(f"start = {start}: give the crank angle in rad at which the dwell begins.")
     if dwell_angle > np.deg2rad(300.0):

@@ -14,7 +14,7 @@ import numpy as np
 from linkwright.synthesis.duals import Dual, dimensions
 from linkwright.synthesis.dyad_steps import LinkagePositions, positions
 from linkwright.synthesis.forms import LinkageForm
-from linkwright.synthesis.minimax import SmoothProblem
+from linkwright.synthesis.polishing import SmoothProblem
 
 Array = np.ndarray
 ROUND = 24  # positions over a turn at which the dyads have to close
@@ -179,7 +179,7 @@ class FormFit:
         return np.where(np.isfinite(total), total, np.inf)
 
     def smooth(self, row: int) -> SmoothProblem:
-        """Return one candidate as a problem under inequalities (minimax.py)."""
+        """Return one candidate as a problem under inequalities (polishing.py)."""
         rows = np.array([row])
 
         def problem(x: Array, slopes: bool) -> tuple[Array, Array, Array, Array]:

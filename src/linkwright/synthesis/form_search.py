@@ -18,7 +18,7 @@ from linkwright.synthesis.duals import constant
 from linkwright.synthesis.dyad_steps import positions
 from linkwright.synthesis.form_fit import LEAST_SIDE, ROUND, FormFit, FormLimits
 from linkwright.synthesis.forms import LinkageForm
-from linkwright.synthesis.minimax import VIOLATED, SmoothProblem, polished
+from linkwright.synthesis.polishing import VIOLATED, SmoothProblem, polished
 
 Array = np.ndarray
 GRID = 72  # positions of a walk over the turn, coupled closures

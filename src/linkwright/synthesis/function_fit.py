@@ -11,7 +11,7 @@ from linkwright.synthesis.duals import Dual, dimensions
 from linkwright.synthesis.dyad_steps import LinkagePositions, positions
 from linkwright.synthesis.form_fit import ANGLE, LEAST_SIDE, exceeding
 from linkwright.synthesis.function_forms import FunctionForm
-from linkwright.synthesis.minimax import SmoothProblem
+from linkwright.synthesis.polishing import SmoothProblem
 
 Array = np.ndarray
 SHORTEST = 0.05  # over the distance of the first fixed pivots
@@ -89,7 +89,7 @@ class FunctionFit:
         return np.where(np.isfinite(total), total, np.inf)
 
     def smooth(self, row: int) -> SmoothProblem:
-        """Return one candidate as a problem under inequalities (minimax.py); its last variable is the start of the output."""
+        """Return one candidate as a problem under inequalities (polishing.py); its last variable is the start of the output."""
         rows = np.array([row])
 
         def problem(v: Array, slopes: bool) -> tuple[Array, Array, Array, Array]:

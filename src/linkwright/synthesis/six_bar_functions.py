@@ -17,7 +17,7 @@ from linkwright.synthesis.drawings import drawn
 from linkwright.synthesis.form_paths import Found, wanted_kinds
 from linkwright.synthesis.function_fit import FunctionFit
 from linkwright.synthesis.function_forms import FUNCTION_FORMS, FunctionForm
-from linkwright.synthesis.minimax import VIOLATED, polished
+from linkwright.synthesis.polishing import VIOLATED, polished
 
 Array = np.ndarray
 STARTS = 4096

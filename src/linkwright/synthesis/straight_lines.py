@@ -18,12 +18,13 @@ from linkwright.synthesis.exact_lines import EXACT_LINES
 from linkwright.synthesis.form_paths import Found, wanted_kinds
 from linkwright.synthesis.line_families import LINE_FAMILIES, FourBarLine, LineFamily, hoeken_start
 from linkwright.synthesis.linkage import Linkage
-from linkwright.synthesis.minimax import VIOLATED, SmoothProblem, polished
+from linkwright.synthesis.polishing import VIOLATED, SmoothProblem, polished
 
 Array = np.ndarray
 SAMPLES, DENSE = 61, 1441  # positions along the line: of the search, of the final measures
 ATTEMPTS, REFINED = 10, 3  # least squares, and those of them whose largest deviation is minimised
-COSINE = np.cos(np.deg2rad(15.0))  # least transmission angle along the line
+TRANSMISSION = np.deg2rad(15.0)
+COSINE = float(np.cos(TRANSMISSION))
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,10 @@ class LineProblem:
 
     family: LineFamily
     half: float | None  # half of the range of the crank's angle, where it is given
-    size: float | None  # longest link over the length of the line
+    longest: float | None = None  # link or arm over the length of the line
+    shortest: float | None = None
+    ratio: float | None = None  # longest over shortest link
+    cosine: float = COSINE
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -61,9 +65,14 @@ class LineProblem:
 
         def problem(x: Array, slopes: bool) -> tuple[Array, Array, Array, Array]:
             beside, length, line = self.beside(x, share, slopes=slopes)
-            limited = [(closing, COSINE) for closing in line.closings]
-            if self.size is not None:
-                limited += [(r / (length * self.size), 1.0) for r in line.lengths]
+            limited = [(closing, self.cosine) for closing in line.closings]
+            links = line.lengths[:4]
+            if self.longest is not None:
+                limited += [(r / (length * self.longest), 1.0) for r in line.lengths]
+            if self.shortest is not None:
+                limited += [(length * self.shortest / r, 1.0) for r in links]
+            if self.ratio is not None:
+                limited += [(r / s * (1.0 / self.ratio), 1.0) for r in links for s in links if r is not s]
             g = np.concatenate([limit + sign * dual.value[0] for dual, limit in limited for sign in (-1.0, 1.0)])
             if not slopes:
                 return beside.value[0], np.zeros(0), g, np.zeros(0)
@@ -100,6 +109,10 @@ def straight_lines(
     share: float | None = None,
     kind: str | Sequence[str] | None = None,
     size: float | None = None,
+    longest: float | None = None,
+    shortest: float | None = None,
+    most_ratio: float | None = None,
+    transmission: float = TRANSMISSION,
     seed: int = 0,
     n: int = 8,
 ) -> Found:
@@ -107,9 +120,15 @@ def straight_lines(
 
     kind: "hoeken", "chebyshev", "roberts", "watt", "evans" (approximate), "peaucellier", "hart", "scott-russell" (exact), or several; all
     without it, and with `share` those that turn fully. share: part of the turn of the crank in which the point is on the line, 0.5 without
-    it. size: largest length of a link or of an arm of the coupler over the length of the line, for linkages that swing.
+    it. size: largest length of a link or of an arm of the coupler over the length of the line, for linkages that swing; or `longest` in
+    m, for all approximate ones. shortest: shortest link in m. most_ratio: longest over shortest link. transmission: least transmission
+    angle in rad along the line.
     """
-    for name, value, low, high in (("length", length, 0.0, np.inf), ("share", share, 0.0, 0.75), ("size", size, 0.3, 1e3)):
+    given = (("length", length, 0.0, np.inf), ("share", share, 0.0, 0.75), ("size", size, 0.3, 1e3), ("longest", longest, 0.0, np.inf),
+             ("shortest", shortest, 0.0, np.inf), ("most_ratio", most_ratio, 1.0, np.inf))  # fmt: skip
+    if not 0.0 <= transmission < np.pi / 2.0:
+        raise UsageError(f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.")
+    for name, value, low, high in given:
         if value is not None and not (np.isfinite(value) and low < value <= high):
             raise UsageError(f"{name} = {value}: give a number above {low:g}{'' if high == np.inf else f', at most {high:g}'}.")
     if n < 1:
@@ -123,14 +142,17 @@ def straight_lines(
             continue
         family = LINE_FAMILIES[name]
         turns = family.size is None
-        problem = LineProblem(family, np.pi * (share or 0.5) if turns else None, None if turns else size or family.size)
+        most = longest / length if longest else None if turns else size or family.size
+        least = shortest / length if shortest else None
+        half = np.pi * (share or 0.5) if turns else None
+        problem = LineProblem(family, half, most, least, most_ratio, float(np.cos(transmission)))
         x, count = _best(problem, seed)
         evaluations += count
         if x is None:
             missed.append(name)
         else:
             found.append(_answer(problem, x, length))
-    notes = tuple(f"{name}: no proportions meet size = {size:g}; allow longer links." for name in missed)
+    notes = tuple(f"{name}: no proportions meet these limits; allow longer links or a smaller transmission angle." for name in missed)
     return list(ranked(found)[:n]), {"evaluations": evaluations, "families": len(kinds)}, notes
 
 
