@@ -20,6 +20,7 @@ from linkwright.synthesis.polishing import SmoothProblem
 Array = np.ndarray
 IN_WINDOW, OUTSIDE = 21, 40  # samples of the least squares
 LEAST_REACH = 0.5  # of a pin in the slot of a rocker from the rocker's pivot, over the shortest link
+MOST_SWING = 1.02  # of a rocker over what is wanted
 RATIO = 12.0  # largest length over the shortest link
 
 
@@ -35,6 +36,14 @@ class DwellLimits:
     longest: float
     shortest: float = 0.0
     ratio: float = RATIO
+    most_swing: float = MOST_SWING
+
+    @property
+    def tightened(self) -> DwellLimits:
+        """Limits of the least squares, whose penalties let candidates a little outside: those ends meet the actual limits."""
+        return DwellLimits(
+            self.cosine * 0.99, self.swing * 1.006, self.longest * 0.99, self.shortest * 1.01, self.ratio * 0.99, 1.0 + (MOST_SWING - 1.0) * 0.4
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +101,7 @@ class DwellFit:
         if isinstance(self.form.step, SlotDyad):
             limited.append((LEAST_REACH / known.travels[self.form.output], 1.0))
         if self.form.rotary:
-            limited.append((self.limits.swing / stroke, 1.0))
+            limited += [(self.limits.swing / stroke, 1.0), (stroke * (1.0 / (self.limits.most_swing * self.limits.swing)), 1.0)]
             return y / self.limits.swing, limited
         limited += [(length / (stroke * self.limits.longest), 1.0) for length in lengths]
         if self.limits.shortest > 0.0:

@@ -20,7 +20,7 @@ from linkwright.synthesis.polishing import VIOLATED, polished
 Array = np.ndarray
 STARTS = 4096
 ROUNDS = ((128, 20), (32, 60))  # candidates and iterations of Levenberg-Marquardt
-POLISHED, TRIED = 4, 12  # answers of one form, and attempts for them: some runs end outside of a limit
+POLISHED, TRIED = 4, 8  # answers, and attempts of one form: some runs end outside of a limit
 PEAKS = (33, 96)  # samples in the window and outside for the largest deviation and the limits
 DENSE = 720  # samples of the final measures over a turn
 LONGEST = 6.0  # links over the stroke of a slider
@@ -116,7 +116,7 @@ def _search(
     if start is not None:
         u[:, 5] = start / (2.0 * np.pi)
     shape, flags = form.sample(u, np.linspace(0.0, window, IN_WINDOW), rng)
-    fit = DwellFit(form, window, limits, flags, start)
+    fit = DwellFit(form, window, limits.tightened, flags, start)
     low, high = fit.bounds()
     x = np.clip(np.column_stack([shape[name] for name in form.columns]), low, high)
     cost = fit.sums(x)
@@ -128,10 +128,10 @@ def _search(
         x, cost, evaluations = done.x, done.cost, evaluations + done.evaluations
     optima = []
     for row in _distinct(x, cost):
-        finer = replace(fit, inside=PEAKS[0], outside=PEAKS[1])
+        finer = replace(fit, limits=limits, inside=PEAKS[0], outside=PEAKS[1])
         level = float(fit.parts(x[row : row + 1], np.array([row]), slopes=False)[0].value[0, :IN_WINDOW].mean())
         ends = (np.append(low, -np.inf), np.append(high, np.inf))
-        best = polished(finer.smooth(row), np.append(x[row], level), *ends, maximum=True, iterations=60, floor=0.1)
+        best = polished(finer.smooth(row), np.append(x[row], level), *ends, maximum=True, iterations=40, floor=0.1)
         evaluations += best.evaluations
         if best.violation < 1e2 * VIOLATED:
             optima.append((best.value, fit, row, best.x[:-1]))
