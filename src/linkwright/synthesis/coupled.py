@@ -95,15 +95,21 @@ class CoupledStep:
             gaps[..., i] = ((apart * np.conj(apart)).real / square - 1.0) * 0.5
             for j in range(2):
                 for anchor, sign in ends:
-                    if anchor.body in self._carried(j):
+                    moving = self._moving(j, anchor)
+                    if moving is not None:
                         # d point / d angle = i (point - origin)
-                        matrix[..., i, j] -= sign * (np.conj(apart) * (point(anchor) - poses[self.hanging[j][0]][0])).imag / square
+                        matrix[..., i, j] -= sign * (np.conj(apart) * (point(moving) - poses[self.hanging[j][0]][0])).imag / square
         return gaps, matrix
 
-    def _carried(self, j: int) -> set[str]:
-        """Return hanging body j and the one that hangs on it."""
+    def _moving(self, j: int, anchor: Anchor) -> Anchor | None:
+        """Return the point of hanging body j whose velocity a point has when the angle of that body changes.
+
+        The point itself where it is on this body; the anchor of a body that hangs on it, which is shifted but not turned; else None.
+        """
         body = self.hanging[j][0]
-        return {body} | {b for b, a in self.hanging if a.body == body}
+        if anchor.body == body:
+            return anchor
+        return next((a for b, a in self.hanging if b == anchor.body and a.body == body), None)
 
     def _place(self, known: LinkagePositions, angles: Sequence[Dual]) -> None:
         for (body, anchor), angle in zip(self.hanging, angles, strict=True):
@@ -121,15 +127,16 @@ class CoupledStep:
         for bar in self.bars:
             start, end = known.point(bar.start), known.point(bar.end)
             along = (end - start).conjugate()
-            row = [self._lever(known, j, bar.end, end) - self._lever(known, j, bar.start, start) for j in range(2)]
+            row = [self._lever(known, j, bar.end) - self._lever(known, j, bar.start) for j in range(2)]
             entries = [(along * lever).real for lever in row]
             size = (entries[0] + entries[1] * 1j).size()
             rows.append([entry / size for entry in entries])
         return rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
 
-    def _lever(self, known: LinkagePositions, j: int, anchor: Anchor, at: Dual) -> Dual:
-        """Return the velocity of a point by the angle of hanging body j: of a point of this body, or of one that hangs on it."""
-        return (at - known.point(self.hanging[j][1])) * 1j if anchor.body in self._carried(j) else constant([0j])
+    def _lever(self, known: LinkagePositions, j: int, anchor: Anchor) -> Dual:
+        """Return the velocity of a point by the angle of hanging body j."""
+        moving = self._moving(j, anchor)
+        return constant([0j]) if moving is None else (known.point(moving) - known.point(self.hanging[j][1])) * 1j
 
     @property
     def joins(self) -> tuple[tuple[str, str], ...]:
