@@ -146,7 +146,7 @@ def test_derivatives_of_outputs_equal_complex_steps(kind: str) -> None:
 
 
 def test_derivatives_of_a_coupled_closure_are_those_of_the_engine() -> None:
-    (form,) = SIX_BAR_FORMS["stephenson II"]
+    form, _ = SIX_BAR_FORMS["stephenson II"]
     shape, flags, known, k = chosen(form)
     names = (*form.names, "w.re", "w.im")
     x = np.array([[shape[n][k] for n in names]])

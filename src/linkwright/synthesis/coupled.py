@@ -16,7 +16,9 @@ from linkwright.synthesis.duals import Dual, constant
 from linkwright.synthesis.dyad_steps import Anchor, LinkagePositions, LinkageStep, LinkPose
 
 Array = np.ndarray
-ITERATIONS = 8
+ITERATIONS = 10
+FIRST, MORE, LESS, LEAST = 1e-2, 8.0, 0.125, 1e-3  # damping over the squared size of the matrix: none at first, after a refused step, factors
+OPEN = 1e-7  # gap over the length of a bar that does not close
 LONGEST_TURN = 0.5  # of one Newton step, rad
 CLOSED = 1e-13  # gap over the length of the bar
 
@@ -54,27 +56,35 @@ class CoupledStep:
             _, matrix = self._closure(known, angles)
             shape = angles[0].shape
             right = np.stack([np.stack([np.broadcast_to(g.slope.get(k, 0.0), shape) for k in keys], -1) for g in gaps], -2)
-            change = -_solve(matrix, right)
+            # where the bars do not close, the least gap has the derivative at fixed angles (envelope theorem)
+            closed = np.max([np.abs(np.broadcast_to(g.value, shape)) for g in gaps], axis=0) < OPEN
+            change = -_solve(matrix, right, np.zeros(shape)) * closed[..., None, None]
             found = [Dual(a, {k: change[..., i, j] for j, k in enumerate(keys)}) for i, a in enumerate(angles)]
         self._place(known, found)
         known.sides[self.bars[0].body] = self._side(known)
 
     def solved(self, known: LinkagePositions, guesses: Sequence[Array]) -> list[Array]:
-        """Return the angles that close the bars, by damped Newton steps from these guesses; the best met where they do not close."""
+        """Return the angles that close the bars, by Newton steps from these guesses; those of the least gap where they do not close.
+
+        A step that does not decrease the gap is damped (Levenberg-Marquardt), each candidate and position by itself.
+        """
         shape = np.broadcast_shapes(known.theta.value.shape, *(g.shape for g in guesses))
         angles = np.stack([np.broadcast_to(g, shape) for g in guesses], -1).astype(float)
-        best, least = angles.copy(), np.full(shape, np.inf)
+        gap, matrix = self._closure(known, [angles[..., 0], angles[..., 1]])
+        size = np.sqrt((gap * gap).sum(-1))
+        damping = np.zeros(shape)
         for _ in range(ITERATIONS):
-            gap, matrix = self._closure(known, [angles[..., 0], angles[..., 1]])
-            size = np.abs(gap).max(-1)
-            better = size < least
-            best[better], least[better] = angles[better], size[better]
-            if least.max(initial=0.0) < CLOSED:
+            if size.max(initial=0.0) < CLOSED:
                 break
-            step = _solve(matrix, gap[..., None])[..., 0]
+            step = _solve(matrix, gap[..., None], damping)[..., 0]
             largest = np.abs(step).max(-1, keepdims=True)
-            angles = angles - step * np.minimum(1.0, LONGEST_TURN / np.maximum(largest, 1e-300))
-        return [best[..., 0], best[..., 1]]
+            trial = angles - step * np.minimum(1.0, LONGEST_TURN / np.maximum(largest, 1e-300))
+            found, slopes = self._closure(known, [trial[..., 0], trial[..., 1]])
+            new = np.sqrt((found * found).sum(-1))
+            better = new < size
+            angles[better], gap[better], matrix[better], size[better] = trial[better], found[better], slopes[better], new[better]
+            damping = np.where(better, damping * LESS * (damping > LEAST), np.maximum(damping * MORE, FIRST))
+        return [angles[..., 0], angles[..., 1]]
 
     def _closure(self, known: LinkagePositions, angles: Sequence[Array]) -> tuple[Array, Array]:
         """Return the gaps (..., 2) and their derivatives by the angles (..., 2, 2), without derivatives by dimensions."""
@@ -146,18 +156,20 @@ class CoupledStep:
         return tuple(out)
 
 
-def _solve(matrix: Array, right: Array) -> Array:
-    """Solve systems of two equations (..., 2, 2) by Cramer's rule; singular ones get the damped least-squares answer."""
+def _solve(matrix: Array, right: Array, damping: Array) -> Array:
+    """Solve systems of two equations (..., 2, 2) by Cramer's rule; with damping, and where singular, by damped least squares."""
     a, b, c, d = matrix[..., 0, 0], matrix[..., 0, 1], matrix[..., 1, 0], matrix[..., 1, 1]
     size = np.maximum(np.maximum(np.abs(a), np.abs(b)), np.maximum(np.abs(c), np.abs(d))) + 1e-150
     determinant = a * d - b * c
-    singular = np.abs(determinant) < 1e-9 * size**2
+    singular = (np.abs(determinant) < 1e-9 * size**2) | (damping > 0.0)
     if singular.any():
         transposed = np.swapaxes(matrix[singular], -1, -2)
         right = np.array(np.broadcast_to(right, (*matrix.shape[:-2], *right.shape[-2:])))
         matrix = matrix.copy()
         right[singular] = transposed @ right[singular]
-        matrix[singular] = transposed @ matrix[singular] + 1e-9 * size[singular, None, None] ** 2 * np.eye(2)
+        matrix[singular] = transposed @ matrix[singular] + (
+            np.maximum(damping[singular], 1e-9) * size[singular] ** 2
+        )[..., None, None] * np.eye(2)
         a, b, c, d = matrix[..., 0, 0], matrix[..., 0, 1], matrix[..., 1, 0], matrix[..., 1, 1]
         determinant = a * d - b * c
     first, second = right[..., 0, :], right[..., 1, :]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,6 +27,13 @@ class CycleTrace:
     known: LinkagePositions
     closes: Array
     cosine: Array | None
+    angles: Mapping[str, Array] = field(default_factory=dict)  # of coupled bodies
+
+    def guesses(self, wanted: Array) -> dict[str, Array]:
+        """Return the angles of coupled bodies near crank angles of the cycle, as the trace has met them."""
+        cycle = self.theta[-1] - self.theta[0]
+        place = self.theta[0] + (wanted - self.theta[0]) % cycle
+        return {f"guess:{b}": np.interp(place, self.theta, a)[None, :] for b, a in self.angles.items()}
 
     @property
     def least_transmission(self) -> float | None:
@@ -40,8 +47,7 @@ def answer(candidate: FormCandidate, centre: complex, size: float, *, unit: str 
     rows = np.array([candidate.row])
     theta = fit.angles(x, rows)[0]
     trace = traced(candidate)
-    guesses = {n: g[rows, : len(theta)] for n, g in fit.guesses.items()}
-    known = fit.known(x, rows, theta[None, :], slopes=False, guesses=guesses)
+    known = fit.known(x, rows, theta[None, :], slopes=False, guesses=trace.guesses(theta))
     path = fit.placed(known.point(fit.form.path), x, slopes=False).value[0]
     turn = float(candidate.x[fit.start - 1])
     place = complex(candidate.x[fit.start - 3], candidate.x[fit.start - 2])
@@ -56,7 +62,7 @@ def answer(candidate: FormCandidate, centre: complex, size: float, *, unit: str 
     measures["longest link"] = size * max(lengths)
     forwards = theta[-1] >= theta[0]
     return SynthesisedLinkage(
-        linkage, size**2 * candidate.cost, defects(trace, theta), measures, unit=unit, speed="60 rpm" if forwards else "-60 rpm"
+        linkage, size**2 * float((np.abs(path - fit.points) ** 2).sum()), defects(trace, theta), measures, unit=unit, speed="60 rpm" if forwards else "-60 rpm"
     )
 
 
@@ -77,7 +83,7 @@ def traced(candidate: FormCandidate) -> CycleTrace:
     guessed: Mapping[str, Array] = {f"guess:{b}": a for b, a in found.items()}
     known = positions(form.steps, {**begin.dimensions, **{n: constant(g) for n, g in guessed.items()}}, constant(theta[None, :]))
     (side,) = (s.value[0] for s in known.sides.values())
-    return CycleTrace(theta, known, (gap[0] < OPEN) & (side * side[0] > 0.0), None)
+    return CycleTrace(theta, known, (gap[0] < OPEN) & (side * side[0] > 0.0), None, {b: a[0] for b, a in found.items()})
 
 
 def defects(trace: CycleTrace, wanted: Array) -> tuple[str, ...]:

@@ -22,8 +22,10 @@ from linkwright.synthesis.polishing import VIOLATED, SmoothProblem, polished
 
 Array = np.ndarray
 GRID = 72  # positions of a walk over the turn, coupled closures
-ROUNDS = ((96, 25), (24, 200))  # candidates and iterations of Levenberg-Marquardt
+ROUNDS = ((96, 25), (24, 200))  # candidates and iterations of Levenberg-Marquardt: dyads
+COUPLED_ROUNDS = ((64, 25), (16, 120))
 POLISHED = 5
+POLISHING = (200, 50)  # iterations of SLSQP for dyads, for coupled closures, which take ten times as long
 SAME = 1e-3  # largest distance of two curves that count as one, over the size of the path
 EXACT = 1e-26  # sum of squares of points of size 1 that is round-off
 
@@ -57,7 +59,7 @@ def search(
     cost = fit.sums(x)
     evaluations = len(x)
     low, high = fit.bounds()
-    for count, iterations in ROUNDS:
+    for count, iterations in ROUNDS if form.coupled is None else COUPLED_ROUNDS:
         fit, x = _chosen(fit, x, np.argsort(cost, kind="stable")[:count])
         found = levenberg_marquardt(fit, x, low, high, iterations=iterations, target=EXACT)
         x, cost = found.x, found.cost
@@ -70,7 +72,7 @@ def search(
             optima.append(FormCandidate(fit, int(k), x[k], float(cost[k])))
             continue
         # penalties leave an optimum at a limit a little outside, and creep along several limits
-        best = polished(problem, x[k], low, high, floor=0.05)
+        best = polished(problem, x[k], low, high, floor=0.05, iterations=POLISHING[form.coupled is not None])
         evaluations += best.evaluations
         optima.append(FormCandidate(fit, int(k), best.x, best.value, max(best.violation, 0.0)))
     return sorted(optima, key=lambda c: (c.violation > VIOLATED, c.cost)), FormEffort(starts, evaluations)

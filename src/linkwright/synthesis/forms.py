@@ -118,8 +118,8 @@ def six_bar(kind: str, first: str, second: str) -> LinkageForm:
     return LinkageForm(kind, steps, Anchor("rod", "P", "w"), names, 9, sample, ("r1", "r2", "r3", "r4", "l1", "l2"))
 
 
-def stephenson_two() -> LinkageForm:
-    """Return Stephenson II, driven at its binary link; the path is of the floating ternary link."""
+def stephenson_two(traced: str) -> LinkageForm:
+    """Return Stephenson II, driven at its binary link; the path is of the floating ternary link ("coupler") or of a bar ("rod")."""
     coupled = CoupledStep(
         (("coupler", Anchor("crank", "A", "r2")), ("rocker", Anchor("ground", "C", "r1"))),
         (
@@ -131,11 +131,14 @@ def stephenson_two() -> LinkageForm:
     names = ("r1", "r2", "d1", "d2.re", "d2.im", "e1", "e2.re", "e2.im", "l1", "l2")
 
     def sample(u: Array, rng: np.random.Generator) -> Shapes:
-        # drawn at crank angle 0: C at 1, all pins around; the crank is short, so that many shapes turn fully
+        # drawn at crank angle 0, C at 1: two pins about A and two about C, at distances of all sizes
         n = len(u)
-        z = (4.0 * u[:, 1:9:2] - 1.5) + 1j * (4.0 * u[:, 2:9:2] - 2.0)
-        r2 = 10.0 ** (-1.2 + 1.0 * u[:, 0])
+        r2 = 10.0 ** (u[:, 0] - 1.0)
         pivot = r2.astype(complex)
+        away = np.exp(2j * np.pi * u[:, 2:9:2])
+        about = [pivot, np.ones(n), pivot, np.ones(n)]
+        reach = [r2 * 10.0 ** (1.4 * u[:, 1] - 0.1), 10.0 ** (1.2 * u[:, 3] - 0.8), r2 * 10.0 ** (1.4 * u[:, 5] - 0.1), 10.0 ** (1.2 * u[:, 7] - 0.8)]
+        z = np.stack([a + r * away[:, k] for k, (a, r) in enumerate(zip(about, reach, strict=True))], axis=1)
         turn1, turn2 = np.angle(z[:, 0] - pivot), np.angle(z[:, 1] - 1.0)
         d2, e2 = (z[:, 2] - pivot) * np.exp(-1j * turn1), (z[:, 3] - 1.0) * np.exp(-1j * turn2)
         shape = {
@@ -145,7 +148,7 @@ def stephenson_two() -> LinkageForm:
         return shape, {"guess:coupler": turn1, "guess:rocker": turn2}
 
     return LinkageForm(
-        "stephenson II", steps, Anchor("coupler", "P", "w"), names, 9, sample, ("r1", "r2", "d1", "e1", "l1", "l2"), slack=False
+        "stephenson II", steps, Anchor(traced, "P", "w"), names, 9, sample, ("r1", "r2", "d1", "e1", "l1", "l2"), slack=False
     )
 
 
@@ -155,7 +158,7 @@ SIX_BAR_FORMS: dict[str, tuple[LinkageForm, ...]] = {
     ),
     "watt II": (six_bar("watt II", "rocker", "ground"),),
     "stephenson I": (six_bar("stephenson I", "crank", "rocker"), six_bar("stephenson I", "rocker", "crank")),
-    "stephenson II": (stephenson_two(),),
+    "stephenson II": (stephenson_two("coupler"), stephenson_two("rod")),
     "stephenson III": (six_bar("stephenson III", "coupler", "ground"),),
 }
 

@@ -136,7 +136,7 @@ def _stephenson_three() -> FunctionForm:
 
 
 def _stephenson_two() -> FunctionForm:
-    form = stephenson_two()
+    form = stephenson_two("coupler")
 
     def sample(u: Array, inputs: Array, outputs: Array, rng: np.random.Generator) -> Shapes:
         # drawn at crank angle 0, walked to the first input and through the others
