@@ -22,7 +22,11 @@ def measured(x: SynthesisedLinkage, window: float = 80.0) -> tuple[float, float,
     c = lw.load(x.document).turn(steps=720)
     assert c.full_turn
     y = c[x.linkage.output]
-    return float(np.ptp(y[: round(2 * window) + 1])), float(np.ptp(y)), float(c["F.transmission"].min()) if "slotted" not in x.linkage.kind else 9.9
+    return (
+        float(np.ptp(y[: round(2 * window) + 1])),
+        float(np.ptp(y)),
+        float(c["F.transmission"].min()) if "slotted" not in x.linkage.kind else 9.9,
+    )
 
 
 def check_slider(found: list[SynthesisedLinkage]) -> None:

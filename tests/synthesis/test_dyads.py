@@ -78,7 +78,9 @@ def test_sliders_and_slots_are_those_of_the_engine(kind: str) -> None:
     assert np.abs((measured - measured[0]) - (angle - angle[0])).max() < 1e-10 * (1.0 + np.abs(angle).max())
 
 
-def complex_steps(form: Any, columns: dict[str, np.ndarray], flags: dict[str, np.ndarray], theta: np.ndarray, body: str, at: str) -> np.ndarray:
+def complex_steps(
+    form: Any, columns: dict[str, np.ndarray], flags: dict[str, np.ndarray], theta: np.ndarray, body: str, at: str
+) -> np.ndarray:
     """Derivatives (N, K, n + 1) of a point by all columns and the crank angle, through the second implementation."""
     names = list(columns)
     out = []
@@ -106,7 +108,9 @@ def complex_steps(form: Any, columns: dict[str, np.ndarray], flags: dict[str, np
     return np.stack(out, -1)
 
 
-@pytest.mark.parametrize("form", [f for f in FORMS if f.coupled is None], ids=[i for f, i in zip(FORMS, IDS, strict=True) if f.coupled is None])
+@pytest.mark.parametrize(
+    "form", [f for f in FORMS if f.coupled is None], ids=[i for f, i in zip(FORMS, IDS, strict=True) if f.coupled is None]
+)
 def test_derivatives_equal_complex_steps(form: LinkageForm) -> None:
     shape, flags, known, _ = chosen(form)
     names = (*form.names, "w.re", "w.im")

@@ -59,7 +59,8 @@ def test_timed_points_are_met_exactly(ratio: float | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "says"), [(0.0, "without 0"), (float("nan"), "between -20 and 20"), ("2", "between -20 and 20"), (0.3183, "denominator"), ((), "no ratio")]
+    ("ratio", "says"),
+    [(0.0, "without 0"), (float("nan"), "between -20 and 20"), ("2", "between -20 and 20"), (0.3183, "denominator"), ((), "no ratio")],
 )
 def test_bad_ratios_are_explained(ratio: Any, says: str) -> None:
     with pytest.raises(UsageError, match=says):

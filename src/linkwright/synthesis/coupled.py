@@ -17,7 +17,12 @@ from linkwright.synthesis.dyad_steps import Anchor, LinkagePositions, LinkageSte
 
 Array = np.ndarray
 ITERATIONS = 10
-FIRST, MORE, LESS, LEAST = 1e-2, 8.0, 0.125, 1e-3  # damping over the squared size of the matrix: none at first, after a refused step, factors
+FIRST, MORE, LESS, LEAST = (
+    1e-2,
+    8.0,
+    0.125,
+    1e-3,
+)  # damping over the squared size of the matrix: none at first, after a refused step, factors
 OPEN = 1e-7  # gap over the length of a bar that does not close
 LONGEST_TURN = 0.5  # of one Newton step, rad
 CLOSED = 1e-13  # gap over the length of the bar
@@ -167,9 +172,9 @@ def _solve(matrix: Array, right: Array, damping: Array) -> Array:
         right = np.array(np.broadcast_to(right, (*matrix.shape[:-2], *right.shape[-2:])))
         matrix = matrix.copy()
         right[singular] = transposed @ right[singular]
-        matrix[singular] = transposed @ matrix[singular] + (
-            np.maximum(damping[singular], 1e-9) * size[singular] ** 2
-        )[..., None, None] * np.eye(2)
+        matrix[singular] = transposed @ matrix[singular] + (np.maximum(damping[singular], 1e-9) * size[singular] ** 2)[
+            ..., None, None
+        ] * np.eye(2)
         a, b, c, d = matrix[..., 0, 0], matrix[..., 0, 1], matrix[..., 1, 0], matrix[..., 1, 1]
         determinant = a * d - b * c
     first, second = right[..., 0, :], right[..., 1, :]

@@ -42,7 +42,12 @@ class DwellLimits:
     def tightened(self) -> DwellLimits:
         """Limits of the least squares, whose penalties let candidates a little outside: those ends meet the actual limits."""
         return DwellLimits(
-            self.cosine * 0.99, self.swing * 1.006, self.longest * 0.99, self.shortest * 1.01, self.ratio * 0.99, 1.0 + (MOST_SWING - 1.0) * 0.4
+            self.cosine * 0.99,
+            self.swing * 1.006,
+            self.longest * 0.99,
+            self.shortest * 1.01,
+            self.ratio * 0.99,
+            1.0 + (MOST_SWING - 1.0) * 0.4,
         )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.drawings import drawn
-from linkwright.synthesis.duals import constant
+from linkwright.synthesis.duals import Dual, constant
 from linkwright.synthesis.dyad_steps import Anchor, CrankStep, LinkagePositions, LinkageStep, PinDyad, SlideDyad, positions
 
 DENSE = 721
@@ -62,11 +62,12 @@ def _answer(
 ) -> SynthesisedLinkage:
     """Return the linkage with a line of this length along x, drawn in its middle."""
     angle = np.linspace(-half, half, DENSE)
-    known = positions(steps, {n: constant([v]) for n, v in numbers.items()}, constant(angle[None, :]))
-    p = known.point(point).value[0]
+    known = positions(steps, {n: constant([v]) for n, v in numbers.items()}, Dual(angle[None, :], {0: np.ones((1, DENSE))}))
+    moved = known.point(point)
+    p = moved.value[0]
     size = complex(length / (p[-1] - p[0]))
     beside = (p * size).imag
-    speed = np.gradient((p * size).real, angle)[2:-2]
+    speed = (moved.slope[0][0] * size).real
     linkage = drawn(kind, steps, known, position=DENSE // 2, points=[point], output=f"{point.body}.{point.pin}", size=size)
     lengths = _lengths(known, size)
     measures = {

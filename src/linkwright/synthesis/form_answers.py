@@ -62,7 +62,12 @@ def answer(candidate: FormCandidate, centre: complex, size: float, *, unit: str 
     measures["longest link"] = size * max(lengths)
     forwards = theta[-1] >= theta[0]
     return SynthesisedLinkage(
-        linkage, size**2 * float((np.abs(path - fit.points) ** 2).sum()), defects(trace, theta), measures, unit=unit, speed="60 rpm" if forwards else "-60 rpm"
+        linkage,
+        size**2 * float((np.abs(path - fit.points) ** 2).sum()),
+        defects(trace, theta),
+        measures,
+        unit=unit,
+        speed="60 rpm" if forwards else "-60 rpm",
     )
 
 

@@ -16,6 +16,7 @@ Array = np.ndarray
 SmoothProblem = Callable[[Array, bool], tuple[Array, Array, Array, Array]]
 
 VIOLATED = 1e-7  # inequality that still counts as met
+RESTORING = 12  # iterations
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +60,31 @@ def polished(
     best = _judged(cached, x / scale, maximum)
     run = _least_maximum if maximum else _least_squares
     for y in run(cached, x / scale, lower / scale, upper / scale, iterations):
-        found = _judged(cached, np.clip(y, lower / scale, upper / scale), maximum)
+        y = np.clip(y, lower / scale, upper / scale)
+        found = _judged(cached, y, maximum)
+        if found.violation > VIOLATED:
+            found = _judged(cached, _restored(cached, y, lower / scale, upper / scale), maximum)
         if found.violation <= max(VIOLATED, best.violation if best.violation > VIOLATED else 0.0) and (
             found.value < best.value or best.violation > VIOLATED
         ):
             best = found
     return PolishedPoint(best.x, best.value, best.violation, cached.count)
+
+
+def _restored(cached: _Cached, y: Array, lower: Array, upper: Array) -> Array:
+    """Move a point that SLSQP left a little outside onto its limits: least-norm Newton steps on what is violated."""
+    for _ in range(RESTORING):
+        _, _, g, slopes = cached(y)
+        rows = g < 0.1 * VIOLATED
+        if g.min(initial=np.inf) > -VIOLATED:
+            break
+        matrix = slopes[rows]
+        with np.errstate(all="ignore"):
+            step = np.linalg.lstsq(matrix, 0.5 * VIOLATED - g[rows], rcond=1e-9)[0]
+        if not np.isfinite(step).all():
+            break
+        y = np.clip(y + step, lower, upper)
+    return y
 
 
 def _judged(cached: _Cached, y: Array, maximum: bool) -> PolishedPoint:

@@ -60,6 +60,16 @@ class LineProblem:
         length = (line.p.at(slice(None), slice(-1, None)) - line.p.at(slice(None), slice(0, 1))).size()
         return (seen.imag - named["level"]) / length, length, line
 
+    def speeds(self, x: Array, share: Array, size: complex) -> Array:
+        """Return the speed of the point along the line over that of the crank, in m/rad, for a linkage scaled by `size`."""
+        _, named = self.moved(x, share[:1], slopes=False)
+        angle = float(named["half"].value[0, 0]) if self.half is None else self.half
+        middle = float(named["middle"].value[0, 0]) if "middle" in named else 0.0
+        by_angle = Dual(middle + angle * share[None, :], {0: np.ones((1, len(share)))})
+        line = self.family.moved(named, by_angle)
+        crank = np.broadcast_to((line.a.slope[0] / line.a.value).imag, (1, len(share)))
+        return (line.p.slope[0] * size).real[0] / crank[0]
+
     def smooth(self) -> SmoothProblem:
         share = np.linspace(-1.0, 1.0, SAMPLES)
 
@@ -171,7 +181,7 @@ def _best(problem: LineProblem, seed: int) -> tuple[Array | None, int]:
             x = problem.levelled(np.clip(x, low, high))
         found = polished(smooth, x, low, high, iterations=60, floor=0.05)
         count += found.evaluations
-        nearby.append((found.violation > VIOLATED, found.value, attempt, found.x))
+        nearby.append((bool(found.violation > VIOLATED), found.value, attempt, found.x))
     best, least = None, np.inf
     for *_, x in sorted(nearby)[:REFINED]:
         found = polished(smooth, x, low, high, maximum=True, iterations=120, floor=0.05)
@@ -196,7 +206,7 @@ def _answer(problem: LineProblem, x: Array, length: float) -> SynthesisedLinkage
     width = float(np.ptp(beside.value[0])) * length
     driven = np.unwrap(np.angle(a))
     along = (p * size).real
-    speed = np.gradient(along, driven)[2:-2]  # of the point over that of the drive
+    speed = problem.speeds(x, share, size)
     lengths = [abs(float(r.value[0, 0])) * float(abs(size)) for r in line.lengths]
     measures = {
         "straightness": width,
