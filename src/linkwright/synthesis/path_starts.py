@@ -1,0 +1,88 @@
+"""Starts of a path synthesis by variable projection.
+
+Once the ratios of the lengths and the crank angles are chosen, P_k = p0 + z A_k + w e^(i phi_k) is linear in the place p0, in the size and
+direction z of the linkage and in the coupler point w: six numbers by least squares for each of thousands of choices [Golub and Pereyra].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwright.numerics.sobol import sobol
+from linkwright.synthesis.coupler_chains import Array, lengths
+from linkwright.synthesis.path_problem import SMALLEST_INCREMENT, TURN, Choices, PathProblem
+
+DECADES = 1.5  # slacks are 10^-DECADES .. 10^DECADES of the shortest link
+SPANS = (0.6, 6.0)  # rad of the crank over an open path without timing
+EXPONENTS = (0.3, 1.2)  # of chord lengths, for the increments of the crank
+UNEVEN = 0.4  # standard deviation of the logarithm of increments
+NEGLIGIBLE = 1e-10  # of the trace: keeps normal equations of too few points solvable
+
+
+def starts(problem: PathProblem, choices: Choices, seed: int, *, closed: bool) -> Array:
+    """Return variables (N, variables) inside their bounds, one candidate for each choice."""
+    count, s = len(choices), problem.shapes
+    u = sobol(count, s - 1 + 4, seed=seed)
+    ratios = 10.0 ** (DECADES * (2.0 * u[:, : s - 1] - 1.0))
+    first = dict(problem.held).get("t1")
+    t1 = TURN * u[:, s - 1] if first is None else np.full(count, first)
+    increments = np.zeros((count, 0)) if problem.timing is not None else _increments(problem, u[:, s:], seed, closed)
+    return projected(problem, choices, ratios, t1, increments)
+
+
+def _increments(problem: PathProblem, u: Array, seed: int, closed: bool) -> Array:
+    """Crank angles between the points: by chord lengths to a power, uneven by chance, over a part of the turn."""
+    n = len(problem.points)
+    chord = np.abs(np.diff(problem.points))
+    exponent = EXPONENTS[0] + (EXPONENTS[1] - EXPONENTS[0]) * u[:, 1:2]
+    noise = np.random.default_rng(seed).standard_normal((len(u), n - 1))
+    share = (chord / chord.mean() + 1e-9) ** exponent * np.exp(UNEVEN * u[:, 2:3] * noise)
+    share /= share.sum(axis=1, keepdims=True)
+    # a closed curve that ends where it begins takes a full turn, one that ends a chord before it less
+    gap = abs(problem.points[0] - problem.points[-1]) / (chord.sum() + abs(problem.points[0] - problem.points[-1]))
+    span = np.full(len(u), TURN * (1.0 - gap) - 1e-3) if closed else SPANS[0] + (SPANS[1] - SPANS[0]) * u[:, 0]
+    return np.maximum(share * span[:, None], SMALLEST_INCREMENT)
+
+
+def projected(problem: PathProblem, choices: Choices, ratios: Array, t1: Array, increments: Array) -> Array:
+    """Return candidates with these slacks (relative to the shortest link) and crank angles; size, direction, place and coupler point by
+    linear least squares."""
+    count, s = len(choices), problem.shapes
+    held = dict(problem.held)
+    v = np.zeros((count, problem.variables))
+    v[:, 0], v[:, 1:s], v[:, s + 5], v[:, s + 6 :] = 1.0, ratios, t1, increments
+    theta = problem.angles(v, choices)
+    r2 = lengths(problem.chain, v[:, :s], choices.kind)[:, problem.chain.crank, None]
+    coupler = problem.chain.angle(v[:, :s], choices.kind, choices.sigma, theta)[0]
+    pin = r2 * np.exp(1j * theta)
+    fixed = np.exp(1j * held["th0"]) if "th0" in held else None
+    columns = [pin, 1j * pin] if fixed is None else [pin * fixed]
+    columns += [coupler, 1j * coupler]
+    wanted = np.broadcast_to(problem.points, pin.shape)
+    x, y = held.get("x0"), held.get("y0")
+    columns += [np.ones_like(pin)] * (x is None) + [1j * np.ones_like(pin)] * (y is None)
+    wanted = wanted - complex(x or 0.0, y or 0.0)
+    matrix = np.stack(columns, axis=-1)
+    matrix = np.concatenate([matrix.real, matrix.imag], axis=1)
+    normal = matrix.transpose(0, 2, 1) @ matrix
+    normal += NEGLIGIBLE * np.trace(normal, axis1=1, axis2=2)[:, None, None] * np.eye(normal.shape[1])
+    right = matrix.transpose(0, 2, 1) @ np.concatenate([wanted.real, wanted.imag], axis=1)[..., None]
+    found = list(np.linalg.solve(normal, right)[..., 0].T)
+    size = found.pop(0) + 1j * found.pop(0) if fixed is None else np.abs(found.pop(0)) * fixed
+    point = (found.pop(0) + 1j * found.pop(0)) * np.exp(-1j * np.angle(size))
+    v[:, : s] *= np.abs(size)[:, None]
+    v[:, s], v[:, s + 1], v[:, s + 4] = point.real, point.imag, np.angle(size) if fixed is None else held["th0"]
+    v[:, s + 2] = found.pop(0) if x is None else x
+    v[:, s + 3] = found.pop(0) if y is None else y
+    return _inside(problem, choices, v)
+
+
+def _inside(problem: PathProblem, choices: Choices, v: Array) -> Array:
+    """Bring candidates into the bounds: slacks first to the largest ratio, then the linkage to the largest length."""
+    s, limits = problem.shapes, problem.limits
+    if np.isfinite(limits.ratio):
+        v[:, 1:s] = np.minimum(v[:, 1:s], (limits.ratio - 1.0) * v[:, :1])
+    over = np.abs(lengths(problem.chain, v[:, :s], choices.kind)) / np.array(limits.most)
+    v[:, :s] /= np.maximum(over.max(axis=1, keepdims=True), 1.0)
+    lower, upper = problem.bounds(choices.kind)
+    return np.where(problem.free, np.clip(v, lower, upper), v)
