@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwright.numerics.blas import one_thread
+
 Array = np.ndarray
 Jacobians = Callable[[Array, Array], tuple[Array, Array]]
 
@@ -130,8 +132,9 @@ def _steps(
     # unit diagonal: what remains is the correlation of the columns, whatever the units of the variables
     root = np.sqrt(matrix[:, places, places])
     matrix /= root[:, :, None] * root[:, None, :]
-    try:
-        step = -np.linalg.solve(matrix, (held / root)[..., None])[..., 0] / root
-    except np.linalg.LinAlgError:  # one singular matrix stops all of them: least squares by pseudo-inverse
-        step = -(np.linalg.pinv(matrix, hermitian=True) @ (held / root)[..., None])[..., 0] / root
+    with one_thread(x.shape[1]):
+        try:
+            step = -np.linalg.solve(matrix, (held / root)[..., None])[..., 0] / root
+        except np.linalg.LinAlgError:  # one singular matrix stops all of them: least squares by pseudo-inverse
+            step = -(np.linalg.pinv(matrix, hermitian=True) @ (held / root)[..., None])[..., 0] / root
     return step, ~(held != 0.0).any(axis=1)

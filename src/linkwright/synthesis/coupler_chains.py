@@ -4,12 +4,11 @@ Lengths are linear in a `shape` whose entries are not negative; the set of all s
 so that every candidate of a search closes at every crank angle, on one circuit for each sign sigma. Faces (a slack of zero) are linkages
 with a change point.
 
-    four-bar       s shortest link (crank, or ground of a drag link), opposite p = s + (a+c)/2, others s + (b+c)/2, s + (a+b)/2
+    four-bar       crank s, ground s + (b+c)/2, coupler s + (a+c)/2, rocker s + (a+b)/2; of a drag link ground and crank are exchanged
     slider-crank   crank s, coupler s + (a+b)/2, offset (b-a)/2
 
 In the frame of the ground link (crank pivot at 0, rocker pivot at r1; the guide along x at the height of the offset) the coupler's pin is
-r2 e^(i theta), its angle phi: `angle` gives e^(i phi) and the exact derivatives of phi by the shape and by theta. Arrays are candidates by
-positions.
+r2 e^(i theta), its angle phi: `coupler` gives e^(i phi), `rates` the exact derivatives of phi. Arrays are candidates by positions.
 """
 
 from __future__ import annotations
@@ -32,8 +31,12 @@ class Chain(Protocol):
     crank: int  # place of the crank among them
     lengths_of: Array  # (kinds, links, shape)
 
-    def angle(self, shape: Array, kind: Array, sigma: Array, theta: Array) -> tuple[Array, Array, Array]:
-        """Return e^(i phi) (N, n), dphi/dshape (N, n, shape) and dphi/dtheta (N, n)."""
+    def coupler(self, shape: Array, kind: Array, sigma: Array, theta: Array) -> Array:
+        """Return e^(i phi) (N, n)."""
+        ...
+
+    def rates(self, shape: Array, kind: Array, theta: Array, coupler: Array) -> tuple[Array, Array]:
+        """Return dphi/dshape (N, n, shape) and dphi/dtheta (N, n)."""
         ...
 
     def transmission(self, shape: Array, kind: Array, least: float) -> tuple[Array, Array]:
@@ -59,14 +62,17 @@ class FourBarChain:
     def lengths_of(self) -> Array:
         return _FOUR_BAR
 
-    def angle(self, shape: Array, kind: Array, sigma: Array, theta: Array) -> tuple[Array, Array, Array]:
+    def coupler(self, shape: Array, kind: Array, sigma: Array, theta: Array) -> Array:
+        r1, r2, r3, r4 = (x[:, None] for x in lengths(self, shape, kind).T)
+        diagonal = r1 - r2 * np.exp(1j * theta)
+        distance = np.maximum(np.abs(diagonal), 1e-12 * r1)
+        cosine = np.clip((r3 * r3 - r4 * r4 + distance * distance) / (2.0 * r3 * distance), -1.0, 1.0)
+        return diagonal / distance * (cosine + 1j * sigma[:, None] * np.sqrt(1.0 - cosine * cosine))
+
+    def rates(self, shape: Array, kind: Array, theta: Array, coupler: Array) -> tuple[Array, Array]:
         r1, r2, r3, r4 = (x[:, None] for x in lengths(self, shape, kind).T)
         turn = np.exp(1j * theta)
         pin = r2 * turn
-        diagonal = r1 - pin
-        distance = np.maximum(np.abs(diagonal), 1e-12 * r1)
-        cosine = np.clip((r3 * r3 - r4 * r4 + distance * distance) / (2.0 * r3 * distance), -1.0, 1.0)
-        coupler = diagonal / distance * (cosine + 1j * sigma[:, None] * np.sqrt(1.0 - cosine * cosine))
         rocker = pin + r3 * coupler - r1  # of length r4
         # the loop |rocker|^2 = r4^2 differentiated: rate dphi = r4 dr4 + Re(rocker) dr1 - Re(conj(rocker) (e^(i theta) dr2 + ...))
         rate = np.imag(rocker * np.conj(r3 * coupler))  # +- r3 r4 sin(transmission angle)
@@ -75,7 +81,7 @@ class FourBarChain:
         back = np.conj(rocker)
         by_length = np.stack([rocker.real, -(back * turn).real, -(back * coupler).real, np.broadcast_to(r4, rate.shape)], axis=-1)
         by_length /= rate[..., None]
-        return coupler, by_length @ self.lengths_of[kind], (back * pin).imag / rate
+        return by_length @ self.lengths_of[kind], (back * pin).imag / rate
 
     def transmission(self, shape: Array, kind: Array, least: float) -> tuple[Array, Array]:
         """The law of cosines for the longest and the shortest distance between crank pin and rocker pivot."""
@@ -104,16 +110,19 @@ class SliderCrankChain:
     def lengths_of(self) -> Array:
         return _SLIDER_CRANK
 
-    def angle(self, shape: Array, kind: Array, sigma: Array, theta: Array) -> tuple[Array, Array, Array]:
+    def coupler(self, shape: Array, kind: Array, sigma: Array, theta: Array) -> Array:
         r2, r3, offset = (x[:, None] for x in lengths(self, shape, kind).T)
         sine = np.clip((offset - r2 * np.sin(theta)) / r3, -1.0, 1.0)
-        cosine = sigma[:, None] * np.sqrt(1.0 - sine * sine)
+        return sigma[:, None] * np.sqrt(1.0 - sine * sine) + 1j * sine
+
+    def rates(self, shape: Array, kind: Array, theta: Array, coupler: Array) -> tuple[Array, Array]:
+        r2, r3, _ = (x[:, None] for x in lengths(self, shape, kind).T)
         # r2 sin(theta) + r3 sin(phi) = offset differentiated
-        rate = r3 * cosine
+        rate = r3 * coupler.real
         least = NEAR_DEAD * r3
-        rate = np.where(np.abs(rate) < least, sigma[:, None] * least, rate)
-        by_length = np.stack([-np.sin(theta), -sine, np.ones_like(rate)], axis=-1) / rate[..., None]
-        return cosine + 1j * sine, by_length @ self.lengths_of[kind], -r2 * np.cos(theta) / rate
+        rate = np.where(np.abs(rate) < least, np.where(rate < 0.0, -least, least), rate)
+        by_length = np.stack([-np.sin(theta), -coupler.imag, np.ones_like(rate)], axis=-1) / rate[..., None]
+        return by_length @ self.lengths_of[kind], -r2 * np.cos(theta) / rate
 
     def transmission(self, shape: Array, kind: Array, least: float) -> tuple[Array, Array]:
         """Between coupler and the normal of the guide: |sin(phi)| <= cos(least) at both heights of the crank pin."""

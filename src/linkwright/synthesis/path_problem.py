@@ -11,6 +11,7 @@ WEIGHT * max(g, 0), and the polish as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -105,24 +106,33 @@ class PathProblem:
         run = np.concatenate([np.zeros((len(v), 1)), np.cumsum(v[:, s + 6 :], axis=1)], axis=1)
         return choices.direction[:, None] * (v[:, s + 5, None] + run)
 
+    def at(self, v: Array, choices: Choices) -> Array:
+        """Return the coupler points (N, n), complex."""
+        s, theta = self.shapes, self.angles(v, choices)
+        r2 = lengths(self.chain, v[:, :s], choices.kind)[:, self.chain.crank, None]
+        coupler = self.chain.coupler(v[:, :s], choices.kind, choices.sigma, theta)
+        along = r2 * np.exp(1j * theta) + (v[:, s] + 1j * v[:, s + 1])[:, None] * coupler
+        return (v[:, s + 2] + 1j * v[:, s + 3])[:, None] + np.exp(1j * v[:, s + 4])[:, None] * along
+
     def path(self, v: Array, choices: Choices) -> tuple[Array, Array]:
         """Return the coupler points (N, n) and their derivatives (N, n, variables), both complex."""
         s, n = self.shapes, len(self.points)
         theta = self.angles(v, choices)
         crank_row = self.chain.lengths_of[choices.kind, self.chain.crank]  # (N, shape)
         r2 = lengths(self.chain, v[:, :s], choices.kind)[:, self.chain.crank, None]
-        coupler, by_shape, by_theta = self.chain.angle(v[:, :s], choices.kind, choices.sigma, theta)
+        coupler = self.chain.coupler(v[:, :s], choices.kind, choices.sigma, theta)
+        by_shape, by_theta = self.chain.rates(v[:, :s], choices.kind, theta, coupler)
         frame = np.exp(1j * v[:, s + 4])[:, None]
-        u = (v[:, s] + 1j * v[:, s + 1])[:, None]
-        turn = np.exp(1j * theta)
-        arm = frame * u * coupler
-        along = frame * r2 * turn + arm
+        tip = frame * coupler
+        arm = (v[:, s] + 1j * v[:, s + 1])[:, None] * tip
+        turn = frame * np.exp(1j * theta)
+        along = r2 * turn + arm
         derivative = np.zeros((len(v), n, self.variables), dtype=complex)
-        derivative[..., :s] = (1j * arm)[..., None] * by_shape + (frame * turn)[..., None] * crank_row[:, None, :]
-        derivative[..., s], derivative[..., s + 1] = frame * coupler, 1j * frame * coupler
+        derivative[..., :s] = (1j * arm)[..., None] * by_shape + turn[..., None] * crank_row[:, None, :]
+        derivative[..., s], derivative[..., s + 1] = tip, 1j * tip
         derivative[..., s + 2], derivative[..., s + 3] = 1.0, 1j
         derivative[..., s + 4] = 1j * along
-        by_angle = choices.direction[:, None] * (1j * frame * r2 * turn + 1j * arm * by_theta)
+        by_angle = choices.direction[:, None] * 1j * (r2 * turn + arm * by_theta)
         derivative[..., s + 5] = by_angle
         if self.timing is None:
             derivative[..., s + 6 :] = by_angle[..., None] * np.tri(n, n - 1, -1)
@@ -148,7 +158,7 @@ class PathProblem:
             derivatives.append(by_v)
         return np.concatenate(parts, axis=1), np.concatenate(derivatives, axis=1)
 
-    @property
+    @cached_property
     def _linear(self) -> tuple[Array, Array]:
         """Rows (kinds, rows, shape) and constants of the limits on lengths and on their ratio."""
         limits, of = self.limits, self.chain.lengths_of
@@ -195,7 +205,12 @@ class PathProblem:
 
     def errors(self, v: Array, choices: Choices) -> Array:
         """Return the sums of squared distances (N,)."""
-        return (np.abs(self.path(v, choices)[0] - self.points) ** 2).sum(axis=1)
+        return (np.abs(self.at(v, choices) - self.points) ** 2).sum(axis=1)
+
+    def penalised(self, v: Array, choices: Choices) -> Array:
+        """Return the sums of squares of `least_squares` (N,), without derivatives."""
+        g = np.maximum(self.inequalities(v, choices)[0], 0.0)
+        return self.errors(v, choices) + WEIGHT**2 * np.einsum("ng,ng->n", g, g)
 
     def through(self, points: Array, timing: Array | None) -> PathProblem:
         return replace(self, points=points, timing=timing)

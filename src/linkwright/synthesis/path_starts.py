@@ -47,42 +47,49 @@ def _increments(problem: PathProblem, u: Array, seed: int, closed: bool) -> Arra
 def projected(problem: PathProblem, choices: Choices, ratios: Array, t1: Array, increments: Array) -> Array:
     """Return candidates with these slacks (relative to the shortest link) and crank angles; size, direction, place and coupler point by
     linear least squares."""
-    count, s = len(choices), problem.shapes
+    s, limits = problem.shapes, problem.limits
     held = dict(problem.held)
-    v = np.zeros((count, problem.variables))
+    v = np.zeros((len(choices), problem.variables))
     v[:, 0], v[:, 1:s], v[:, s + 5], v[:, s + 6 :] = 1.0, ratios, t1, increments
+    if np.isfinite(limits.ratio):
+        v[:, 1:s] = np.minimum(v[:, 1:s], limits.ratio - 1.0)
     theta = problem.angles(v, choices)
-    r2 = lengths(problem.chain, v[:, :s], choices.kind)[:, problem.chain.crank, None]
-    coupler = problem.chain.angle(v[:, :s], choices.kind, choices.sigma, theta)[0]
-    pin = r2 * np.exp(1j * theta)
-    fixed = np.exp(1j * held["th0"]) if "th0" in held else None
-    columns = [pin, 1j * pin] if fixed is None else [pin * fixed]
-    columns += [coupler, 1j * coupler]
-    wanted = np.broadcast_to(problem.points, pin.shape)
+    size = lengths(problem.chain, v[:, :s], choices.kind)
+    coupler = problem.chain.coupler(v[:, :s], choices.kind, choices.sigma, theta)
+    pin = size[:, problem.chain.crank, None] * np.exp(1j * theta)
+    fixed = None if "th0" not in held else np.exp(1j * held["th0"])
+    z, point, place = _linear_fit(problem, pin, coupler, fixed)
+    # too large or too small for the limits: once more with the nearest size that is allowed
+    nearest = np.clip(np.abs(z), np.max(np.array(limits.least) / np.maximum(size, 1e-9), axis=1, initial=0.0, where=size > 1e-9),
+                      np.min(np.array(limits.most) / np.maximum(np.abs(size), 1e-9), axis=1))  # fmt: skip
+    z = z * nearest / np.maximum(np.abs(z), 1e-300)
+    other = np.flatnonzero(np.abs(nearest / np.maximum(np.abs(z), 1e-300) - 1.0) > 0.0)
+    _, point[other], place[other] = _linear_fit(problem, pin[other], coupler[other], fixed, z[other])
+    v[:, :s] *= nearest[:, None]
+    point = point * np.exp(-1j * np.angle(z))
+    v[:, s], v[:, s + 1], v[:, s + 4] = point.real, point.imag, np.angle(z) if fixed is None else held["th0"]
+    v[:, s + 2], v[:, s + 3] = place.real, place.imag
+    lower, upper = problem.bounds(choices.kind)
+    return np.where(problem.free, np.clip(v, lower, upper), v)
+
+
+def _linear_fit(problem: PathProblem, pin: Array, coupler: Array, fixed: complex | None, z: Array | None = None) -> tuple[Array, Array, Array]:
+    """Return size and direction z, coupler point w and place p0 of the best p0 + z pin + w coupler; z may be given, or its direction."""
+    held = dict(problem.held)
     x, y = held.get("x0"), held.get("y0")
-    columns += [np.ones_like(pin)] * (x is None) + [1j * np.ones_like(pin)] * (y is None)
-    wanted = wanted - complex(x or 0.0, y or 0.0)
+    one = np.ones_like(pin)
+    columns = [] if z is not None else [pin, 1j * pin] if fixed is None else [pin * fixed]
+    columns += [coupler, 1j * coupler] + [one] * (x is None) + [1j * one] * (y is None)
+    wanted = problem.points - complex(x or 0.0, y or 0.0) - (0.0 if z is None else z[:, None] * pin)
     matrix = np.stack(columns, axis=-1)
     matrix = np.concatenate([matrix.real, matrix.imag], axis=1)
+    wanted = np.broadcast_to(wanted, pin.shape)
     normal = matrix.transpose(0, 2, 1) @ matrix
     normal += NEGLIGIBLE * np.trace(normal, axis1=1, axis2=2)[:, None, None] * np.eye(normal.shape[1])
     right = matrix.transpose(0, 2, 1) @ np.concatenate([wanted.real, wanted.imag], axis=1)[..., None]
     found = list(np.linalg.solve(normal, right)[..., 0].T)
-    size = found.pop(0) + 1j * found.pop(0) if fixed is None else np.abs(found.pop(0)) * fixed
-    point = (found.pop(0) + 1j * found.pop(0)) * np.exp(-1j * np.angle(size))
-    v[:, : s] *= np.abs(size)[:, None]
-    v[:, s], v[:, s + 1], v[:, s + 4] = point.real, point.imag, np.angle(size) if fixed is None else held["th0"]
-    v[:, s + 2] = found.pop(0) if x is None else x
-    v[:, s + 3] = found.pop(0) if y is None else y
-    return _inside(problem, choices, v)
-
-
-def _inside(problem: PathProblem, choices: Choices, v: Array) -> Array:
-    """Bring candidates into the bounds: slacks first to the largest ratio, then the linkage to the largest length."""
-    s, limits = problem.shapes, problem.limits
-    if np.isfinite(limits.ratio):
-        v[:, 1:s] = np.minimum(v[:, 1:s], (limits.ratio - 1.0) * v[:, :1])
-    over = np.abs(lengths(problem.chain, v[:, :s], choices.kind)) / np.array(limits.most)
-    v[:, :s] /= np.maximum(over.max(axis=1, keepdims=True), 1.0)
-    lower, upper = problem.bounds(choices.kind)
-    return np.where(problem.free, np.clip(v, lower, upper), v)
+    if z is None:
+        z = found.pop(0) + 1j * found.pop(0) if fixed is None else np.abs(found.pop(0)) * fixed
+    point = found.pop(0) + 1j * found.pop(0)
+    place = (found.pop(0) if x is None else x) + 1j * (found.pop(0) if y is None else y) + np.zeros(len(pin))
+    return z, point, place
