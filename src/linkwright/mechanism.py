@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from linkwright.results.state import State
     from linkwright.studies.study import Study
     from linkwright.studies.tolerances import ToleranceAnalysis
+    from linkwright.synthesis.answers import Syntheses
     from linkwright.system.turns import Turns
 
 
@@ -324,6 +325,44 @@ def study(
     m = mechanism if isinstance(mechanism, Mechanism) else load(mechanism)
     options = {"folder": folder, "executor": executor, "threads": threads, "progress": progress, "traces": traces, "thinned": thinned}
     return studied(m.description, vary, measure, of, Mechanism, plan_name=plan, n=n, seed=seed, presenter=Designer(), **options)
+
+
+@call_explained
+def synthesise(
+    *,
+    path: Any = None,
+    function: Any = None,
+    poses: Any = None,
+    dwell: Any = None,
+    straight: Any = None,
+    dead_centres: Any = None,
+    kind: str | None = None,
+    bounds: Mapping[str, Any] | None = None,
+    unit: str = "mm",
+    n: int = 5,
+    seed: int = 0,
+    **options: Any,
+) -> Syntheses:
+    """Find linkages from the motion that is wanted: `lw.synthesise(path=points).best.mechanism`. Best first, defects named; one task a call.
+
+    path: points (n, 2), complex numbers or a CSV file, passed by a point of the coupler, nearest in the sense of least squares.
+        timing: None (any, in order), "equal" steps of a turn, "120 deg" in equal steps, or one crank angle for each point.
+        closed: True for a whole curve (default: where the last point is the first one). direction of the crank: "counterclockwise",
+        "clockwise", "either". types: "crank-rocker", "drag link". hold: {"crank pivot": (x, y), "ground angle": .., "crank offset": ..}.
+        exact=True: all four-bars through exactly nine points.
+    function: y of x ("log10(x)", a callable, samples), with x_range, input_range and output_range of crank and output.
+    poses: rows (x, y, angle) through which the coupler is guided.
+    dead_centres: (swing, time ratio), or {"stroke": .., "time_ratio": ..}.
+    dwell, straight: a dict that describes the dwell or line: {"stroke": "100 mm", "dwell_angle": "80 deg"}, {"length": "100 mm"}.
+    kind: "four-bar" (default), "slider-crank", "watt I", "watt II", "stephenson I", "stephenson II", "stephenson III", "six-bar",
+        "geared five-bar".
+    bounds: {"links": (least, most), "crank": .., "ratio": 10, "pivots": box, "point": .., "transmission": "40 deg"}.
+    Numbers are in `unit` and rad, texts have their units; `n` answers; the same seed gives the same answers.
+    """
+    from linkwright.synthesis.requests import SynthesisRequest, synthesised
+
+    tasks = {"path": path, "function": function, "poses": poses, "dwell": dwell, "straight": straight, "dead_centres": dead_centres}
+    return synthesised(SynthesisRequest(tasks, kind, unit, n, seed, bounds, options), load)
 
 
 @call_explained

@@ -36,15 +36,16 @@ class AngleFollower:
     def evaluated(self, x: Array, rows: Array) -> tuple[Array, Array]:
         """Return deviations (k, n) at the nearest angles and derivatives by the core variables at fixed angles (k, n, core), complex."""
         choices = self.choices[rows]
+        direction = choices.direction[:, None]
         for _ in range(INNER):
             v = self.whole(x, rows)
             at, by_v = self.problem.path(v, choices)
             missed, tangent = at - self.problem.points, by_v[..., self.core - 1]
             square = np.abs(tangent) ** 2
             step = -np.real(np.conj(tangent) * missed) / np.maximum(square, 1e-9 * square.mean(axis=1, keepdims=True))
-            angle = np.concatenate([v[:, self.core - 1, None], v[:, self.core - 1, None] + np.cumsum(v[:, self.core :], axis=1)], axis=1)
-            angle = self._ordered(angle + np.clip(step, -LONGEST_STEP, LONGEST_STEP))
-            self.first[rows], self.increments[rows] = angle[:, 0], np.diff(angle, axis=1)
+            angle = direction * (self.problem.angles(v, choices) + np.clip(step, -LONGEST_STEP, LONGEST_STEP))
+            angle = self._ordered(angle)
+            self.first[rows], self.increments[rows] = direction[:, 0] * angle[:, 0], np.diff(angle, axis=1)
         at, by_v = self.problem.path(self.whole(x, rows), choices)
         self.tangent = by_v[..., self.core - 1]
         derivative = by_v[..., : self.core].copy()

@@ -1,6 +1,6 @@
 """Path of a coupler point through wanted points as a least-squares problem over many candidates.
 
-    P_k = p0 + e^(i th0) (r2 e^(i theta_k) + u e^(i phi_k)),    theta_k = direction (t1 + timing_k)   or   direction (t1 + d_1 + ... + d_k)
+    P_k = p0 + e^(i th0) (r2 e^(i theta_k) + u e^(i phi_k)),    theta_k = t1 + direction timing_k   or   t1 + direction (d_1 + ... + d_k)
 
 Variables of a candidate: shape (see coupler_chains.py), u (2), p0 (2), th0, t1 and, without timing, the increments d > 0, whose sum
 is one turn at most: the order of the points holds by construction. What is discrete (kind of linkage, sigma, direction of the crank) is
@@ -102,9 +102,9 @@ class PathProblem:
         """Return the crank angles from the ground link (N, n)."""
         s = self.shapes
         if self.timing is not None:
-            return choices.direction[:, None] * (v[:, s + 5, None] + self.timing)
+            return v[:, s + 5, None] + choices.direction[:, None] * self.timing
         run = np.concatenate([np.zeros((len(v), 1)), np.cumsum(v[:, s + 6 :], axis=1)], axis=1)
-        return choices.direction[:, None] * (v[:, s + 5, None] + run)
+        return v[:, s + 5, None] + choices.direction[:, None] * run
 
     def at(self, v: Array, choices: Choices) -> Array:
         """Return the coupler points (N, n), complex."""
@@ -132,10 +132,10 @@ class PathProblem:
         derivative[..., s], derivative[..., s + 1] = tip, 1j * tip
         derivative[..., s + 2], derivative[..., s + 3] = 1.0, 1j
         derivative[..., s + 4] = 1j * along
-        by_angle = choices.direction[:, None] * 1j * (r2 * turn + arm * by_theta)
+        by_angle = 1j * (r2 * turn + arm * by_theta)
         derivative[..., s + 5] = by_angle
         if self.timing is None:
-            derivative[..., s + 6 :] = by_angle[..., None] * np.tri(n, n - 1, -1)
+            derivative[..., s + 6 :] = (choices.direction[:, None] * by_angle)[..., None] * np.tri(n, n - 1, -1)
         return (v[:, s + 2] + 1j * v[:, s + 3])[:, None] + along, derivative
 
     def inequalities(self, v: Array, choices: Choices) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ hold exactly. Long paths are searched through some of their points and fitted th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -29,6 +29,9 @@ EXACT = 1e-31  # sum of squares, points of size 1: rounding
 SAME = 1e-4  # relative difference of two optima that are one
 MOST_POINTS = {True: 64, False: 24}  # of a search, with and without timing
 MOST_ANSWERS = 64
+
+
+MoreStarts = Callable[[PathProblem], tuple[Array, Choices] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +58,14 @@ def all_choices(problem: PathProblem, kinds: Sequence[int], sigmas: Sequence[int
 
 
 def search(
-    problem: PathProblem, choices: Sequence[Choices], seed: int, *, closed: bool, count: int = 8, given: tuple[Array, Choices] | None = None
+    problem: PathProblem, choices: Sequence[Choices], seed: int, *, closed: bool, count: int = 8, more: MoreStarts | None = None
 ) -> PathSearch:
-    """Return up to `count` distinct optima. given: further starts, as variables and choices, beside those by variable projection."""
+    """Return up to `count` distinct optima. more: further starts, as variables and choices, beside those by variable projection."""
     some, places = thinned(problem)
     screened, evaluations = _screened(some, choices, seed, closed)
+    given = None if more is None else more(some)
     if given is not None:
-        screened = [*screened, (given[0], given[1])] if places is None else screened
+        screened.append(given)
     v, chosen = np.concatenate([x for x, _ in screened]), joined([c for _, c in screened])
     fits = fitted(some, v, chosen, FIRST)
     best = fits.best(SURVIVORS)
@@ -72,8 +76,6 @@ def search(
     if places is not None:  # now through all points
         few = _distinct(some, fits, chosen, 2 * POLISHED)
         v, chosen = expanded(problem, some, places, fits.x[few], chosen[few]), chosen[few]
-        if given is not None:
-            v, chosen = np.concatenate([v, given[0]]), joined([chosen, given[1]])
         fits = fitted(problem, v, chosen, FIRST)
         best = fits.best(2 * POLISHED)
         chosen = chosen[best]
