@@ -18,18 +18,23 @@ Array = np.ndarray
 Evaluated = Callable[[Array], tuple[Array, Array, Array, Array]]
 
 FIRST_DAMPING = 1e-3
-LESS, MORE = 0.1, 10.0
+LESS, MORE = 0.2, 4.0
+RECENT, CREEP = 10, 1e-4
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8
 PENALTY = 1e3  # of a violation, against the sum of squares relative to its first value
 
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedFit:
-    """The end of a fit: variables, multipliers of the inequalities (those of bounds after them: lower, upper), converged or not."""
+    """The end of a fit: variables, multipliers of the inequalities (those of bounds after them: lower, upper), converged or not.
+
+    creeping: the last RECENT steps lowered the sum of squares by less than CREEP of it, as in a flat valley.
+    """
 
     x: Array
     multipliers: Array
     converged: bool
+    creeping: bool
     evaluations: int
 
 
@@ -45,6 +50,7 @@ def constrained_least_squares(
     unit = max(float(r @ r), np.finfo(float).tiny)
     damping, calls, converged = FIRST_DAMPING, 1, False
     multipliers = np.zeros(len(g) + 2 * len(x))
+    history = [float(r @ r)]
     with optimising():
         for _ in range(iterations):
             found = step_with_inequalities(J, r, G, -g, lower - x, upper - x, damping)
@@ -58,6 +64,9 @@ def constrained_least_squares(
             ):
                 converged = True
                 break
+            history.append(float(r @ r))
+            if len(history) > 2 * RECENT and history[-RECENT] - history[-1] < 0.1 * CREEP * history[-1]:
+                break
             tried = evaluated(trial)
             calls += 1
             if _merit(tried, unit) < _merit((r, J, g, G), unit):
@@ -67,7 +76,8 @@ def constrained_least_squares(
                 break
             else:
                 damping *= MORE
-    return ConstrainedFit(x, multipliers, converged, calls)
+    before = history[-RECENT] if len(history) > RECENT else np.inf
+    return ConstrainedFit(x, multipliers, converged, before - history[-1] <= CREEP * history[-1], calls)
 
 
 def _merit(at: tuple[Array, Array, Array, Array], unit: float) -> float:

@@ -18,7 +18,9 @@ DEFECTS = {
     "circuit": "the wanted positions lie on two circuits: it must be taken apart to reach all of them",
     "order": "the wanted positions are met in another order",
 }
-LENGTHS = frozenset({"largest deviation", "longest link", "stroke", "crank", "gap"})  # measures of a path or slider, shown in the user's unit
+LENGTHS = frozenset(
+    {"largest deviation", "longest link", "stroke", "crank", "gap"}
+)  # measures of a path or slider, shown in the user's unit
 ANGLES = frozenset({"least transmission angle", "least transmission", "swing", "crank start", "output start"})
 
 

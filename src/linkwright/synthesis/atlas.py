@@ -114,4 +114,3 @@ def _angles(found: list[CurveMatch], points: Array) -> Iterator[Array]:
         turns = np.floor(position)
         theta = TURN * turns + np.interp(position - turns, run / run[-1], crank)
         yield m.sigma * theta  # a mirrored linkage has mirrored angles
-

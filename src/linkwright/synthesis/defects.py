@@ -23,6 +23,7 @@ from linkwright.synthesis.tracing import TURN, Array, CrankCircuit, CrankLinkage
 
 SAMPLES = 1440  # of a circuit, for places near a point
 NEAR = 1e-6  # of the size of the linkage: a position that is met
+BLOCK = 256  # points at a time
 REFINED = 40  # steps of the golden section: below rounding
 
 
@@ -111,23 +112,29 @@ def _met(traced: CrankLinkage, circuit: CrankCircuit, wanted: Array, rotations: 
         return _exactly(traced, circuit, wanted, np.asarray(rotations, dtype=float), near)
     s = np.arange(SAMPLES) * (TURN / SAMPLES)
     path = traced.path(*circuit.at(s))
-    out = []
-    for point in wanted:
-        distance = np.abs(path - point)
-        minima = np.flatnonzero((distance <= np.roll(distance, 1)) & (distance < np.roll(distance, -1)))
-        minima = minima[distance[minima] <= distance.min() + 2.0 * near + 2.0 * np.abs(np.diff(path)).max()]
-        at, exact = _golden(traced, circuit, point, s[minima])
-        out.append(Encounter(at[exact <= near], exact[exact <= near], float(exact.min(initial=float(distance.min())))))
+    step = float(np.abs(np.diff(path)).max())
+    out: list[Encounter] = []
+    for first in range(0, len(wanted), BLOCK):
+        block = wanted[first : first + BLOCK]
+        distance = np.abs(path - block[:, None])
+        least = distance.min(axis=1)
+        low = (distance <= np.roll(distance, 1, axis=1)) & (distance < np.roll(distance, -1, axis=1))
+        rows, minima = np.nonzero(low & (distance <= (least + 2.0 * near + 2.0 * step)[:, None]))
+        at, exact = _golden(traced, circuit, block[rows], s[minima])
+        for k in range(len(block)):
+            mine = exact[rows == k]
+            there = mine <= near
+            out.append(Encounter(at[rows == k][there], mine[there], float(mine.min(initial=float(least[k])))))
     return out
 
 
-def _golden(traced: CrankLinkage, circuit: CrankCircuit, point: complex, s: Array) -> tuple[Array, Array]:
-    """Minima of the distance near samples s, all at once."""
+def _golden(traced: CrankLinkage, circuit: CrankCircuit, points: Array, s: Array) -> tuple[Array, Array]:
+    """Minima of the distance to points near samples s, all at once."""
     ratio = 0.5 * (np.sqrt(5.0) - 1.0)
     low, high = s - TURN / SAMPLES, s + TURN / SAMPLES
 
     def distance(x: Array) -> Array:
-        return np.abs(traced.path(*circuit.at(x)) - point)
+        return np.abs(traced.path(*circuit.at(x)) - points)
 
     for _ in range(REFINED):
         left, right = high - ratio * (high - low), low + ratio * (high - low)

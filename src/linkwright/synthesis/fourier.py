@@ -47,7 +47,9 @@ def descriptors(curves: Array) -> Array:
     closed = np.concatenate([curves, curves[:, :1]], axis=1)
     along = np.concatenate([np.zeros((len(curves), 1)), np.cumsum(np.abs(np.diff(closed, axis=1)), axis=1)], axis=1)
     even = np.arange(SAMPLES) / SAMPLES
-    sampled = np.stack([np.interp(even * x[-1], x, z.real) + 1j * np.interp(even * x[-1], x, z.imag) for x, z in zip(along, closed, strict=True)])
+    sampled = np.stack(
+        [np.interp(even * x[-1], x, z.real) + 1j * np.interp(even * x[-1], x, z.imag) for x, z in zip(along, closed, strict=True)]
+    )
     found = np.fft.fft(sampled, axis=1)[:, ORDERS] / SAMPLES
     return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300)
 

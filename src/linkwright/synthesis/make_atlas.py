@@ -48,7 +48,9 @@ def made(count: int = COUNT) -> dict[str, Array]:
     lattice = np.mod(0.5 + (1.0 + np.arange(count))[:, None] / ROOT ** np.arange(1.0, 6.0), 1.0)
     codes = np.rint(lattice * STEPS).astype(np.uint8)
     kind, shape, point = parameters(codes)
-    found = np.concatenate([descriptors(curves(kind[k : k + 1024], shape[k : k + 1024], point[k : k + 1024])) for k in range(0, count, 1024)])
+    found = np.concatenate(
+        [descriptors(curves(kind[k : k + 1024], shape[k : k + 1024], point[k : k + 1024])) for k in range(0, count, 1024)]
+    )
     # the first coefficient is turned to be real: one number less that is not zero, nothing is lost
     main = found[np.arange(count), np.abs(found).argmax(axis=1)]
     found = found * np.conj(main / np.abs(main))[:, None]

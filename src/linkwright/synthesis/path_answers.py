@@ -18,7 +18,7 @@ from linkwright.synthesis.path_search import PathOptimum
 from linkwright.synthesis.tracing import crank_linkage
 
 BINDING = 1e-7  # distance from a limit, points of size 1
-SAME = 1e-5  # of the size: pins of two linkages that are one
+SAME = 0.01  # of the size: pins of two linkages that are alike
 FLAT = 1e-6  # slack over the longest link at which a linkage has a change point
 
 

@@ -74,7 +74,7 @@ class AngleFollower:
         return residual, np.concatenate([derivative.real, derivative.imag, penalty], axis=1)
 
 
-def followed(problem: PathProblem, v: Array, choices: Choices, iterations: int, target: float) -> LeastSquaresFits:
+def followed(problem: PathProblem, v: Array, choices: Choices, iterations: int, *, target: float, tolerance: float) -> LeastSquaresFits:
     """Return candidates after this many iterations of Levenberg-Marquardt over the core variables at most."""
     follower = AngleFollower(problem, v, choices)
     core = follower.core
@@ -89,6 +89,7 @@ def followed(problem: PathProblem, v: Array, choices: Choices, iterations: int, 
         free=free,
         iterations=iterations,
         target=target,
+        tolerance=tolerance,
         scaling=2 * len(problem.points),
     )
     rows = np.arange(len(v))

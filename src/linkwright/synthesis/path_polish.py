@@ -14,8 +14,9 @@ from linkwright.synthesis.coupler_chains import Array
 from linkwright.synthesis.path_following import AngleFollower
 from linkwright.synthesis.path_problem import Choices, PathProblem
 
-ITERATIONS = 300
-TOLERANCE = 1e-15  # relative decrease of the objective
+ITERATIONS = 200
+CONVERGED = 1e-11  # relative decrease of the sum of squares that a step of Gauss-Newton predicts
+TOLERANCE = 1e-13  # relative decrease of the objective
 SMALLEST_SCALE = 1e-2  # of a variable, points of size 1
 SMALLEST_ERROR = 1e-20
 ALLOWED = 1e-12  # violation that is rounding
@@ -49,9 +50,9 @@ def polished(problem: PathProblem, v: Array, choices: Choices, *, eliminated: bo
         both = np.concatenate([by_v[0].real, by_v[0].imag])[:, free] * scale
         return np.concatenate([missed[0].real, missed[0].imag]), both, g[0], by_g[0][:, free] * scale
 
-    fit = constrained_least_squares(evaluated, v[free] / scale, lower, upper)
+    fit = constrained_least_squares(evaluated, v[free] / scale, lower, upper, tolerance=CONVERGED)
     x, calls = fit.x, fit.evaluations
-    if not fit.converged:
+    if not (fit.converged or fit.creeping or eliminated):
         x, more = _by_quadratic_programmes(evaluated, x, lower, upper)
         calls += more
     evaluated(x)

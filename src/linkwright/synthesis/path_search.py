@@ -8,7 +8,7 @@ hold exactly. Long paths are searched through some of their points and fitted th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -22,12 +22,14 @@ from linkwright.synthesis.path_starts import starts
 
 STARTS = 4096
 SCREENED = 64
-SURVIVORS = 64
+SURVIVORS = 96
 FIRST, LAST = 25, 400  # iterations
 POLISHED = 8
+IDLE = 1e-6  # relative decrease in an iteration; fourteen of them end a candidate
 EXACT = 1e-31  # sum of squares, points of size 1: rounding
-SAME = 1e-4  # relative difference of two optima that are one
-MOST_POINTS = {True: 64, False: 24}  # of a search, with and without timing
+SAME = 0.01  # relative difference of two optima that are alike
+OUTSIDE = 1e-9  # violation of a limit that is rounding, points of size 1
+MOST_POINTS = {True: 64, False: 20}  # of a search, with and without timing
 MOST_ANSWERS = 64
 
 
@@ -68,7 +70,7 @@ def search(
         screened.append(given)
     v, chosen = np.concatenate([x for x, _ in screened]), joined([c for _, c in screened])
     fits = fitted(some, v, chosen, FIRST)
-    best = fits.best(SURVIVORS)
+    best = _distinct(some, fits, chosen, SURVIVORS)
     chosen = chosen[best]
     evaluations += fits.evaluations
     fits = fitted(some, fits.x[best], chosen, LAST)
@@ -88,7 +90,7 @@ def search(
 def fitted(problem: PathProblem, v: Array, choices: Choices, iterations: int) -> LeastSquaresFits:
     """Return candidates after this many iterations of Levenberg-Marquardt at most."""
     if _is_long(problem):
-        return followed(problem, v, choices, iterations, EXACT)
+        return followed(problem, v, choices, iterations, target=EXACT, tolerance=IDLE)
     lower, upper = problem.bounds(choices.kind)
     return levenberg_marquardt(
         lambda x, rows: problem.least_squares(x, choices[rows]),
@@ -98,6 +100,7 @@ def fitted(problem: PathProblem, v: Array, choices: Choices, iterations: int) ->
         free=problem.free,
         iterations=iterations,
         target=EXACT,
+        tolerance=IDLE,
         scaling=2 * len(problem.points),
     )
 
@@ -159,30 +162,40 @@ def features(problem: PathProblem, v: Array, choices: Choices) -> Array:
 def _distinct(problem: PathProblem, fits: LeastSquaresFits, choices: Choices, count: int) -> Array:
     """Places of the best optima that differ from all better ones."""
     of = features(problem, fits.x, choices)
+    left = fits.best(len(fits.cost))
+    left = left[np.isfinite(fits.cost[left])]
     found: list[int] = []
-    for k in fits.best(len(fits.cost)):
-        if not np.isfinite(fits.cost[k]) or len(found) == count:
-            break
-        if all(np.abs(of[k] - of[j]).max() > SAME for j in found):
-            found.append(int(k))
+    while len(left) and len(found) < count:
+        found.append(int(left[0]))
+        left = left[np.abs(of[left] - of[left[0]]).max(axis=1) > SAME]
     return np.array(found, dtype=int)
 
 
 def _finished(problem: PathProblem, fits: LeastSquaresFits, choices: Choices, few: Array) -> tuple[tuple[PathOptimum, ...], int]:
-    """Optima whose limits hold exactly, best first, without those that became one."""
-    found, evaluations = [], 0
+    """Optima whose limits hold exactly, best first; one of those that are alike."""
+    found: list[PathOptimum] = []
+    evaluations, polishes = 0, 0
     for k in few:
         one, v = choices[np.array([k])], fits.x[k]
         over = problem.inequalities(v[None], one)[0].max(initial=-np.inf)
-        unfinished = fits.iterations[k] >= LAST and fits.cost[k] > EXACT
-        if (over > 0.0 or unfinished) and len(found) < 2 * POLISHED:
+        if _known(problem, v, one, found):
+            continue
+        if over > 0.0 or (fits.iterations[k] >= LAST and fits.cost[k] > EXACT):
+            if polishes == POLISHED:
+                continue
+            polishes += 1
             v, calls = polished(problem, v, one, eliminated=_is_long(problem))
             evaluations += calls
-        found.append(PathOptimum(v, one, float(problem.errors(v[None], one)[0])))
-    found.sort(key=lambda x: x.error)
+        if problem.inequalities(v[None], one)[0].max(initial=-np.inf) <= OUTSIDE:
+            found.append(PathOptimum(v, one, float(problem.errors(v[None], one)[0])))
     out: list[PathOptimum] = []
-    for x in found:
-        of = features(problem, x.v[None], x.choices)
-        if all(np.abs(of - features(problem, y.v[None], y.choices)).max() > SAME for y in out):
-            out.append(replace(x))
+    for x in sorted(found, key=lambda x: x.error):
+        if not _known(problem, x.v, x.choices, out):
+            out.append(x)
     return tuple(out), evaluations
+
+
+def _known(problem: PathProblem, v: Array, one: Choices, found: Sequence[PathOptimum]) -> bool:
+    """True if a candidate is like one of those found."""
+    of = features(problem, v[None], one)
+    return any(np.abs(of - features(problem, x.v[None], x.choices)).max() <= SAME for x in found)

@@ -73,7 +73,9 @@ def projected(problem: PathProblem, choices: Choices, ratios: Array, t1: Array, 
     return np.where(problem.free, np.clip(v, lower, upper), v)
 
 
-def _linear_fit(problem: PathProblem, pin: Array, coupler: Array, fixed: complex | None, z: Array | None = None) -> tuple[Array, Array, Array]:
+def _linear_fit(
+    problem: PathProblem, pin: Array, coupler: Array, fixed: complex | None, z: Array | None = None
+) -> tuple[Array, Array, Array]:
     """Return size and direction z, coupler point w and place p0 of the best p0 + z pin + w coupler; z may be given, or its direction."""
     held = dict(problem.held)
     x, y = held.get("x0"), held.get("y0")

@@ -199,7 +199,9 @@ def _function(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
             options["output_range"] = np.asarray(travel, dtype=float) * length_unit(request.unit)
     needed = [options.pop(name, None) for name in ("x_range", "input_range", "output_range")]
     if needed[1] is None or needed[2] is None:
-        raise UsageError("a function needs input_range and output_range, the travel of crank and output: '60 deg', or ('30 deg', '90 deg').")
+        raise UsageError(
+            "a function needs input_range and output_range, the travel of crank and output: '60 deg', or ('30 deg', '90 deg')."
+        )
     bounds = _bounded(request, ratio="most_ratio", transmission="least_transmission")
     name = given if isinstance(given, str) else getattr(given, "__name__", "function")
     return f"function generator {name}", _called("functions", "generated", given, *needed, **{**options, **bounds})
@@ -217,9 +219,7 @@ def _dead_centres(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     if kind and (kind == "slider-crank") != ("stroke" in task):
         raise UsageError(f"a {kind} has a {'stroke' if kind == 'slider-crank' else 'swing'} between its dead centres. Give that.")
     bounds = _bounded(request, ratio="most_ratio", transmission="least_transmission")
-    return "crank between dead centres", _called(
-        "dead_centres", "between_dead_centres", **{**task, **_shared(request, "n"), **bounds}
-    )
+    return "crank between dead centres", _called("dead_centres", "between_dead_centres", **{**task, **_shared(request, "n"), **bounds})
 
 
 def _described(request: SynthesisRequest, given: Any, what: str, example: str) -> dict[str, Any]:

@@ -181,5 +181,7 @@ def crank_linkage(linkage: Linkage) -> CrankLinkage:
         if c not in rocker or d not in fixed or linkage.guides or linkage.gears:
             raise ValueError
     except ValueError:
-        raise UsageError(f"a '{linkage.kind}' is traced by its own module; four-bars and slider-cranks driven at a fixed pivot here.") from None
+        raise UsageError(
+            f"a '{linkage.kind}' is traced by its own module; four-bars and slider-cranks driven at a fixed pivot here."
+        ) from None
     return CrankLinkage(at[0], at[1], at[2], linkage.pins[d], None, p)

@@ -57,7 +57,9 @@ def _checked(points: Array) -> Array:
     size = float(np.ptp(points.real) + np.ptp(points.imag)) if len(points) else 0.0
     distinct = 0 if not size > 0.0 else len(np.unique(np.round(points / (SAME * size))))
     if distinct < FEWEST:
-        raise UsageError(f"a path needs at least {FEWEST} points that differ; here are {max(distinct, min(len(points), 1))}. Give more of them.")
+        raise UsageError(
+            f"a path needs at least {FEWEST} points that differ; here are {max(distinct, min(len(points), 1))}. Give more of them."
+        )
     return points
 
 
@@ -92,7 +94,9 @@ def crank_angles(timing: Any, count: int, *, closed: bool, repeated: bool) -> Ar
         return np.linspace(0.0, span, count)
     if not isinstance(timing, (Sequence, np.ndarray)):
         raise UsageError('timing is "equal", the part of a turn ("120 deg"), or one crank angle for each point in rad or as text.')
-    angles = np.array([quantity(x if isinstance(x, str) else float(x), ANGLE, "a crank angle") for x in np.asarray(timing, dtype=object).ravel()])
+    angles = np.array(
+        [quantity(x if isinstance(x, str) else float(x), ANGLE, "a crank angle") for x in np.asarray(timing, dtype=object).ravel()]
+    )
     if len(angles) != count:
         raise UsageError(f"the timing has {len(angles)} crank angles for {count} points. Give one for each point.")
     return checked_angles(angles)
