@@ -343,7 +343,7 @@ def synthesise(
     seed: int = 0,
     **options: Any,
 ) -> Syntheses:
-    """Find linkages from the motion that is wanted: `lw.synthesise(path=points).best.mechanism`. Best first, defects named; one task a call.
+    """Find linkages from the motion that is wanted: `lw.synthesise(path=points).best.mechanism`. Best first, defects named, one task.
 
     path: points (n, 2), complex numbers or a CSV file, passed by a point of the coupler, nearest in the sense of least squares.
         timing: None (any, in order), "equal" steps of a turn, "120 deg" in equal steps, or one crank angle for each point.

@@ -1,8 +1,8 @@
 """Least squares of one candidate with inequalities that hold exactly: damped Gauss-Newton steps, each a small quadratic programme.
 
-A step minimises |J d + r|^2 + damping |S d|^2 under the linearised inequalities g + G d <= 0 and the bounds. With J'J + damping S'S = R'R it is
-a least-distance problem in R d, which non-negative least squares solves [Lawson and Hanson 1974, ch. 23]; its positive multipliers are
-the active set. Near an optimum the convergence is that of Gauss-Newton on the active limits, some ten steps.
+A step minimises |J d + r|^2 + damping |S d|^2 under the linearised inequalities g + G d <= 0 and the bounds. With R'R = J'J + damping S'S
+it is a least-distance problem in R d, which non-negative least squares solves (Lawson and Hanson 1974, ch. 23); its positive multipliers
+are the active set. Near an optimum the convergence is that of Gauss-Newton on the active limits, some ten steps.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _merit(at: tuple[Array, Array, Array, Array], unit: float) -> float:
 def step_with_inequalities(
     J: Array, r: Array, rows: Array, limits: Array, least: Array, most: Array, damping: float
 ) -> tuple[Array, Array] | None:
-    """Return the d that minimises |J d + r|^2 + damping |S d|^2 (S: lengths of J's columns) with rows d <= limits and least <= d <= most, and
+    """Return the d that minimises |J d + r|^2 + damping |S d|^2 (S: lengths of J's columns) with rows d <= limits, least <= d <= most, and
     the multipliers of all three; None if these exclude each other."""
     from scipy.linalg import solve_triangular
     from scipy.optimize import nnls

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.synthesis import fourier
 from linkwright.synthesis.make_atlas import FILE, curves, parameters
-from linkwright.synthesis.path_problem import SMALLEST_INCREMENT, TURN, Choices, PathProblem
+from linkwright.synthesis.path_problem import SMALLEST_INCREMENT, TURN, PathChoices, PathProblem
 from linkwright.synthesis.path_starts import projected
 
 Array = np.ndarray
@@ -78,7 +78,7 @@ def matches(points: Array, count: int = MATCHES) -> list[CurveMatch]:
     return sorted(out, key=lambda m: m.distance)[:count]
 
 
-def atlas_starts(problem: PathProblem, count: int = MATCHES) -> tuple[Array, Choices] | None:
+def atlas_starts(problem: PathProblem, count: int = MATCHES) -> tuple[Array, PathChoices] | None:
     """Return starts of a closed path without timing, as variables and choices; None if the problem is of another kind."""
     if problem.chain.name != "four-bar" or problem.timing is not None or len(problem.points) < 4:
         return None
@@ -89,7 +89,7 @@ def atlas_starts(problem: PathProblem, count: int = MATCHES) -> tuple[Array, Cho
     if not found:
         return None
     rows = np.array([m.row for m in found])
-    choices = Choices(stored.kind[rows], np.array([m.sigma for m in found]), np.array([m.direction for m in found]))
+    choices = PathChoices(stored.kind[rows], np.array([m.sigma for m in found]), np.array([m.direction for m in found]))
     angle = np.stack(list(_angles(found, points)))
     if len(points) < len(problem.points):  # the last point is the first one after a turn
         angle = np.column_stack([angle, angle[:, 0] + TURN * choices.direction])

@@ -46,7 +46,11 @@ class Chain(Protocol):
 
 def lengths(chain: Chain, shape: Array, kind: Array) -> Array:
     """Return the lengths (N, links) of shapes (N, shape)."""
-    return np.einsum("nls,ns->nl", chain.lengths_of[kind], shape)
+    return _sizes(chain.lengths_of, shape, kind)
+
+
+def _sizes(lengths_of: Array, shape: Array, kind: Array) -> Array:
+    return np.einsum("nls,ns->nl", lengths_of[kind], shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +67,14 @@ class FourBarChain:
         return _FOUR_BAR
 
     def coupler(self, shape: Array, kind: Array, sigma: Array, theta: Array) -> Array:
-        r1, r2, r3, r4 = (x[:, None] for x in lengths(self, shape, kind).T)
+        r1, r2, r3, r4 = (x[:, None] for x in _sizes(self.lengths_of, shape, kind).T)
         diagonal = r1 - r2 * np.exp(1j * theta)
         distance = np.maximum(np.abs(diagonal), 1e-12 * r1)
         cosine = np.clip((r3 * r3 - r4 * r4 + distance * distance) / (2.0 * r3 * distance), -1.0, 1.0)
         return diagonal / distance * (cosine + 1j * sigma[:, None] * np.sqrt(1.0 - cosine * cosine))
 
     def rates(self, shape: Array, kind: Array, theta: Array, coupler: Array) -> tuple[Array, Array]:
-        r1, r2, r3, r4 = (x[:, None] for x in lengths(self, shape, kind).T)
+        r1, r2, r3, r4 = (x[:, None] for x in _sizes(self.lengths_of, shape, kind).T)
         turn = np.exp(1j * theta)
         pin = r2 * turn
         rocker = pin + r3 * coupler - r1  # of length r4
@@ -85,7 +89,7 @@ class FourBarChain:
 
     def transmission(self, shape: Array, kind: Array, least: float) -> tuple[Array, Array]:
         """The law of cosines for the longest and the shortest distance between crank pin and rocker pivot."""
-        size = lengths(self, shape, kind)
+        size = _sizes(self.lengths_of, shape, kind)
         r1, r2, r3, r4 = size.T
         cosine = np.cos(least)
         far, near = r1 + r2, r1 - r2
@@ -111,12 +115,12 @@ class SliderCrankChain:
         return _SLIDER_CRANK
 
     def coupler(self, shape: Array, kind: Array, sigma: Array, theta: Array) -> Array:
-        r2, r3, offset = (x[:, None] for x in lengths(self, shape, kind).T)
+        r2, r3, offset = (x[:, None] for x in _sizes(self.lengths_of, shape, kind).T)
         sine = np.clip((offset - r2 * np.sin(theta)) / r3, -1.0, 1.0)
         return sigma[:, None] * np.sqrt(1.0 - sine * sine) + 1j * sine
 
     def rates(self, shape: Array, kind: Array, theta: Array, coupler: Array) -> tuple[Array, Array]:
-        r2, r3, _ = (x[:, None] for x in lengths(self, shape, kind).T)
+        r2, r3, _ = (x[:, None] for x in _sizes(self.lengths_of, shape, kind).T)
         # r2 sin(theta) + r3 sin(phi) = offset differentiated
         rate = r3 * coupler.real
         least = NEAR_DEAD * r3

@@ -152,11 +152,7 @@ def _exactly(traced: CrankLinkage, circuit: CrankCircuit, wanted: Array, rotatio
     turn = np.exp(1j * rotations)
     b, c = wanted + turn * (traced.b - traced.p), wanted + turn * (traced.c - traced.p)
     theta = np.angle(b - traced.a)
-    if traced.d is not None:
-        side = ((c - b) * np.conj(traced.d - b)).imag
-    else:
-        side = ((c - b) * np.conj(traced.guide)).real
-    sigma = np.where(side >= 0.0, 1.0, -1.0)
+    sigma = traced.side(b, c)
     places = circuit.place(theta, sigma)
     missed = np.abs(traced.path(theta, sigma) - wanted)
     found = np.isfinite(places) & (missed <= near)

@@ -1,7 +1,7 @@
 """Fourier descriptors of closed curves: invariant to place and size; compared for the best rotation and start point.
 
-A curve is sampled at equal distances along itself, z_j = sum_k c_k e^(2 pi i j k / N). c_0 is its place and is left out, the others are divided
-by their norm. Rotation multiplies all c_k by one unit number, another start point multiplies c_k by e^(i k t): both are found by
+A curve is sampled at equal distances along itself, z_j = sum_k c_k e^(2 pi i j k / N). c_0 is its place and is left out, the others are
+divided by their norm. Rotation multiplies all c_k by one unit number, another start point multiplies c_k by e^(i k t): both are found by
 maximising the correlation |sum_k conj(c_k) q_k e^(-i k t)| over t, for many curves at once by one FFT each. |c_k| needs neither and sorts
 out most curves first.
 """

@@ -1,7 +1,8 @@
-"""Make the coupler-curve atlas: `python -m linkwright.synthesis.make_atlas` writes coupler_atlas.npz beside this file, the same bytes each time.
+"""Make the coupler-curve atlas: `python -m linkwright.synthesis.make_atlas` writes coupler_atlas.npz beside this file.
 
 COUNT four-bars with a crank: their slacks and coupler points are the points of a lattice, rounded to 8 bits each; the curve of each is
-stored as Fourier descriptors in 8 bits a number. Curves of the other branch are mirror images, found by mirroring the query.
+stored as Fourier descriptors in 8 bits a number. Curves of the other branch are mirror images, found by mirroring the query. Each run
+gives the same bytes.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def made(count: int = COUNT) -> dict[str, Array]:
 def main() -> None:
     """Write the atlas."""
     arrays = made()
-    np.savez_compressed(FILE, **arrays)
+    np.savez_compressed(FILE, codes=arrays["codes"], descriptors=arrays["descriptors"], scale=arrays["scale"])
     print(f"wrote {FILE.name}: {len(arrays['codes'])} curves, {FILE.stat().st_size // 1024} kB")
 
 

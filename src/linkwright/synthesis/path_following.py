@@ -1,8 +1,8 @@
 """Long paths without timing: crank angles eliminated, so that a candidate has ten variables however many points there are.
 
-For each point the crank angle of the nearest place of the coupler curve is found inside, from the angle it had last and in the order of the
-points. By the envelope theorem the derivative of a distance is that at a fixed angle; in least squares the part of the derivatives along the
-curve is taken out (Kaufman's variable projection).
+For each point the crank angle of the nearest place of the coupler curve is found inside, from the angle it had last and in the order of
+the points. By the envelope theorem the derivative of a distance is that at a fixed angle; in least squares the part of the derivatives
+along the curve is taken out (Kaufman's variable projection).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwright.numerics.levenberg_marquardt import LeastSquaresFits, levenberg_marquardt
 from linkwright.synthesis.coupler_chains import Array
-from linkwright.synthesis.path_problem import SMALLEST_INCREMENT, TURN, WEIGHT, Choices, PathProblem
+from linkwright.synthesis.path_problem import SMALLEST_INCREMENT, TURN, WEIGHT, PathChoices, PathProblem
 
 INNER = 4  # steps of the angles
 LONGEST_STEP = 0.2  # rad
@@ -20,7 +20,7 @@ LONGEST_STEP = 0.2  # rad
 class AngleFollower:
     """Candidates of a path without timing whose crank angles follow from the other variables; remembers them as the next start."""
 
-    def __init__(self, problem: PathProblem, v: Array, choices: Choices) -> None:
+    def __init__(self, problem: PathProblem, v: Array, choices: PathChoices) -> None:
         assert problem.timing is None
         self.problem, self.choices = problem, choices
         self.core = problem.shapes + 6
@@ -74,7 +74,7 @@ class AngleFollower:
         return residual, np.concatenate([derivative.real, derivative.imag, penalty], axis=1)
 
 
-def followed(problem: PathProblem, v: Array, choices: Choices, iterations: int, *, target: float, tolerance: float) -> LeastSquaresFits:
+def followed(problem: PathProblem, v: Array, choices: PathChoices, iterations: int, *, target: float, tolerance: float) -> LeastSquaresFits:
     """Return candidates after this many iterations of Levenberg-Marquardt over the core variables at most."""
     follower = AngleFollower(problem, v, choices)
     core = follower.core

@@ -12,7 +12,7 @@ from linkwright.numerics.blas import optimising
 from linkwright.numerics.constrained_least_squares import Evaluated, constrained_least_squares
 from linkwright.synthesis.coupler_chains import Array
 from linkwright.synthesis.path_following import AngleFollower
-from linkwright.synthesis.path_problem import Choices, PathProblem
+from linkwright.synthesis.path_problem import PathChoices, PathProblem
 
 ITERATIONS = 200
 CONVERGED = 1e-11  # relative decrease of the sum of squares that a step of Gauss-Newton predicts
@@ -23,7 +23,7 @@ ALLOWED = 1e-12  # violation that is rounding
 ONE = np.zeros(1, dtype=int)
 
 
-def polished(problem: PathProblem, v: Array, choices: Choices, *, eliminated: bool = False) -> tuple[Array, int]:
+def polished(problem: PathProblem, v: Array, choices: PathChoices, *, eliminated: bool = False) -> tuple[Array, int]:
     """Return the candidate at its constrained optimum and the number of evaluations; as it was if that is neither better nor allowed."""
     follower = AngleFollower(problem, v[None], choices) if eliminated else None
     movable = problem.free

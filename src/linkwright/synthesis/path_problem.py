@@ -23,7 +23,7 @@ TURN = 2.0 * np.pi
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
+class PathChoices:
     """Discrete choices of the candidates: kind of linkage, sign of the branch, direction of the crank."""
 
     kind: Array
@@ -33,12 +33,12 @@ class Choices:
     def __len__(self) -> int:
         return len(self.kind)
 
-    def __getitem__(self, rows: Array) -> Choices:
-        return Choices(self.kind[rows], self.sigma[rows], self.direction[rows])
+    def __getitem__(self, rows: Array) -> PathChoices:
+        return PathChoices(self.kind[rows], self.sigma[rows], self.direction[rows])
 
 
-def joined(parts: list[Choices]) -> Choices:
-    return Choices(*(np.concatenate([getattr(x, name) for x in parts]) for name in ("kind", "sigma", "direction")))
+def joined(parts: list[PathChoices]) -> PathChoices:
+    return PathChoices(*(np.concatenate([getattr(x, name) for x in parts]) for name in ("kind", "sigma", "direction")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class PathProblem:
             lower[:, s + 6 :], upper[:, s + 6 :] = SMALLEST_INCREMENT, TURN
         return lower, upper
 
-    def angles(self, v: Array, choices: Choices) -> Array:
+    def angles(self, v: Array, choices: PathChoices) -> Array:
         """Return the crank angles from the ground link (N, n)."""
         s = self.shapes
         if self.timing is not None:
@@ -106,7 +106,7 @@ class PathProblem:
         run = np.concatenate([np.zeros((len(v), 1)), np.cumsum(v[:, s + 6 :], axis=1)], axis=1)
         return v[:, s + 5, None] + choices.direction[:, None] * run
 
-    def at(self, v: Array, choices: Choices) -> Array:
+    def at(self, v: Array, choices: PathChoices) -> Array:
         """Return the coupler points (N, n), complex."""
         s, theta = self.shapes, self.angles(v, choices)
         r2 = lengths(self.chain, v[:, :s], choices.kind)[:, self.chain.crank, None]
@@ -114,7 +114,7 @@ class PathProblem:
         along = r2 * np.exp(1j * theta) + (v[:, s] + 1j * v[:, s + 1])[:, None] * coupler
         return (v[:, s + 2] + 1j * v[:, s + 3])[:, None] + np.exp(1j * v[:, s + 4])[:, None] * along
 
-    def path(self, v: Array, choices: Choices) -> tuple[Array, Array]:
+    def path(self, v: Array, choices: PathChoices) -> tuple[Array, Array]:
         """Return the coupler points (N, n) and their derivatives (N, n, variables), both complex."""
         s, n = self.shapes, len(self.points)
         theta = self.angles(v, choices)
@@ -138,7 +138,7 @@ class PathProblem:
             derivative[..., s + 6 :] = (choices.direction[:, None] * by_angle)[..., None] * np.tri(n, n - 1, -1)
         return (v[:, s + 2] + 1j * v[:, s + 3])[:, None] + along, derivative
 
-    def inequalities(self, v: Array, choices: Choices) -> tuple[Array, Array]:
+    def inequalities(self, v: Array, choices: PathChoices) -> tuple[Array, Array]:
         """Return g (N, rows), wanted 0 or less, and its derivatives (N, rows, variables)."""
         s = self.shapes
         shape, kind = v[:, :s], choices.kind
@@ -179,7 +179,7 @@ class PathProblem:
         derivative[..., self.shapes + 6 :] = 1.0
         return v[:, self.shapes + 6 :].sum(axis=1, keepdims=True) - TURN, derivative
 
-    def _pivot(self, v: Array, choices: Choices) -> tuple[Array, Array]:
+    def _pivot(self, v: Array, choices: PathChoices) -> tuple[Array, Array]:
         """The other fixed pivot inside its box; a slider-crank has none."""
         box = self.limits.other_pivot
         if box is None or "ground" not in self.chain.links:
@@ -194,7 +194,7 @@ class PathProblem:
         g = np.stack([box[0].real - pivot.real, pivot.real - box[1].real, box[0].imag - pivot.imag, pivot.imag - box[1].imag], axis=1)
         return g, np.stack([-by_v.real, by_v.real, -by_v.imag, by_v.imag], axis=1)
 
-    def least_squares(self, v: Array, choices: Choices) -> tuple[Array, Array]:
+    def least_squares(self, v: Array, choices: PathChoices) -> tuple[Array, Array]:
         """Return residuals and derivatives for Levenberg-Marquardt: deviations in x and y, then the weighted violations."""
         at, by_v = self.path(v, choices)
         missed = at - self.points
@@ -203,11 +203,11 @@ class PathProblem:
         residual = np.concatenate([missed.real, missed.imag, WEIGHT * np.where(violated, g, 0.0)], axis=1)
         return residual, np.concatenate([by_v.real, by_v.imag, WEIGHT * np.where(violated[..., None], by_g, 0.0)], axis=1)
 
-    def errors(self, v: Array, choices: Choices) -> Array:
+    def errors(self, v: Array, choices: PathChoices) -> Array:
         """Return the sums of squared distances (N,)."""
         return (np.abs(self.at(v, choices) - self.points) ** 2).sum(axis=1)
 
-    def penalised(self, v: Array, choices: Choices) -> Array:
+    def penalised(self, v: Array, choices: PathChoices) -> Array:
         """Return the sums of squares of `least_squares` (N,), without derivatives."""
         g = np.maximum(self.inequalities(v, choices)[0], 0.0)
         return self.errors(v, choices) + WEIGHT**2 * np.einsum("ng,ng->n", g, g)

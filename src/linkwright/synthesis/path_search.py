@@ -17,7 +17,7 @@ from linkwright.numerics.levenberg_marquardt import LeastSquaresFits, levenberg_
 from linkwright.synthesis.coupler_chains import Array, lengths
 from linkwright.synthesis.path_following import followed
 from linkwright.synthesis.path_polish import polished
-from linkwright.synthesis.path_problem import SMALLEST_INCREMENT, Choices, PathProblem, joined
+from linkwright.synthesis.path_problem import SMALLEST_INCREMENT, PathChoices, PathProblem, joined
 from linkwright.synthesis.path_starts import starts
 
 STARTS = 4096
@@ -33,7 +33,7 @@ MOST_POINTS = {True: 64, False: 20}  # of a search, with and without timing
 MOST_ANSWERS = 64
 
 
-MoreStarts = Callable[[PathProblem], tuple[Array, Choices] | None]
+MoreStarts = Callable[[PathProblem], tuple[Array, PathChoices] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class PathOptimum:
     """One candidate at a local optimum: its variables, choices (of one) and sum of squared distances."""
 
     v: Array
-    choices: Choices
+    choices: PathChoices
     error: float
 
 
@@ -53,14 +53,14 @@ class PathSearch:
     evaluations: int
 
 
-def all_choices(problem: PathProblem, kinds: Sequence[int], sigmas: Sequence[int], directions: Sequence[int]) -> list[Choices]:
+def all_choices(problem: PathProblem, kinds: Sequence[int], sigmas: Sequence[int], directions: Sequence[int]) -> list[PathChoices]:
     """Return every combination of discrete choices, one candidate each."""
     every = product(kinds, sigmas, directions)
-    return [Choices(np.array([k]), np.array([float(s)]), np.array([float(d)])) for k, s, d in every]
+    return [PathChoices(np.array([k]), np.array([float(s)]), np.array([float(d)])) for k, s, d in every]
 
 
 def search(
-    problem: PathProblem, choices: Sequence[Choices], seed: int, *, closed: bool, count: int = 8, more: MoreStarts | None = None
+    problem: PathProblem, choices: Sequence[PathChoices], seed: int, *, closed: bool, count: int = 8, more: MoreStarts | None = None
 ) -> PathSearch:
     """Return up to `count` distinct optima. more: further starts, as variables and choices, beside those by variable projection."""
     some, places = thinned(problem)
@@ -83,11 +83,11 @@ def search(
         chosen = chosen[best]
         fits = fitted(problem, fits.x[best], chosen, LAST)
     few = _distinct(problem, fits, chosen, max(POLISHED, min(count, MOST_ANSWERS)))
-    optima, more = _finished(problem, fits, chosen, few)
-    return PathSearch(optima[:count], evaluations + more)
+    optima, polishing = _finished(problem, fits, chosen, few)
+    return PathSearch(optima[:count], evaluations + polishing)
 
 
-def fitted(problem: PathProblem, v: Array, choices: Choices, iterations: int) -> LeastSquaresFits:
+def fitted(problem: PathProblem, v: Array, choices: PathChoices, iterations: int) -> LeastSquaresFits:
     """Return candidates after this many iterations of Levenberg-Marquardt at most."""
     if _is_long(problem):
         return followed(problem, v, choices, iterations, target=EXACT, tolerance=IDLE)
@@ -105,7 +105,7 @@ def fitted(problem: PathProblem, v: Array, choices: Choices, iterations: int) ->
     )
 
 
-def _screened(problem: PathProblem, choices: Sequence[Choices], seed: int, closed: bool) -> tuple[list[tuple[Array, Choices]], int]:
+def _screened(problem: PathProblem, choices: Sequence[PathChoices], seed: int, closed: bool) -> tuple[list[tuple[Array, PathChoices]], int]:
     """The best starts of every discrete choice."""
     out = []
     for k, one in enumerate(choices):
@@ -130,7 +130,7 @@ def thinned(problem: PathProblem) -> tuple[PathProblem, Array | None]:
     return problem.through(problem.points[places], timing), places
 
 
-def expanded(problem: PathProblem, some: PathProblem, places: Array, v: Array, choices: Choices) -> Array:
+def expanded(problem: PathProblem, some: PathProblem, places: Array, v: Array, choices: PathChoices) -> Array:
     """Return candidates of the whole problem; crank angles between those of `some` by distance along the path."""
     if problem.timing is not None:
         return v
@@ -150,7 +150,7 @@ def _run(points: Array) -> Array:
     return np.concatenate([[0.0], np.cumsum(np.abs(np.diff(points)))])
 
 
-def features(problem: PathProblem, v: Array, choices: Choices) -> Array:
+def features(problem: PathProblem, v: Array, choices: PathChoices) -> Array:
     """Return what two candidates are compared by (N, features): lengths, pivot, ground direction and coupler point."""
     s = problem.shapes
     size = lengths(problem.chain, v[:, :s], choices.kind)
@@ -159,7 +159,7 @@ def features(problem: PathProblem, v: Array, choices: Choices) -> Array:
     return np.column_stack([size, v[:, s : s + 4], scale * frame.real, scale * frame.imag]) / (1.0 + scale)[:, None]
 
 
-def _distinct(problem: PathProblem, fits: LeastSquaresFits, choices: Choices, count: int) -> Array:
+def _distinct(problem: PathProblem, fits: LeastSquaresFits, choices: PathChoices, count: int) -> Array:
     """Places of the best optima that differ from all better ones."""
     of = features(problem, fits.x, choices)
     left = fits.best(len(fits.cost))
@@ -171,7 +171,7 @@ def _distinct(problem: PathProblem, fits: LeastSquaresFits, choices: Choices, co
     return np.array(found, dtype=int)
 
 
-def _finished(problem: PathProblem, fits: LeastSquaresFits, choices: Choices, few: Array) -> tuple[tuple[PathOptimum, ...], int]:
+def _finished(problem: PathProblem, fits: LeastSquaresFits, choices: PathChoices, few: Array) -> tuple[tuple[PathOptimum, ...], int]:
     """Optima whose limits hold exactly, best first; one of those that are alike."""
     found: list[PathOptimum] = []
     evaluations, polishes = 0, 0
@@ -195,7 +195,7 @@ def _finished(problem: PathProblem, fits: LeastSquaresFits, choices: Choices, fe
     return tuple(out), evaluations
 
 
-def _known(problem: PathProblem, v: Array, one: Choices, found: Sequence[PathOptimum]) -> bool:
+def _known(problem: PathProblem, v: Array, one: PathChoices, found: Sequence[PathOptimum]) -> bool:
     """True if a candidate is like one of those found."""
     of = features(problem, v[None], one)
     return any(np.abs(of - features(problem, x.v[None], x.choices)).max() <= SAME for x in found)

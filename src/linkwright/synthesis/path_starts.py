@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwright.numerics.sobol import sobol
 from linkwright.synthesis.coupler_chains import Array, lengths
-from linkwright.synthesis.path_problem import SMALLEST_INCREMENT, TURN, Choices, PathProblem
+from linkwright.synthesis.path_problem import SMALLEST_INCREMENT, TURN, PathChoices, PathProblem
 
 DECADES = 1.5  # slacks are 10^-DECADES .. 10^DECADES of the shortest link
 SPANS = (0.6, 6.0)  # rad of the crank over an open path without timing
@@ -19,7 +19,7 @@ UNEVEN = 0.4  # standard deviation of the logarithm of increments
 NEGLIGIBLE = 1e-10  # of the trace: keeps normal equations of too few points solvable
 
 
-def starts(problem: PathProblem, choices: Choices, seed: int, *, closed: bool) -> Array:
+def starts(problem: PathProblem, choices: PathChoices, seed: int, *, closed: bool) -> Array:
     """Return variables (N, variables) inside their bounds, one candidate for each choice."""
     count, s = len(choices), problem.shapes
     u = sobol(count, s - 1 + 4, seed=seed)
@@ -44,7 +44,7 @@ def _increments(problem: PathProblem, u: Array, seed: int, closed: bool) -> Arra
     return np.maximum(share * span[:, None], SMALLEST_INCREMENT)
 
 
-def projected(problem: PathProblem, choices: Choices, ratios: Array, t1: Array, increments: Array) -> Array:
+def projected(problem: PathProblem, choices: PathChoices, ratios: Array, t1: Array, increments: Array) -> Array:
     """Return candidates with these slacks (relative to the shortest link) and crank angles; size, direction, place and coupler point by
     linear least squares."""
     s, limits = problem.shapes, problem.limits

@@ -25,9 +25,9 @@ PATH_KINDS = ("four-bar", "slider-crank", *SIX_BARS, "six-bar", "geared five-bar
 TASKS = ("path", "function", "poses", "dwell", "straight", "dead_centres")
 QUANTITY = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*[A-Za-zµ°%].*")
 LENGTHS = frozenset(
-    "stroke tolerance longest shortest rocker crank coupler ground moving lever length links pivots crank_pivot rocker_pivot point offset "
-    "within deviation line".split()
-)  # options whose plain numbers are lengths
+    ("stroke", "tolerance", "longest", "shortest", "rocker", "crank", "coupler", "ground", "moving", "lever", "length", "links", "pivots",
+     "crank_pivot", "rocker_pivot", "point", "offset", "within", "deviation")
+)  # fmt: skip  # options whose plain numbers are lengths
 Found = tuple[list[SynthesisedLinkage], dict[str, Any], tuple[str, ...]]
 Maker = Callable[[dict[str, Any]], Any]
 
@@ -161,7 +161,7 @@ def _path(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
 
 
 def _fitted_path(request: SynthesisRequest, points: Any, angles: Any, kind: str, closed: bool, timing: Any) -> Found:
-    """Four-bars and slider-cranks: bounds and held numbers in SI; a timing in words leaves the direction of the crank open."""
+    """Four-bars and slider-cranks, bounds and held numbers in SI; without crank angles the direction of the crank is open."""
     options = dict(request.options)
     hold = si(options.pop("hold", None), "hold", request.unit)
     bounds = si(request.bounds, "bounds", request.unit)

@@ -1,7 +1,7 @@
 """Motion of one four-bar or slider-crank, crank-rocker or not, traced in closed form from its pins.
 
-With the crank at an angle theta the linkage closes where low <= cos(theta - zero) <= high, in two ways (sigma = +-1) that meet where an equality
-holds. So a circuit is a full turn of the crank with one sigma, or an interval of crank angles passed there with one sigma and back
+With the crank at an angle theta the linkage closes where low <= cos(theta - zero) <= high, in two ways (sigma = +-1) that meet where an
+equality holds. So a circuit is a full turn of the crank with one sigma, or an interval of crank angles passed there with one sigma and back
 with the other; its ends are dead centres of the drive. `CrankCircuit` runs through it once for s in [0, 2 pi), smoothly also at the ends.
 """
 
@@ -50,11 +50,14 @@ class CrankLinkage:
     @property
     def sigma(self) -> float:
         """Side of the closure that is drawn: of c seen from b to d, or along the guide."""
+        return float(self.side(np.array([self.b]), np.array([self.c]))[0])
+
+    def side(self, b: Array, c: Array) -> Array:
+        """Return +-1, the closure to which these pins belong."""
         if self.d is not None:
-            side = ((self.c - self.b) * np.conj(self.d - self.b)).imag
-        else:
-            side = ((self.c - self.b) * np.conj(self.guide)).real
-        return 1.0 if side >= 0.0 else -1.0
+            return np.where(((c - b) * np.conj(self.d - b)).imag >= 0.0, 1.0, -1.0)
+        assert self.guide is not None
+        return np.where(((c - b) * np.conj(self.guide)).real >= 0.0, 1.0, -1.0)
 
     @property
     def limits(self) -> tuple[float, float, float]:

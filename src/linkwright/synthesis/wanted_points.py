@@ -108,18 +108,19 @@ def checked_angles(angles: Array) -> Array:
     if not ((steps > 0.0).all() or (steps < 0.0).all()):
         k = int(np.flatnonzero(np.sign(steps) != np.sign(steps[0]))[0]) if steps[0] != 0.0 else 0
         raise UsageError(
-            f"the crank angles of points {k + 1} and {k + 2} contradict the order of the points: they must increase from point to point, or "
-            "decrease. Add a turn (360 deg) where an angle passes zero."
+            f"the crank angles of points {k + 1} and {k + 2} contradict the order of the points: they must increase from point to point, "
+            "or decrease. Add a turn (360 deg) where an angle passes zero."
         )
     if abs(angles[-1] - angles[0]) > TURN * (1.0 + 1e-9):
         raise UsageError(
-            f"the crank angles span {abs(angles[-1] - angles[0]):.4g} rad, more than one turn. Numbers are in rad; write '30 deg' for degrees."
+            f"the crank angles span {abs(angles[-1] - angles[0]):.4g} rad, more than one turn. Numbers are in rad; write '30 deg' for "
+            "degrees."
         )
     return angles
 
 
 def csv_rows(path: Any, unit: str, names: Sequence[str], needed: int = 2) -> Array:
-    """Return the columns of a CSV file by these names in SI, or the first `needed` ones; lengths without a unit of their own are in `unit`."""
+    """Return the columns of a CSV file by these names in SI, or the first `needed` ones; lengths without their own unit are in `unit`."""
     try:
         table = files.read_csv_table(path, MOST_BYTES)
     except files.Unreadable as problem:
