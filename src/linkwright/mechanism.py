@@ -362,7 +362,13 @@ def synthesise(
     from linkwright.synthesis.requests import SynthesisRequest, synthesised
 
     tasks = {"path": path, "function": function, "poses": poses, "dwell": dwell, "straight": straight, "dead_centres": dead_centres}
-    return synthesised(SynthesisRequest(tasks, kind, unit, n, seed, bounds, options), load)
+    return synthesised(SynthesisRequest(tasks, kind, unit, n, seed, bounds, options), load, _linkages_drawn)
+
+
+def _linkages_drawn(found: Syntheses, path: Any = None, **options: Any) -> Any:
+    from linkwright.views.synthesis_plots import plot
+
+    return call_explained(plot)(found, path, **options)
 
 
 @call_explained

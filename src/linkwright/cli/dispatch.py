@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from linkwright.cli import console, info, new, page, report, reproduce, simulate, study, turn
+from linkwright.cli import console, info, new, page, report, reproduce, simulate, study, synthesise, turn
 from linkwright.cli.bench import command as bench
 from linkwright.cli.parser import PROGRAM, CliCommand, Parser, add_options, settings_of
 from linkwright.errors import LinkwrightError, UsageError, nearest
@@ -21,6 +21,7 @@ COMMANDS: tuple[CliCommand, ...] = (
     turn.COMMAND,
     simulate.COMMAND,
     study.COMMAND,
+    synthesise.COMMAND,
     report.COMMAND,
     new.LIST,
     reproduce.COMMAND,

@@ -85,6 +85,7 @@ class Syntheses(Sequence[SynthesisedLinkage]):
     found: tuple[SynthesisedLinkage, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    plotter: Callable[..., Any] | None = field(default=None, repr=False)  # draws the linkages
 
     def __len__(self) -> int:
         return len(self.found)
@@ -100,6 +101,11 @@ class Syntheses(Sequence[SynthesisedLinkage]):
         if not self.found:
             raise UsageError(" ".join([f"{self.task}: no linkage was found.", *self.notes]))
         return self.found[0]
+
+    def plot(self, path: Any = None, **options: Any) -> Any:
+        """Draw the first linkages, their paths and the wanted points (a Figure, or with `path` a file); n: how many, six at most."""
+        assert self.plotter is not None
+        return self.plotter(self, path, **options)
 
     def __str__(self) -> str:
         usable = sum(x.usable for x in self.found)

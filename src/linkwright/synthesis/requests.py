@@ -45,8 +45,8 @@ class SynthesisRequest:
     options: Mapping[str, Any]
 
 
-def synthesised(request: SynthesisRequest, made: Maker) -> Syntheses:
-    """Return the linkages for a request; `made` makes a Mechanism of a document."""
+def synthesised(request: SynthesisRequest, made: Maker, plotter: Callable[..., Any] | None = None) -> Syntheses:
+    """Return the linkages for a request; `made` makes a Mechanism of a document, `plotter` draws the answer."""
     given = [name for name in TASKS if request.tasks.get(name) is not None]
     if len(given) != 1:
         here = f"{' and '.join(given)} are given" if given else "none is given"
@@ -59,7 +59,7 @@ def synthesised(request: SynthesisRequest, made: Maker) -> Syntheses:
     task = given[0]
     title, (found, facts, notes) = _DISPATCH[task](request, request.tasks[task])
     mine = tuple(replace(x, made=made, unit=request.unit) for x in found)
-    return Syntheses(title, mine, facts, tuple(notes))
+    return Syntheses(title, mine, facts, tuple(notes), plotter)
 
 
 def si(value: Any, name: str, unit: str) -> Any:
