@@ -60,16 +60,20 @@ def as_data(found: Any) -> dict[str, Any]:
             "defects": list(x.defects),
             "measures": {name: float(value) for name, value in x.measures.items()},
             "notes": list(x.notes),
-            "pins": {name: [float(z.real), float(z.imag)] for name, z in x.linkage.pins.items()},
+            "pins": _places(x.linkage),
             "drive": x.linkage.drive,
             "output": x.linkage.output,
             "angles": list(x.at),
-            "cognates": [{name: [float(z.real), float(z.imag)] for name, z in c.pins.items()} for c in x.cognates],
+            "cognates": [_places(c) for c in x.cognates],
         }
         for x in found
     ]
     facts = {str(k): v if isinstance(v, (str, int, float, bool)) else str(v) for k, v in found.facts.items()}
     return {"task": found.task, "answers": answers, "facts": facts, "notes": list(found.notes)}
+
+
+def _places(linkage: Any) -> dict[str, dict[str, float]]:
+    return {name: {"x": float(z.real), "y": float(z.imag)} for name, z in linkage.pins.items()}
 
 
 def _folder(path: str, count: int, force: bool) -> Path:

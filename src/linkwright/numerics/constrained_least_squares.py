@@ -21,7 +21,7 @@ FIRST_DAMPING = 1e-3
 LESS, MORE = 0.2, 4.0
 RECENT, CREEP = 10, 1e-4
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8
-PENALTY = 1e3  # of a violation, against the sum of squares relative to its first value
+PENALTY = 10.0  # of a violation at first, against the sum of squares relative to its first value
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def constrained_least_squares(
     x = np.clip(x, lower, upper)
     r, J, g, G = evaluated(x)
     unit = max(float(r @ r), np.finfo(float).tiny)
-    damping, calls, converged = FIRST_DAMPING, 1, False
+    damping, penalty, calls, converged = FIRST_DAMPING, PENALTY, 1, False
     multipliers = np.zeros(len(g) + 2 * len(x))
     history = [float(r @ r)]
     with optimising():
@@ -69,20 +69,29 @@ def constrained_least_squares(
                 break
             tried = evaluated(trial)
             calls += 1
-            if _merit(tried, unit) < _merit((r, J, g, G), unit):
+            penalty = max(penalty, 2.0 * float(multipliers[: len(g)].max(initial=0.0)) / unit)
+            before = _merit((r, J, g, G), unit, penalty)
+            if _merit(tried, unit, penalty) >= before and tried[2].max(initial=0.0) > 0.0:
+                # a curved limit was passed along its tangent: once more with the limits as they are there
+                again = step_with_inequalities(J, r, G, G @ d - tried[2], lower - x, upper - x, damping)
+                if again is not None:
+                    trial = np.clip(x + again[0], lower, upper)
+                    tried = evaluated(trial)
+                    calls += 1
+            if _merit(tried, unit, penalty) < before:
                 x, (r, J, g, G) = trial, tried
                 damping = max(damping * LESS, LEAST_DAMPING)
             elif damping >= MOST_DAMPING:
                 break
             else:
                 damping *= MORE
-    before = history[-RECENT] if len(history) > RECENT else np.inf
-    return ConstrainedFit(x, multipliers, converged, before - history[-1] <= CREEP * history[-1], calls)
+    recent = history[-RECENT] if len(history) > RECENT else np.inf
+    return ConstrainedFit(x, multipliers, converged, recent - history[-1] <= CREEP * history[-1], calls)
 
 
-def _merit(at: tuple[Array, Array, Array, Array], unit: float) -> float:
+def _merit(at: tuple[Array, Array, Array, Array], unit: float, penalty: float) -> float:
     """Sum of squares relative to its first value, and the violation; inf where something is not finite."""
-    value = float(at[0] @ at[0]) / unit + PENALTY * float(np.maximum(at[2], 0.0).sum())
+    value = float(at[0] @ at[0]) / unit + penalty * float(np.maximum(at[2], 0.0).sum())
     return value if np.isfinite(value) else np.inf
 
 
