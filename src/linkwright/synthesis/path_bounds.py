@@ -3,7 +3,7 @@
 bounds, in SI:  links (least, most), ground, crank, coupler, rocker, offset (the same for one), ratio (longest over shortest link),
                 pivots, crank pivot, rocker pivot (box), point (box in the frame of the coupler, or distance), transmission (least angle)
 hold, in SI:    crank pivot (x, y), ground angle (of a slider-crank: of the guide), crank offset (crank angle from the ground link where
-                the timing is zero)
+                the timing is zero) or crank angle (the same from the x axis)
 A box is ((x, y), (x, y)), two opposite corners, or (least x, most x, least y, most y).
 """
 
@@ -21,7 +21,7 @@ from linkwright.synthesis.path_problem import PathLimits
 SHORTEST, LONGEST, RATIO = 0.02, 10.0, 20.0  # of the path's size, where no bound is given
 LEAST = 1e-3  # a link has a length
 BOUNDS = ("links", "ratio", "pivots", "crank pivot", "rocker pivot", "point", "transmission")
-HOLD = ("crank pivot", "ground angle", "crank offset")
+HOLD = ("crank pivot", "ground angle", "crank offset", "crank angle")
 Box = tuple[complex, complex]
 
 
@@ -93,7 +93,9 @@ def held_of(hold: Any, limits: PathLimits, size: float, centre: complex) -> tupl
         if box is not None and not (box[0].real <= at.real <= box[1].real and box[0].imag <= at.imag <= box[1].imag):
             raise UsageError("the crank pivot is held outside of its bounds. Move it, or widen the box in bounds.")
         out += [("x0", at.real), ("y0", at.imag)]
-    for name, variable in (("ground angle", "th0"), ("crank offset", "t1")):
+    if "crank offset" in given and "crank angle" in given:
+        raise UsageError("hold: the crank offset is measured from the ground link, the crank angle from the x axis. Give one of them.")
+    for name, variable in (("ground angle", "th0"), ("crank offset", "t1"), ("crank angle", "t1")):
         if name in given:
             value = float(given[name])
             if not np.isfinite(value):

@@ -63,6 +63,7 @@ class PathProblem:
     timing: Array | None  # (n,) rad; None: increments are variables
     limits: PathLimits
     held: tuple[tuple[str, float], ...] = ()  # "x0", "y0", "th0", "t1"
+    absolute: bool = False  # t1 is measured from the x axis, not from the ground link
 
     @property
     def shapes(self) -> int:
@@ -101,10 +102,11 @@ class PathProblem:
     def angles(self, v: Array, choices: PathChoices) -> Array:
         """Return the crank angles from the ground link (N, n)."""
         s = self.shapes
+        first = v[:, s + 5, None] - v[:, s + 4, None] if self.absolute else v[:, s + 5, None]
         if self.timing is not None:
-            return v[:, s + 5, None] + choices.direction[:, None] * self.timing
+            return first + choices.direction[:, None] * self.timing
         run = np.concatenate([np.zeros((len(v), 1)), np.cumsum(v[:, s + 6 :], axis=1)], axis=1)
-        return v[:, s + 5, None] + choices.direction[:, None] * run
+        return first + choices.direction[:, None] * run
 
     def at(self, v: Array, choices: PathChoices) -> Array:
         """Return the coupler points (N, n), complex."""
@@ -131,8 +133,8 @@ class PathProblem:
         derivative[..., :s] = (1j * arm)[..., None] * by_shape + turn[..., None] * crank_row[:, None, :]
         derivative[..., s], derivative[..., s + 1] = tip, 1j * tip
         derivative[..., s + 2], derivative[..., s + 3] = 1.0, 1j
-        derivative[..., s + 4] = 1j * along
         by_angle = 1j * (r2 * turn + arm * by_theta)
+        derivative[..., s + 4] = 1j * along - by_angle if self.absolute else 1j * along
         derivative[..., s + 5] = by_angle
         if self.timing is None:
             derivative[..., s + 6 :] = (choices.direction[:, None] * by_angle)[..., None] * np.tri(n, n - 1, -1)

@@ -24,10 +24,13 @@ def starts(problem: PathProblem, choices: PathChoices, seed: int, *, closed: boo
     count, s = len(choices), problem.shapes
     u = sobol(count, s - 1 + 4, seed=seed)
     ratios = 10.0 ** (DECADES * (2.0 * u[:, : s - 1] - 1.0))
-    first = dict(problem.held).get("t1")
+    held = dict(problem.held)
+    first = held.get("t1")
     t1 = TURN * u[:, s - 1] if first is None else np.full(count, first)
     increments = np.zeros((count, 0)) if problem.timing is not None else _increments(problem, u[:, s:], seed, closed)
-    return projected(problem, choices, ratios, t1, increments)
+    # a crank angle from the x axis makes the ground's direction one of the numbers that are chosen
+    th0 = TURN * u[:, s - 1] if problem.absolute and "th0" not in held else None
+    return projected(problem, choices, ratios, t1, increments, th0)
 
 
 def _increments(problem: PathProblem, u: Array, seed: int, closed: bool) -> Array:
@@ -44,43 +47,49 @@ def _increments(problem: PathProblem, u: Array, seed: int, closed: bool) -> Arra
     return np.maximum(share * span[:, None], SMALLEST_INCREMENT)
 
 
-def projected(problem: PathProblem, choices: PathChoices, ratios: Array, t1: Array, increments: Array) -> Array:
-    """Return candidates with these slacks (relative to the shortest link) and crank angles; size, direction, place and coupler point by
-    linear least squares."""
+def projected(
+    problem: PathProblem, choices: PathChoices, ratios: Array, t1: Array, increments: Array, th0: Array | None = None
+) -> Array:
+    """Return candidates with these slacks (relative to the shortest link) and crank angles; size, direction (if th0 does not give it),
+    place and coupler point by linear least squares."""
     s, limits = problem.shapes, problem.limits
     held = dict(problem.held)
     v = np.zeros((len(choices), problem.variables))
     v[:, 0], v[:, 1:s], v[:, s + 5], v[:, s + 6 :] = 1.0, ratios, t1, increments
+    direction = np.full(len(v), held["th0"]) if "th0" in held else th0
+    if direction is not None:
+        v[:, s + 4] = direction
     if np.isfinite(limits.ratio):
         v[:, 1:s] = np.minimum(v[:, 1:s], limits.ratio - 1.0)
     theta = problem.angles(v, choices)
     size = lengths(problem.chain, v[:, :s], choices.kind)
     coupler = problem.chain.coupler(v[:, :s], choices.kind, choices.sigma, theta)
     pin = size[:, problem.chain.crank, None] * np.exp(1j * theta)
-    fixed = None if "th0" not in held else np.exp(1j * held["th0"])
+    fixed = None if direction is None else np.exp(1j * direction)
     z, point, place = _linear_fit(problem, pin, coupler, fixed)
     # too large or too small for the limits: once more with the nearest size that is allowed
-    nearest = np.clip(np.abs(z), np.max(np.array(limits.least) / np.maximum(size, 1e-9), axis=1, initial=0.0, where=size > 1e-9),
-                      np.min(np.array(limits.most) / np.maximum(np.abs(size), 1e-9), axis=1))  # fmt: skip
-    z = z * nearest / np.maximum(np.abs(z), 1e-300)
-    other = np.flatnonzero(np.abs(nearest / np.maximum(np.abs(z), 1e-300) - 1.0) > 0.0)
-    _, point[other], place[other] = _linear_fit(problem, pin[other], coupler[other], fixed, z[other])
+    fitted = np.maximum(np.abs(z), 1e-300)
+    least = np.max(np.array(limits.least) / np.maximum(size, 1e-9), axis=1, initial=0.0, where=size > 1e-9)
+    nearest = np.clip(fitted, least, np.min(np.array(limits.most) / np.maximum(np.abs(size), 1e-9), axis=1))
+    other = np.flatnonzero(np.abs(nearest - fitted) > 1e-9 * fitted)
+    z = z * (nearest / fitted)
+    _, point[other], place[other] = _linear_fit(problem, pin[other], coupler[other], None, z[other])
     v[:, :s] *= nearest[:, None]
     point = point * np.exp(-1j * np.angle(z))
-    v[:, s], v[:, s + 1], v[:, s + 4] = point.real, point.imag, np.angle(z) if fixed is None else held["th0"]
+    v[:, s], v[:, s + 1], v[:, s + 4] = point.real, point.imag, np.angle(z) if direction is None else direction
     v[:, s + 2], v[:, s + 3] = place.real, place.imag
     lower, upper = problem.bounds(choices.kind)
     return np.where(problem.free, np.clip(v, lower, upper), v)
 
 
 def _linear_fit(
-    problem: PathProblem, pin: Array, coupler: Array, fixed: complex | None, z: Array | None = None
+    problem: PathProblem, pin: Array, coupler: Array, fixed: Array | None, z: Array | None = None
 ) -> tuple[Array, Array, Array]:
     """Return size and direction z, coupler point w and place p0 of the best p0 + z pin + w coupler; z may be given, or its direction."""
     held = dict(problem.held)
     x, y = held.get("x0"), held.get("y0")
     one = np.ones_like(pin)
-    columns = [] if z is not None else [pin, 1j * pin] if fixed is None else [pin * fixed]
+    columns = [] if z is not None else [pin, 1j * pin] if fixed is None else [pin * fixed[:, None]]
     columns += [coupler, 1j * coupler] + [one] * (x is None) + [1j * one] * (y is None)
     wanted = problem.points - complex(x or 0.0, y or 0.0) - (0.0 if z is None else z[:, None] * pin)
     matrix = np.stack(columns, axis=-1)

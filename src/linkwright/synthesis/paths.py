@@ -13,7 +13,7 @@ from linkwright.synthesis.answers import SynthesisedLinkage, ranked
 from linkwright.synthesis.atlas import atlas_starts
 from linkwright.synthesis.coupler_chains import CHAINS, Array
 from linkwright.synthesis.path_answers import PathScale, answers
-from linkwright.synthesis.path_bounds import held_of, limits_of
+from linkwright.synthesis.path_bounds import HOLD, held_of, limits_of, plain
 from linkwright.synthesis.path_problem import PathProblem
 from linkwright.synthesis.path_search import MOST_ANSWERS, all_choices, search
 
@@ -53,7 +53,8 @@ def path_linkages(
         raise UsageError(f"a path needs at least {FEWEST} points that differ; here are {len(points)}.")
     limits = limits_of(chain, bounds, size, centre)
     held = held_of(hold, limits, size, centre)
-    problem = PathProblem(chain, (points - centre) / size, timing, limits, held)
+    absolute = "crank angle" in plain(hold, HOLD, "hold")
+    problem = PathProblem(chain, (points - centre) / size, timing, limits, held, absolute)
     kinds = _kinds(chain.kinds, types)
     names = {name for name, _ in held}
     # Turning the frame of a slider-crank by 180 deg exchanges its two closures.
