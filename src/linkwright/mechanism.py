@@ -353,7 +353,7 @@ def synthesise(
     function: y of x ("log10(x)", a callable, samples), with x_range, input_range and output_range of crank and output.
     poses: rows (x, y, angle) through which the coupler is guided.
     dead_centres: (swing, time ratio), or {"stroke": .., "time_ratio": ..}.
-    dwell, straight: a dict that describes the dwell or line: {"stroke": "100 mm", "dwell_angle": "80 deg"}, {"length": "100 mm"}.
+    dwell: {"stroke": "100 mm", "dwell_angle": "80 deg"}. straight: the length of the line, or a dict with it.
     kind: "four-bar" (default), "slider-crank", "watt I", "watt II", "stephenson I", "stephenson II", "stephenson III", "six-bar",
         "geared five-bar".
     bounds: {"links": (least, most), "crank": .., "ratio": 10, "pivots": box, "point": .., "transmission": "40 deg"}.

@@ -138,15 +138,18 @@ def test_tasks_reach_their_modules_in_si(calls: list[Any]) -> None:
     }  # fmt: skip
     lw.synthesise(dwell={"stroke": "60 deg", "dwell_angle": "80 deg", "tolerance": 0.01}, kind="watt II")
     assert calls.pop()[2]["tolerance"] == 0.01, "a rocker's tolerance is an angle"
-    lw.synthesise(straight={"length": 100})
-    assert calls.pop() == ("straight_lines", (), {"length": pytest.approx(0.1), "n": 5, "seed": 0})
+    for line in ({"length": 100}, "100 mm", 100):
+        lw.synthesise(straight=line)
+    assert calls.pop() == calls.pop() == calls.pop() == ("straight_lines", (), {"length": pytest.approx(0.1), "n": 5, "seed": 0})
 
 
 def test_paths_of_other_kinds_reach_their_modules(calls: list[Any]) -> None:
-    lw.synthesise(path=ARC, kind="Stephenson_III", timing="60 deg", bounds={"links": (0, 90), "transmission": "25 deg"}, seed=4)
+    lw.synthesise(path=ARC, kind="Stephenson_III", timing="60 deg", seed=4,
+                  bounds={"links": (0, 90), "transmission": "25 deg", "pivots": (0, 50, -20, 0)})  # fmt: skip
     name, (points,), options = calls.pop()
     assert name == "six_bar_paths" and np.allclose(points, np.array([complex(*p) for p in ARC]) * 1e-3)
     assert np.allclose(options.pop("timing"), np.linspace(0.0, np.pi / 3, 5))
+    assert options.pop("within") == [[0.0, pytest.approx(-0.02)], [pytest.approx(0.05), 0.0]]
     expected = {"kind": "stephenson III", "closed": False, "n": 5, "seed": 4, "longest": pytest.approx(0.09)}
     assert options == {**expected, "transmission": pytest.approx(np.deg2rad(25))}
     lw.synthesise(path=[*ARC, ARC[0]], kind="geared five-bar", ratio=-2)

@@ -64,9 +64,9 @@ def limits_of(chain: Chain, bounds: Any, size: float, centre: complex) -> PathLi
     reach = LONGEST * size if "links" not in given else max(most, LONGEST * size)
     point = given.get("point", reach)
     corner = complex(1.0, 1.0)
-    point_box = _box(point, "point") if np.ndim(point) else (-float(point) * corner, float(point) * corner)
+    point_box = box_of(point, "point") if np.ndim(point) else (-float(point) * corner, float(point) * corner)
     around = (centre - reach * corner, centre + reach * corner)
-    boxes = {name: _box(given[name], name) for name in ("pivots", "crank pivot", "rocker pivot") if name in given}
+    boxes = {name: box_of(given[name], name) for name in ("pivots", "crank pivot", "rocker pivot") if name in given}
     crank_box = _common(boxes.get("pivots"), boxes.get("crank pivot")) or around
     other_box = _common(boxes.get("pivots"), boxes.get("rocker pivot"))
     transmission = float(given.get("transmission", 0.0))
@@ -122,7 +122,8 @@ def _points(value: Any, count: int, name: str) -> list[complex]:
     return [complex(z) for z in numbers]
 
 
-def _box(value: Any, name: str) -> Box:
+def box_of(value: Any, name: str) -> Box:
+    """Return the lower left and upper right corner of a box."""
     array = np.asarray(value)
     if array.dtype.kind != "c" and array.shape == (4,):
         corners = [complex(array[0], array[2]), complex(array[1], array[3])]

@@ -21,6 +21,8 @@ from linkwright.synthesis.answers import Syntheses, SynthesisedLinkage
 from linkwright.synthesis.wanted_points import check_distinct, checked_angles, crank_angles, csv_rows, is_closed, length_unit, path_points
 
 SIX_BARS = ("watt I", "watt II", "stephenson I", "stephenson II", "stephenson III")
+FUNCTION_SIX_BARS = ("watt II", "stephenson II", "stephenson III")
+FUNCTION_SAMPLES = 61  # of a function that a six-bar generates
 PATH_KINDS = ("four-bar", "slider-crank", *SIX_BARS, "six-bar", "geared five-bar")
 TASKS = ("path", "function", "poses", "dwell", "straight", "dead_centres")
 QUANTITY = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*[A-Za-zµ°%].*")
@@ -98,7 +100,7 @@ def _bounded(request: SynthesisRequest, **allowed: str) -> dict[str, Any]:
     """Bounds as options of a task module: allowed has the option's name by that of the bound; "links" are (shortest, longest)."""
     if request.bounds is None:
         return {}
-    from linkwright.synthesis.path_bounds import plain
+    from linkwright.synthesis.path_bounds import box_of, plain
 
     given = plain(request.bounds, tuple(allowed), "bounds")
     out: dict[str, Any] = {}
@@ -107,9 +109,10 @@ def _bounded(request: SynthesisRequest, **allowed: str) -> dict[str, Any]:
         if allowed[name] == "shortest longest":
             ends = np.broadcast_to(np.asarray(number, dtype=float), (2,)) if np.ndim(number) else np.array([0.0, number])
             out |= {k: float(x) for k, x in zip(("shortest", "longest"), ends, strict=True) if x > 0.0}
-        elif allowed[name] == "within" and np.ndim(number) == 2:
-            (x0, y0), (x1, y1) = number
-            out["within"] = (min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1))
+        elif allowed[name] in ("within", "corners"):
+            low, high = box_of(number, name)
+            sides = (low.real, high.real, low.imag, high.imag)
+            out["within"] = sides if allowed[name] == "within" else [[sides[0], sides[2]], [sides[1], sides[3]]]
         else:
             out[allowed[name]] = number
     return out
@@ -153,7 +156,7 @@ def _path(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
         return f"{title}, all exact solutions", _called("nine_points", "nine_points", points, **_shared(request, "n", "seed"))
     if kind in ("four-bar", "slider-crank"):
         return title, _fitted_path(request, points, angles, kind, closed, timing)
-    bounds = _bounded(request, links="shortest longest", transmission="transmission")
+    bounds = _bounded(request, links="shortest longest", pivots="corners", transmission="transmission")
     shared = {**_shared(request, "n", "seed"), **bounds, "timing": angles, "closed": closed}
     if kind == "geared five-bar":
         return title, _called("geared", "geared_paths", points, **shared)
@@ -191,7 +194,7 @@ def _poses(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
 
 def _function(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     options = _shared(request, "n")
-    kind = _kind(request, ("four-bar", "slider-crank"), "four-bar")
+    kind = _kind(request, ("four-bar", "slider-crank", *FUNCTION_SIX_BARS, "six-bar"), "four-bar")
     if kind == "slider-crank":
         options.setdefault("output", "slide")
         travel = options.get("output_range")
@@ -202,9 +205,17 @@ def _function(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
         raise UsageError(
             "a function needs input_range and output_range, the travel of crank and output: '60 deg', or ('30 deg', '90 deg')."
         )
-    bounds = _bounded(request, ratio="most_ratio", transmission="least_transmission")
     name = given if isinstance(given, str) else getattr(given, "__name__", "function")
-    return f"function generator {name}", _called("functions", "generated", given, *needed, **{**options, **bounds})
+    title = f"function generator {name}"
+    if kind not in ("four-bar", "slider-crank"):
+        # crank and output travel of the function, as the generators of four-bars read it
+        wanted = import_module("linkwright.synthesis.functions")._task(given, *needed, "angle", 1.0)[1]
+        travels = wanted.travels(np.linspace(*wanted.x, FUNCTION_SAMPLES))
+        bounds = _bounded(request, ratio="ratio", transmission="transmission")
+        own = {} if kind == "six-bar" else {"kind": kind}
+        return title, _called("six_bar_functions", "six_bar_functions", *travels, **{**own, **options, "seed": request.seed, **bounds})
+    bounds = _bounded(request, ratio="most_ratio", transmission="least_transmission")
+    return title, _called("functions", "generated", given, *needed, **{**options, **bounds})
 
 
 def _dead_centres(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
@@ -239,6 +250,7 @@ def _dwell(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
 
 
 def _straight(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
+    given = given if isinstance(given, Mapping) else {"length": given}
     task = _described(request, given, "straight", "{'length': '100 mm'}")
     kind = {} if request.kind is None else {"kind": request.kind}
     bounds = _bounded(request, links="shortest longest", transmission="transmission", ratio="most_ratio")
