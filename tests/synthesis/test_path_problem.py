@@ -8,7 +8,7 @@ import pytest
 from linkwright.synthesis.coupler_chains import CHAINS, lengths
 from linkwright.synthesis.path_following import AngleFollower
 from linkwright.synthesis.path_problem import PathChoices, PathLimits, PathProblem
-from tests.synthesis.linkages import coupler_point, slider_point
+from tests.synthesis.path_cases import coupler_point, slider_point
 
 STEP = 1e-30
 FORMS = {"four-bar": coupler_point, "slider-crank": slider_point}

@@ -10,7 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.synthesis.linkage import four_bar, slider_crank
 from linkwright.synthesis.tracing import crank_linkage
-from tests.synthesis.linkages import EIGHTEEN, FIVE_TIMED, VERTICAL, engine_path, missed_in_the_engine
+from tests.synthesis.path_cases import EIGHTEEN, FIVE_TIMED, VERTICAL, engine_path, missed_in_the_engine
 from tests.sweeps import some
 
 HELD = {"crank pivot": (0, 0), "ground angle": 0, "crank offset": 0}
@@ -115,7 +115,7 @@ def test_a_bound_optimum_is_that_of_an_independent_optimiser() -> None:
     """Timed points, links at most 45: SLSQP with differences from the answer's own start finds nothing better near it."""
     from scipy.optimize import minimize
 
-    from tests.synthesis.linkages import coupler_point
+    from tests.synthesis.path_cases import coupler_point
 
     t = 2.0 * np.pi * np.arange(12) / 12
     points = 30 * np.cos(t) + 10j * np.sin(t) + 8 * np.exp(2j * t)
