@@ -1,4 +1,4 @@
-"""`linkwright synthesise`: table, JSON as documented, model files that load and a picture, nothing overwritten, refusals in one paragraph."""
+"""`linkwright synthesise`: table, JSON as documented, model files that load, a picture, nothing overwritten, refusals in one paragraph."""
 
 from __future__ import annotations
 

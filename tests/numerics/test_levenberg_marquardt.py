@@ -31,7 +31,9 @@ def test_every_candidate_ends_where_scipy_does(data: np.ndarray) -> None:
     found = levenberg_marquardt(lambda x, rows: decay(x, rows, data), start, low, high, iterations=300, tolerance=1e-12)
     bound = 0
     for k in range(20):
-        known = least_squares(lambda x, k=k: decay(x[None], np.array([k]), data)[0][0], start[k], bounds=(low, high), xtol=1e-14, ftol=1e-14)
+        known = least_squares(
+            lambda x, k=k: decay(x[None], np.array([k]), data)[0][0], start[k], bounds=(low, high), xtol=1e-14, ftol=1e-14
+        )
         # both stop at relative decreases of 1e-12 to 1e-14
         assert found.cost[k] == pytest.approx(2.0 * known.cost, rel=1e-8)
         bound += bool((np.abs(found.x[k] - low) < 1e-12).any() or (np.abs(found.x[k] - high) < 1e-12).any())
@@ -83,7 +85,7 @@ def test_an_exact_fit_ends_at_rounding_and_early() -> None:
 
 
 def test_penalties_outside_of_the_scaling_do_not_damp_motion_along_a_limit() -> None:
-    """A curved valley with x + y <= 1 as a penalty of weight 1000, on which the optimum lies: 30 iterations are enough with scaling only."""
+    """A curved valley with x + y <= 1 as a penalty of weight 1000, on which the optimum lies: 30 iterations do with scaling only."""
 
     def valley(x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         over = np.maximum(x.sum(axis=1) - 1.0, 0.0)

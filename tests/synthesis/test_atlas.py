@@ -20,7 +20,9 @@ def ellipse(a: float, b: float, count: int = 200) -> np.ndarray:
 def test_descriptors_of_a_circle_and_of_a_flat_ellipse() -> None:
     circle = fourier.descriptors(ellipse(2.0, 2.0))[0]
     assert abs(circle[list(fourier.ORDERS).index(1)]) == pytest.approx(1.0, abs=1e-6) and np.linalg.norm(circle) == pytest.approx(1.0)
-    line = fourier.descriptors(ellipse(1.0, 0.0))[0]  # run through there and back at constant speed: a triangle wave, c_k = 4 / (pi k)^2 / 2
+    line = fourier.descriptors(ellipse(1.0, 0.0))[
+        0
+    ]  # run through there and back at constant speed: a triangle wave, c_k = 4 / (pi k)^2 / 2
     by_order = dict(zip(fourier.ORDERS.tolist(), line, strict=True))
     assert abs(by_order[1]) == pytest.approx(abs(by_order[-1]), rel=1e-9)
     # resampling a polygon of 200 points leaves 1e-3 of the coefficients
@@ -61,7 +63,9 @@ def test_starts_of_the_atlas_are_near_the_points() -> None:
     points = curves(stored.kind[row], stored.shape[row], stored.point[row], count=180)[0][::12] * np.exp(1j)
     points = (points - points.mean()) / (np.ptp(points.real) + np.ptp(points.imag))
     wide = complex(99.0, 99.0)
-    problem = PathProblem(CHAINS["four-bar"], points, None, PathLimits((1e-3,) * 4, (99.0,) * 4, point=(-wide, wide), crank_pivot=(-wide, wide)))
+    problem = PathProblem(
+        CHAINS["four-bar"], points, None, PathLimits((1e-3,) * 4, (99.0,) * 4, point=(-wide, wide), crank_pivot=(-wide, wide))
+    )
     found = atlas_starts(problem, 8)
     assert found is not None
     v, choices = found

@@ -78,7 +78,9 @@ def test_slacks_are_exactly_the_linkages_with_a_full_turn() -> None:
 @pytest.mark.parametrize("chain", ["four-bar", "slider-crank"])
 def test_inequalities_and_their_derivatives(chain: str) -> None:
     box = (complex(-0.5, -0.5), complex(0.6, 0.7))
-    p = PathProblem(CHAINS[chain], np.exp(1j * np.arange(5)), None, limits(chain, ratio=2.0, other_pivot=box, transmission=np.deg2rad(50.0)))
+    p = PathProblem(
+        CHAINS[chain], np.exp(1j * np.arange(5)), None, limits(chain, ratio=2.0, other_pivot=box, transmission=np.deg2rad(50.0))
+    )
     for kind in range(len(p.chain.kinds)):
         v, choices = candidate(p, 8, kind, 1.0, 1.0)
         g, by_v = p.inequalities(v, choices)

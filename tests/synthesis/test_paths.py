@@ -10,8 +10,8 @@ import pytest
 import linkwright as lw
 from linkwright.synthesis.linkage import four_bar, slider_crank
 from linkwright.synthesis.tracing import crank_linkage
-from tests.synthesis.path_cases import EIGHTEEN, FIVE_TIMED, VERTICAL, engine_path, missed_in_the_engine
 from tests.sweeps import some
+from tests.synthesis.path_cases import EIGHTEEN, FIVE_TIMED, VERTICAL, engine_path, missed_in_the_engine
 
 HELD = {"crank pivot": (0, 0), "ground angle": 0, "crank offset": 0}
 CASES = {

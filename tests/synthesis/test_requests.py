@@ -77,7 +77,12 @@ def test_points_are_read_from_arrays_complex_numbers_and_files(tmp_path: Path) -
     bare = tmp_path / "bare.csv"
     bare.write_text("".join(f"{x},{y}\n" for x, y in ARC), encoding="utf-8")
     assert np.allclose(path_points(bare, "mm")[0], wanted)
-    for text, said in (("x,y\n1,a\n2,3\n", "'a' is not a number"), ("x [kg],y\n1,2\n", "not a unit of length"), ("x\n1\n2\n", "columns"), ("", "no rows")):
+    for text, said in (
+        ("x,y\n1,a\n2,3\n", "'a' is not a number"),
+        ("x [kg],y\n1,2\n", "not a unit of length"),
+        ("x\n1\n2\n", "columns"),
+        ("", "no rows"),
+    ):
         bare.write_text(text, encoding="utf-8")
         with pytest.raises(lw.UsageError, match=said):
             path_points(bare, "mm")
@@ -119,7 +124,9 @@ def test_tasks_reach_their_modules_in_si(calls: list[Any]) -> None:
     name, (rows,), options = calls.pop()
     assert name == "guided" and np.allclose(rows, [[0, 0, 0], [0.01, 0.02, np.deg2rad(30)], [0.02, 0, 1.0]])
     assert options == {"n": 3, "seed": 0, "within": (0.0, 0.05, -0.02, 0.0), "most_ratio": 6}
-    lw.synthesise(function="log10(x)", x_range=(1, 2), input_range="60 deg", output_range=("30 deg", "90 deg"), bounds={"transmission": "30 deg"})
+    lw.synthesise(
+        function="log10(x)", x_range=(1, 2), input_range="60 deg", output_range=("30 deg", "90 deg"), bounds={"transmission": "30 deg"}
+    )
     name, given, options = calls.pop()
     assert name == "generated" and given[:2] == ("log10(x)", (1, 2)) and np.allclose(given[2], np.pi / 3)
     assert np.allclose(given[3], [np.pi / 6, np.pi / 2]) and options == {"n": 5, "least_transmission": pytest.approx(np.pi / 6)}
@@ -158,7 +165,7 @@ def test_paths_of_other_kinds_reach_their_modules(calls: list[Any]) -> None:
     nine = np.array([[np.cos(t), np.sin(2 * t)] for t in range(9)])
     lw.synthesise(path=nine, exact=True, n=7)
     assert calls.pop()[0] == "nine_points"
-    with pytest.raises(lw.UsageError, match="there is no 'hold'|no option"):
+    with pytest.raises(lw.UsageError, match="there is no 'hold'"):
         lw.synthesise(path=ARC, kind="six-bar", bounds={"hold": 3})
 
 

@@ -40,7 +40,13 @@ def run(given: argparse.Namespace) -> None:
     bounds = {name: _value(text) for name, text in given.bound} or None
     with console.waiting(f"{given.task}: searching"):
         found = synthesise(
-            **{given.task.replace("-", "_"): task}, kind=given.kind, bounds=bounds, unit=given.unit, n=given.answers, seed=given.seed, **more
+            **{given.task.replace("-", "_"): task},
+            kind=given.kind,
+            bounds=bounds,
+            unit=given.unit,
+            n=given.answers,
+            seed=given.seed,
+            **more,
         )
     written = [] if folder is None else _written(found, folder, given.force)
     if given.json:
@@ -118,7 +124,7 @@ def _subject(given: argparse.Namespace) -> Any:
 
 
 def _timing(text: str) -> Any:
-    """"equal", a part of a turn, or angles separated by commas."""
+    """ "equal", a part of a turn, or angles separated by commas."""
     return [x.strip() for x in text.split(",")] if "," in text else text
 
 
@@ -160,7 +166,7 @@ COMMAND = CliCommand(
         option("--timing", metavar="TEXT", help="crank angles at the points: equal, '120 deg' in equal steps, or '0 deg, 30 deg, ...'"),
         option("--closed", action="store_true", help="the points are a whole closed curve"),
         option("--exact", action="store_true", help="all four-bars through exactly nine points"),
-        option("--kind", metavar="NAME", help="four-bar (default), slider-crank, 'watt I', 'stephenson III', six-bar, 'geared five-bar' ..."),
+        option("--kind", metavar="NAME", help="four-bar (default), slider-crank, 'watt I', 'stephenson III', six-bar, 'geared five-bar'"),
         option("--bound", metavar="NAME=VALUE", action="append", type=options.assignment, default=[], help="links=10mm,80mm, ratio=5, "
                "transmission=40deg, pivots=0,100,-20,20 (least and most of x and y); may be repeated"),
         option("--hold", metavar="NAME=VALUE", action="append", type=options.assignment, default=[], help="'crank pivot=0,0', 'ground "

@@ -18,10 +18,10 @@ DEFECTS = {
     "circuit": "the wanted positions lie on two circuits: it must be taken apart to reach all of them",
     "order": "the wanted positions are met in another order",
 }
-LENGTHS = frozenset(
-    {"largest deviation", "longest link", "stroke", "crank", "gap"}
-)  # measures of a path or slider, shown in the user's unit
-ANGLES = frozenset({"least transmission angle", "least transmission", "swing", "crank start", "output start"})
+# measures by what they are: of the output (a length, or an angle where the output turns), other lengths and angles; the rest are numbers
+OUTPUTS = frozenset({"largest deviation", "rms deviation", "largest error", "rms error", "stroke", "dwell range", "output start"})
+LENGTHS = frozenset({"longest link", "crank", "gap"})
+ANGLES = frozenset({"least transmission angle", "swing", "crank start", "line from", "line to"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +72,9 @@ class SynthesisedLinkage:
 
     def _unit_of(self, measure: str) -> tuple[float, str]:
         rotary = self.linkage.output.endswith(".angle") or self.linkage.output in self.linkage.pins
-        if measure in ANGLES or (rotary and measure in ("largest deviation", "stroke")):
+        if measure in ANGLES or (rotary and measure in OUTPUTS):
             return math.pi / 180.0, "deg"
-        return (parse_unit(self.unit)[0], self.unit) if measure in LENGTHS else (1.0, "")
+        return (parse_unit(self.unit)[0], self.unit) if measure in LENGTHS | OUTPUTS else (1.0, "")
 
 
 @dataclass(frozen=True, eq=False)

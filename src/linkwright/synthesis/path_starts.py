@@ -47,9 +47,7 @@ def _increments(problem: PathProblem, u: Array, seed: int, closed: bool) -> Arra
     return np.maximum(share * span[:, None], SMALLEST_INCREMENT)
 
 
-def projected(
-    problem: PathProblem, choices: PathChoices, ratios: Array, t1: Array, increments: Array, th0: Array | None = None
-) -> Array:
+def projected(problem: PathProblem, choices: PathChoices, ratios: Array, t1: Array, increments: Array, th0: Array | None = None) -> Array:
     """Return candidates with these slacks (relative to the shortest link) and crank angles; size, direction (if th0 does not give it),
     place and coupler point by linear least squares."""
     s, limits = problem.shapes, problem.limits

@@ -36,7 +36,8 @@ def plot(found: Syntheses, path: Place = None, *, n: int = MOST_PANELS, **paper:
                 place.set_axis_off()
         return figure
 
-    return drawn(make, path, **{"title": found.task, **paper})
+    paper.setdefault("title", found.task)
+    return drawn(make, path, **paper)
 
 
 def _panel(axes: Any, x: SynthesisedLinkage, k: int, frame: Frame) -> None:
