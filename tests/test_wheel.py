@@ -20,7 +20,7 @@ def test_the_wheel_holds_the_models_and_the_type_marker(tmp_path: Path) -> None:
         inside = set(archive.namelist())
         archive.extractall(tmp_path / "installed")
     models = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src/linkwright/model/library").glob("*.yaml")}
-    assert models and inside >= {*models, "linkwright/py.typed"}
+    assert models and inside >= {*models, "linkwright/py.typed", "linkwright/synthesis/coupler_atlas.npz"}
     assert not [name for name in inside if name.startswith(("tests", "benchmarks")) or name.endswith((".cpp", ".hpp"))]
     compare = [sys.executable, "-m", "linkwright", "bench", "--peers"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}

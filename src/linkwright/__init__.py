@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from linkwright.drives import force, motor, position, speed, torque, voltage
     from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SimulationError, SingularityError, UsageError
     from linkwright.exchange import to_mjcf, to_pinocchio
-    from linkwright.mechanism import Mechanism, compile, load, open, study
+    from linkwright.mechanism import Mechanism, compile, load, open, study, synthesise
     from linkwright.model import library as models
     from linkwright.model.description import Description
     from linkwright.numerics.spatial import Pose
@@ -108,6 +108,7 @@ __all__ = [
     "speed",
     "spline",
     "study",
+    "synthesise",
     "to_mjcf",
     "to_pinocchio",
     "torque",
@@ -138,6 +139,7 @@ _HOME = {
     "open": "mechanism",
     "path_distance": "results.measures.grammar",
     "study": "mechanism",
+    "synthesise": "mechanism",
     **dict.fromkeys(("following", "settling", "simulating", "turning"), "studies.cases"),
     "to_mjcf": "exchange",
     "to_pinocchio": "exchange",

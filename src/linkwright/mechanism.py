@@ -25,6 +25,7 @@ from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory
 from linkwright.system import loading, runs
 from linkwright.system.system import System
+from linkwright.views.presenter import Designer
 
 if TYPE_CHECKING:
     from linkwright.design.summary import Summary
@@ -33,71 +34,8 @@ if TYPE_CHECKING:
     from linkwright.results.state import State
     from linkwright.studies.study import Study
     from linkwright.studies.tolerances import ToleranceAnalysis
+    from linkwright.synthesis.answers import Syntheses
     from linkwright.system.turns import Turns
-
-
-class Designer:
-    """Tables, diagrams and pages of turns and runs: the presenter of every System that is made here."""
-
-    def bearings(self, c: Trajectory) -> Any:
-        from linkwright.design.bearings import bearings
-
-        return bearings(c)
-
-    def drive_sizing(self, c: Trajectory, drive: str | None, **options: Any) -> Any:
-        from linkwright.design.drive_sizing import drive_sizing
-
-        return call_explained(drive_sizing)(c, drive, **options)
-
-    def choose_motor(self, c: Trajectory, catalogue: Any, **options: Any) -> Any:
-        from linkwright.design.motor_choice import choose_motor
-
-        return call_explained(choose_motor)(c, catalogue, **options)
-
-    def flywheel(self, c: Trajectory, fluctuation: float, **options: Any) -> Any:
-        from linkwright.design.flywheel import flywheel
-
-        return call_explained(flywheel)(c, fluctuation, **options)
-
-    def free_body(self, c: Trajectory, body: str, at: Any, path: Any, **options: Any) -> Any:
-        from linkwright.views.free_body import free_body
-
-        return call_explained(free_body)(c, body, at, path, **options)
-
-    def show(self, c: Trajectory, path: Any = None, *, browser: bool = True) -> Path:
-        from linkwright.views.page import show
-
-        return show(c.system, path, run=c, browser=browser)
-
-    def page(self, c: Trajectory, path: Any) -> Path:
-        from linkwright.views.page import write
-
-        return write(c.system, path, run=c)
-
-    def report(self, c: Trajectory, path: Any, *, motor: Any = None) -> Path:
-        from linkwright.views.report import report
-
-        return report(c.system, path, run=c, motor=motor)
-
-    def plot(self, c: Trajectory, what: Any = None, path: Any = None, **options: Any) -> Any:
-        from linkwright.views.plots import plot_of
-
-        return plot_of(c, what, path, **options)
-
-    def control(self, c: Trajectory, between: Any = None) -> Any:
-        from linkwright.design.comparison import control_report
-
-        return control_report(c, between)
-
-    def animate(self, c: Trajectory, path: Any, **options: Any) -> Path:
-        from linkwright.views.animation import play
-
-        return call_explained(play, "animate")(c, path, **options)
-
-    def snippet(self, c: Trajectory) -> str:
-        from linkwright.views.notebook import snippet
-
-        return snippet(c.system, run=c)
 
 
 def _a_run(run: Any) -> Any:
@@ -376,6 +314,50 @@ def study(
     m = mechanism if isinstance(mechanism, Mechanism) else load(mechanism)
     options = {"folder": folder, "executor": executor, "threads": threads, "progress": progress, "traces": traces, "thinned": thinned}
     return studied(m.description, vary, measure, of, Mechanism, plan_name=plan, n=n, seed=seed, presenter=Designer(), **options)
+
+
+@call_explained
+def synthesise(
+    *,
+    path: Any = None,
+    function: Any = None,
+    poses: Any = None,
+    dwell: Any = None,
+    straight: Any = None,
+    dead_centres: Any = None,
+    kind: str | None = None,
+    bounds: Mapping[str, Any] | None = None,
+    unit: str = "mm",
+    n: int = 5,
+    seed: int = 0,
+    **options: Any,
+) -> Syntheses:
+    """Find linkages from the motion that is wanted: `lw.synthesise(path=points).best.mechanism`. Best first, defects named, one task.
+
+    path: points (n, 2), complex numbers or a CSV file, passed by a point of the coupler, nearest in the sense of least squares.
+        timing: None (any, in order), "equal" steps of a turn, "120 deg" in equal steps, or one crank angle for each point.
+        closed: True for a whole curve (default: where the last point is the first one). direction of the crank: "counterclockwise",
+        "clockwise", "either". types: "crank-rocker", "drag link". hold: {"crank pivot": (x, y), "ground angle": .., "crank offset": ..}.
+        exact=True: all four-bars through exactly nine points.
+    function: y of x ("log10(x)", a callable, samples), with x_range, input_range and output_range of crank and output.
+    poses: rows (x, y, angle) through which the coupler is guided.
+    dead_centres: (swing, time ratio), or {"stroke": .., "time_ratio": ..}.
+    dwell: {"stroke": "100 mm", "dwell_angle": "80 deg"}. straight: the length of the line, or a dict with it.
+    kind: "four-bar" (default), "slider-crank", "watt I", "watt II", "stephenson I", "stephenson II", "stephenson III", "six-bar",
+        "geared five-bar".
+    bounds: {"links": (least, most), "crank": .., "ratio": 10, "pivots": box, "point": .., "transmission": "40 deg"}.
+    Numbers are in `unit` and rad, texts have their units; `n` answers; the same seed gives the same answers.
+    """
+    from linkwright.synthesis.requests import SynthesisRequest, synthesised
+
+    tasks = {"path": path, "function": function, "poses": poses, "dwell": dwell, "straight": straight, "dead_centres": dead_centres}
+    return synthesised(SynthesisRequest(tasks, kind, unit, n, seed, bounds, options), load, _linkages_drawn)
+
+
+def _linkages_drawn(found: Syntheses, path: Any = None, **options: Any) -> Any:
+    from linkwright.views.synthesis_plots import plot
+
+    return call_explained(plot)(found, path, **options)
 
 
 @call_explained

@@ -66,6 +66,27 @@ def test_every_item_of_a_paper(key, tmp_path):
     _check_picture(overview.Folder(tmp_path, [key]).picture(key, with_figure[0]))
 
 
+def test_items_of_synthesis_that_take_no_module_of_their_own(tmp_path):
+    """Paths and Hoeken's table; the slow test computes all."""
+    from linkwright.papers import synthesis, synthesis_paths
+
+    found = [compute() for compute in synthesis_paths.ITEMS] + [synthesis.hoeken(beta) for beta in synthesis.HOEKEN]
+    for item in found:
+        assert item.verdict == "agrees" and 0.0 <= item.deviation <= item.tolerance, f"{item.where}: {item.computed}"
+    # least sums of squared distances as they are known to five digits, where the points are not met exactly
+    assert float(found[4].computed) == pytest.approx(7.4158e-7, rel=1e-4) and float(found[5].computed) == pytest.approx(0.0090289, rel=1e-4)
+    with_figure = [item for item in found if item.figure is not None]
+    assert len({item.figure_name("Synthesis") for item in with_figure}) == 3
+    _check_curves(with_figure[2])
+    _check_picture(overview.Folder(tmp_path, ["Synthesis"]).picture("Synthesis", with_figure[2]))
+
+
+@pytest.mark.slow
+def test_all_items_of_synthesis():
+    found = [item for _, item in papers.reproduce("synthesis")]
+    assert len(found) >= 14 and all(item.verdict == "agrees" for item in found), [i.where for i in found if i.verdict != "agrees"]
+
+
 def _check_curves(item):
     if isinstance(item.figure, figures.FigureDrawing):
         for panel in item.figure.panels:
@@ -118,5 +139,6 @@ def test_another_number_would_be_noticed(monkeypatch):
 
 def test_names_of_papers():
     assert papers.papers_named("all") == list(papers.PAPERS) and papers.papers_named("koul") == ["Koul2013"]
+    assert papers.papers_named("synthesis") == ["Synthesis"]
     with pytest.raises(lw.UsageError, match=r"Papers|mean"):
         papers.papers_named("Kohl2013")

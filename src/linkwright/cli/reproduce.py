@@ -54,7 +54,9 @@ COMMAND = CliCommand(
     about="Reproduce the examples of the papers behind this program: printed value, computed value, and a verdict on each.",
     examples=("linkwright reproduce", "linkwright reproduce Aghili2005 -o figures", "linkwright reproduce koul --json"),
     options=(
-        option("paper", metavar="PAPER", nargs="?", default="all", help="one paper's key or first author (default: all)"),
+        option(
+            "paper", metavar="PAPER", nargs="?", default="all", help="one paper's key or first author (default: all papers), or synthesis"
+        ),
         option("-o", "--output", metavar="FOLDER", help="draw the figures again into this folder, with a page of all items (index.html)"),
         options.FORCE,
         options.JSON,

@@ -2,28 +2,34 @@
 
 The library behind numpy shares matrices from about sixty rows on among all cores. At that size waiting for each other costs
 more than it gains, and on a busy machine a hundred times more. Where the library cannot be asked nothing changes.
+scipy brings a library of its own, which shares the small least-squares problems inside its optimisers: `optimising` for those.
 By ctypes, not by threadpoolctl: the packages that Linkwright needs are a fixed list.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 
-NAMES = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "openblas_{}_num_threads")
+NAMES = (
+    "scipy_openblas_{}_num_threads64_",
+    "scipy_openblas_{}_num_threads",
+    "openblas_{}_num_threads64_",
+    "openblas_{}_num_threads",
+)
+NUMPY, SCIPY = "numpy.linalg._umath_linalg", "scipy.linalg._flapack"
 SHARED = 60  # rows from which the library uses several threads
 WORTH_IT = 500  # rows from which that pays
 
 
 @cache
-def _threads() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """How to read and set the number of threads."""
+def _threads(module: str = NUMPY) -> tuple[Callable[[], int], Callable[[int], None]] | None:
+    """How to read and set the number of threads of the library that this compiled module is linked to."""
     try:
-        from numpy.linalg import _umath_linalg
-
-        library = ctypes.CDLL(str(_umath_linalg.__file__))
+        library = ctypes.CDLL(str(import_module(module).__file__))
     except (ImportError, OSError):
         return None
     for name in NAMES:
@@ -36,14 +42,25 @@ def _threads() -> tuple[Callable[[], int], Callable[[int], None]] | None:
 @contextmanager
 def one_thread(rows: int) -> Generator[None]:
     """Inside, matrices of that many rows are decomposed on one thread if they are too small to share."""
-    found = _threads() if SHARED <= rows < WORTH_IT else None
-    if found is None:
+    with _alone([_threads(NUMPY)] if SHARED <= rows < WORTH_IT else []):
         yield
-        return
-    ask, put = found
-    before = ask()
-    put(1)
+
+
+@contextmanager
+def optimising() -> Generator[None]:
+    """Inside, an optimiser of scipy (SLSQP, least_squares) and what it calls compute on one thread."""
+    with _alone([_threads(NUMPY), _threads(SCIPY)]):
+        yield
+
+
+@contextmanager
+def _alone(libraries: Sequence[tuple[Callable[[], int], Callable[[int], None]] | None]) -> Generator[None]:
+    found = [x for x in libraries if x is not None]
+    before = [ask() for ask, _ in found]
+    for _, put in found:
+        put(1)
     try:
         yield
     finally:
-        put(before)
+        for (_, put), threads in zip(found, before, strict=True):
+            put(threads)

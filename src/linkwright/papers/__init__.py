@@ -1,7 +1,8 @@
 """The papers' examples computed again: what is printed, what comes out here, and a verdict on each.
 
     reproduce("Chaudhary2007")      its items, one by one as they are computed
-    linkwright reproduce            all of them as a table
+    linkwright reproduce            all papers as a table
+    linkwright reproduce synthesis  figures of the literature on synthesis
 
 Every paper is one module with a list `ITEMS` of functions; each returns an `Item` and cites the place it is about. `agrees` is
 only said of a number: `deviation` is its distance from what is printed, or where the paper prints a figure that cannot be read
@@ -27,6 +28,7 @@ PAPERS = {
     "Aghili2005": "aghili",
     "Hoang2023": "hoang",
 }
+COLLECTIONS = {"Synthesis": "synthesis"}  # cases of several papers, computed when they are named
 VERDICTS = ("agrees", "differs", "undecided")
 
 
@@ -73,18 +75,19 @@ def compared(
 
 
 def papers_named(name: str = "all") -> list[str]:
-    """Keys of papers: all of them, or the one named (capitals and the year may be left out)."""
+    """Keys of papers: all of them, or the one named (capitals and the year may be left out); collections are named."""
     if name.lower() == "all":
         return list(PAPERS)
-    found = [key for key in PAPERS if key.lower() == name.lower() or key.lower().rstrip("0123456789") == name.lower()]
+    every = [*PAPERS, *COLLECTIONS]
+    found = [key for key in every if key.lower() == name.lower() or key.lower().rstrip("0123456789") == name.lower()]
     if not found:
-        raise UsageError(f"there is no paper '{name}'. {nearest(name, [*PAPERS, 'all'], 'Papers')}")
+        raise UsageError(f"there is no paper '{name}'. {nearest(name, [*every, 'all'], 'Papers')}")
     return found
 
 
 def items(key: str) -> list[Callable[[], Item]]:
     """The computations of one paper."""
-    return list(import_module(f"linkwright.papers.{PAPERS[key]}").ITEMS)
+    return list(import_module(f"linkwright.papers.{(PAPERS | COLLECTIONS)[key]}").ITEMS)
 
 
 def reproduce(name: str = "all") -> Iterator[tuple[str, Item]]:

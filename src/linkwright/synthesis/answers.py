@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from linkwright.errors import UsageError
 from linkwright.files.columns import table
+from linkwright.model.file.units import parse_unit
 from linkwright.synthesis.linkage import Linkage
 
 DEFECTS = {
@@ -16,6 +18,10 @@ DEFECTS = {
     "circuit": "the wanted positions lie on two circuits: it must be taken apart to reach all of them",
     "order": "the wanted positions are met in another order",
 }
+# measures by what they are: of the output (a length, or an angle where the output turns), other lengths and angles; the rest are numbers
+OUTPUTS = frozenset({"largest deviation", "rms deviation", "largest error", "rms error", "stroke", "dwell range", "output start"})
+LENGTHS = frozenset({"longest link", "crank", "gap"})
+ANGLES = frozenset({"least transmission angle", "swing", "crank start", "line from", "line to"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +29,7 @@ class SynthesisedLinkage:
     """One linkage, how well it does what was asked, and what speaks against it."""
 
     linkage: Linkage
-    error: float  # what was minimised, in SI
+    error: float  # what was minimised, in SI; of a path the sum of squared distances, m^2
     defects: tuple[str, ...] = ()  # keys of DEFECTS
     measures: Mapping[str, float] = field(default_factory=dict)  # largest deviation, link ratio, least transmission angle, ... in SI
     cognates: tuple[Linkage, ...] = ()
@@ -31,6 +37,8 @@ class SynthesisedLinkage:
     made: Callable[[dict[str, Any]], Any] | None = field(default=None, repr=False)  # a Mechanism of a document
     unit: str = "m"
     speed: Any = "60 rpm"
+    at: tuple[float, ...] = ()  # drive angle from the drawn position at each wanted position, rad
+    wanted: tuple[complex, ...] = ()  # points of a path, m
 
     @property
     def usable(self) -> bool:
@@ -47,6 +55,27 @@ class SynthesisedLinkage:
         assert self.made is not None
         return self.made(self.document)
 
+    def text(self, name: str = "") -> str:
+        """Return the model file of the linkage: YAML, with measures and defects in a comment."""
+        import yaml
+
+        document = self.linkage.document(name=name, unit=self.unit, speed=self.speed)
+        facts = ", ".join(f"{n} {self.shown(n)}" for n in self.measures)
+        comment = [f"# {self.linkage.kind} by synthesis: {facts}".rstrip(": "), *(f"# defect: {DEFECTS.get(d, d)}" for d in self.defects)]
+        comment += [f"# {note}" for note in self.notes]
+        return "\n".join([*comment, yaml.safe_dump(document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120)])
+
+    def shown(self, measure: str) -> str:
+        """Return a measure with its unit: lengths in the user's unit, angles in degrees."""
+        factor, unit = self._unit_of(measure)
+        return f"{self.measures[measure] / factor:.4g}{f' {unit}' if unit else ''}"
+
+    def _unit_of(self, measure: str) -> tuple[float, str]:
+        rotary = self.linkage.output.endswith(".angle") or self.linkage.output in self.linkage.pins
+        if measure in ANGLES or (rotary and measure in OUTPUTS):
+            return math.pi / 180.0, "deg"
+        return (parse_unit(self.unit)[0], self.unit) if measure in LENGTHS | OUTPUTS else (1.0, "")
+
 
 @dataclass(frozen=True, eq=False)
 class Syntheses(Sequence[SynthesisedLinkage]):
@@ -56,6 +85,7 @@ class Syntheses(Sequence[SynthesisedLinkage]):
     found: tuple[SynthesisedLinkage, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    plotter: Callable[..., Any] | None = field(default=None, repr=False)  # draws the linkages
 
     def __len__(self) -> int:
         return len(self.found)
@@ -69,24 +99,35 @@ class Syntheses(Sequence[SynthesisedLinkage]):
     @property
     def best(self) -> SynthesisedLinkage:
         if not self.found:
-            raise UsageError(f"{self.task}: no linkage was found.")
+            raise UsageError(" ".join([f"{self.task}: no linkage was found.", *self.notes]))
         return self.found[0]
+
+    def plot(self, path: Any = None, **options: Any) -> Any:
+        """Draw the first linkages, their paths and the wanted points (a Figure, or with `path` a file); n: how many, six at most."""
+        assert self.plotter is not None
+        return self.plotter(self, path, **options)
 
     def __str__(self) -> str:
         usable = sum(x.usable for x in self.found)
-        lines = [f"{self.task}: {len(self.found)} linkages, {usable} usable"]
+        lines = [f"{self.task}: {len(self.found)} linkage{'s' * (len(self.found) != 1)}, {usable} usable"]
         names = list(dict.fromkeys(n for x in self.found for n in x.measures))
         rows = [
-            (k, x.linkage.kind, f"{x.error:.6g}", *(f"{x.measures[n]:.4g}" if n in x.measures else "-" for n in names),
+            (k, x.linkage.kind, f"{x.error:.6g}", *(x.shown(n) if n in x.measures else "-" for n in names),
              ", ".join(x.defects) or "none", len(x.cognates))
             for k, x in enumerate(self.found)
         ]  # fmt: skip
-        lines.append(
-            table(("", "kind", "error", *names, "defects", "cognates"), [tuple(map(str, r)) for r in rows], left=(1, 3 + len(names)))
-        )
+        if rows:
+            header = ("", "kind", "error", *names, "defects", "cognates")
+            lines.append(table(header, [tuple(map(str, r)) for r in rows], left=(1, 3 + len(names))))
+        lines += [f"{k}: {note}" for k, x in enumerate(self.found) for note in x.notes]
         return "\n".join([*lines, *self.notes])
 
 
-def ranked(found: Sequence[SynthesisedLinkage]) -> tuple[SynthesisedLinkage, ...]:
-    """Those without defects first, then by error."""
-    return tuple(sorted(found, key=lambda x: (bool(x.defects), x.error)))
+def ranked(found: Sequence[SynthesisedLinkage], *, rounding: float = 0.0) -> tuple[SynthesisedLinkage, ...]:
+    """Those without defects first, then by error; among those whose error is rounding, the better transmission angle first."""
+
+    def key(x: SynthesisedLinkage) -> tuple[bool, float, float]:
+        exact = x.error <= rounding
+        return bool(x.defects), 0.0 if exact else x.error, -x.measures.get("least transmission angle", 0.0) if exact else 0.0
+
+    return tuple(sorted(found, key=key))

@@ -85,3 +85,19 @@ class Linkage:
         if self.gears:
             out["couplings"] = {f"gear{k + 1}": {"from": g.driver, "to": g.follower, "ratio": g.ratio} for k, g in enumerate(self.gears)}
         return {**out, "drive": {self.drive: speed}}
+
+
+def four_bar(a: complex, b: complex, c: complex, d: complex, p: complex | None = None) -> Linkage:
+    """Return the four-bar with fixed pivots A (driven) and D, moving pins B and C, and the coupler's point P if there is one."""
+    pins = {"A": a, "B": b, "C": c, "D": d, **({} if p is None else {"P": p})}
+    bodies = {"ground": ("A", "D"), "crank": ("A", "B"), "coupler": ("B", "C"), "rocker": ("C", "D")}
+    return Linkage("four-bar", pins, bodies, "A", {} if p is None else {"coupler": ("P",)}, output="D" if p is None else "coupler.P")
+
+
+def slider_crank(a: complex, b: complex, c: complex, direction: complex, p: complex | None = None) -> Linkage:
+    """Return the slider-crank with the driven pivot A, moving pin B, the slider's pin C on its guide, and the coupler's point P."""
+    pins = {"A": a, "B": b, "C": c, **({} if p is None else {"P": p})}
+    bodies = {"ground": ("A",), "crank": ("A", "B"), "coupler": ("B", "C"), "slider": ("C",)}
+    guides = {"guide": Guide("slider", "C", direction / abs(direction))}
+    points = {} if p is None else {"coupler": ("P",)}
+    return Linkage("slider-crank", pins, bodies, "A", points, guides, output="guide" if p is None else "coupler.P")

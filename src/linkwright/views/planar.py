@@ -9,7 +9,7 @@ import numpy as np
 from linkwright.mechanics.instant import Instant
 from linkwright.numerics.spatial import Pose
 from linkwright.results.trajectory import unit_of
-from linkwright.views.scene import Arrow, Guide, Scene, SceneLine, Stage, Telescope
+from linkwright.views.scene import Arrow, Scene, SceneGuide, SceneLine, Stage, Telescope
 from linkwright.views.sheet import BAND, Sheet, nice_length
 from linkwright.views.style import DRIVEN, PALETTE, mixed
 
@@ -178,7 +178,7 @@ class PlanarDrawing:
             strokes.append((at, at + (sides[k] - 0.8 * d) * 3.6 * pt))
         sheet.axes.add_collection(LineCollection(strokes, colors=[colour], linewidths=0.8, zorder=9))
 
-    def _guide(self, sheet: Sheet, stage: Stage, g: Guide) -> None:
+    def _guide(self, sheet: Sheet, stage: Stage, g: SceneGuide) -> None:
         """A rail with its block, or a slot with its pin."""
         X = stage.pose(g.node) @ g.frame
         w, pt = self.width, sheet.pt
@@ -199,7 +199,7 @@ class PlanarDrawing:
         if not g.turns or g.node < 0:
             self._block(sheet, stage, g, X)
 
-    def _block(self, sheet: Sheet, stage: Stage, g: Guide, X: Pose) -> None:
+    def _block(self, sheet: Sheet, stage: Stage, g: SceneGuide, X: Pose) -> None:
         from matplotlib.patches import Polygon
 
         place = (stage.pose(g.block) @ g.block_frame).p

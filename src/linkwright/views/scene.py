@@ -56,7 +56,7 @@ class Pin:
 
 
 @dataclass(frozen=True)
-class Guide:
+class SceneGuide:
     """A guide on one body for a block or a pin of another, with its travel: x of `frame`, or a curve in it."""
 
     joint: Joint
@@ -285,7 +285,7 @@ class Scene:
         values = self.turn.sampled({f"travel of {joint.name}": lambda x: x.coordinates(joint)[i]})[f"travel of {joint.name}"]
         return min(now, float(values.min())), max(now, float(values.max()))
 
-    def _guides(self) -> list[Guide]:
+    def _guides(self) -> list[SceneGuide]:
         paired = {t.bodies for t in self.telescopes}
         out = []
         for j in self.joints:
@@ -295,7 +295,7 @@ class Scene:
                 nodes = self.skel.node(j.first), self.skel.node(j.second)
                 low, high = self._travel(j, jt.guide)
                 curve = np.array([track(jt, s) for s in guide_samples(jt, low, high)], dtype=float)
-                out.append(Guide(j, "angle" in jt.coordinate_kinds, nodes[0], frames[0], nodes[1], frames[1], low, high, curve))
+                out.append(SceneGuide(j, "angle" in jt.coordinate_kinds, nodes[0], frames[0], nodes[1], frames[1], low, high, curve))
         return out
 
     def _pins(self) -> list[Pin]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.model.description import Description, Joint
-from linkwright.views.scene import Arrow, Guide, Pin, Scene, ScenePoint, Stage, Telescope, guide_samples, hull
+from linkwright.views.scene import Arrow, Pin, Scene, SceneGuide, ScenePoint, Stage, Telescope, guide_samples, hull
 
 BAR = 0.10  # width of a bar as a share of the typical link
 DIGITS = 15  # after the point, metres: far below what is drawn, and it drops the noise of 1e-17
@@ -148,7 +148,7 @@ def _pin(at: Places, pin: Pin) -> dict[str, Any]:
     }
 
 
-def _guide(at: Places, g: Guide) -> dict[str, Any]:
+def _guide(at: Places, g: SceneGuide) -> dict[str, Any]:
     joint = g.joint
     return {
         "name": joint.name,
@@ -164,7 +164,7 @@ def _guide(at: Places, g: Guide) -> dict[str, Any]:
     }
 
 
-def _curve(at: Places, g: Guide) -> list[dict[str, Any]]:
+def _curve(at: Places, g: SceneGuide) -> list[dict[str, Any]]:
     """The places of a guide that is not straight, in its order."""
     samples = guide_samples(joints.create(g.joint.type, g.joint.options), g.low, g.high)
     points = g.curve @ g.frame.R.T + g.frame.p

@@ -1,0 +1,73 @@
+"""The presenter of turns and runs: tables, diagrams, plots and pages, each made when it is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from linkwright.errors import call_explained
+from linkwright.results.trajectory import Trajectory
+
+
+class Designer:
+    """Tables, diagrams and pages of turns and runs: the presenter of every System that is made here."""
+
+    def bearings(self, c: Trajectory) -> Any:
+        from linkwright.design.bearings import bearings
+
+        return bearings(c)
+
+    def drive_sizing(self, c: Trajectory, drive: str | None, **options: Any) -> Any:
+        from linkwright.design.drive_sizing import drive_sizing
+
+        return call_explained(drive_sizing)(c, drive, **options)
+
+    def choose_motor(self, c: Trajectory, catalogue: Any, **options: Any) -> Any:
+        from linkwright.design.motor_choice import choose_motor
+
+        return call_explained(choose_motor)(c, catalogue, **options)
+
+    def flywheel(self, c: Trajectory, fluctuation: float, **options: Any) -> Any:
+        from linkwright.design.flywheel import flywheel
+
+        return call_explained(flywheel)(c, fluctuation, **options)
+
+    def free_body(self, c: Trajectory, body: str, at: Any, path: Any, **options: Any) -> Any:
+        from linkwright.views.free_body import free_body
+
+        return call_explained(free_body)(c, body, at, path, **options)
+
+    def show(self, c: Trajectory, path: Any = None, *, browser: bool = True) -> Path:
+        from linkwright.views.page import show
+
+        return show(c.system, path, run=c, browser=browser)
+
+    def page(self, c: Trajectory, path: Any) -> Path:
+        from linkwright.views.page import write
+
+        return write(c.system, path, run=c)
+
+    def report(self, c: Trajectory, path: Any, *, motor: Any = None) -> Path:
+        from linkwright.views.report import report
+
+        return report(c.system, path, run=c, motor=motor)
+
+    def plot(self, c: Trajectory, what: Any = None, path: Any = None, **options: Any) -> Any:
+        from linkwright.views.plots import plot_of
+
+        return plot_of(c, what, path, **options)
+
+    def control(self, c: Trajectory, between: Any = None) -> Any:
+        from linkwright.design.comparison import control_report
+
+        return control_report(c, between)
+
+    def animate(self, c: Trajectory, path: Any, **options: Any) -> Path:
+        from linkwright.views.animation import play
+
+        return call_explained(play, "animate")(c, path, **options)
+
+    def snippet(self, c: Trajectory) -> str:
+        from linkwright.views.notebook import snippet
+
+        return snippet(c.system, run=c)

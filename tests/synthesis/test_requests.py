@@ -1,0 +1,175 @@
+"""Requests: input as people write it, refusals in one paragraph, dispatch to task modules with numbers in SI."""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.synthesis.answers import SynthesisedLinkage
+from linkwright.synthesis.linkage import four_bar
+from linkwright.synthesis.wanted_points import crank_angles, path_points
+
+ARC = [[0, 0], [10, 4], [20, 6], [30, 4], [40, 0]]
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "one task of path, function"),
+        ({"path": ARC, "poses": [[0, 0, 0]]}, "path and poses are given"),
+        ({"path": ARC[:2]}, "at least 3 points that differ"),
+        ({"path": [[1, 1]] * 5}, "at least 3 points that differ"),
+        ({"path": [[0, 0], [1, NAN], [2, 2]]}, "point 2 of the path is not a finite number"),
+        ({"path": [[0, 0], [1, 1], [1, 1], [2, 0]]}, "points 2 and 3 of the path are the same"),
+        ({"path": [[0, 0, 0], [1, 1, 0], [2, 0, 0]]}, r"this one has shape \(3, 3\)"),
+        ({"path": [[0, 0], "a", [2, 0]]}, "array of points"),
+        ({"path": ARC, "unit": "kg"}, "unit of length"),
+        ({"path": ARC, "unit": 3}, "unit of length"),
+        ({"path": ARC, "n": 0}, "whole number from 1 on"),
+        ({"path": ARC, "seed": -1}, "whole number from 0 on"),
+        ({"path": ARC, "timing": [0, 1, 2]}, "3 crank angles for 5 points"),
+        ({"path": ARC, "timing": [0, 1, 0.5, 2, 3]}, "points 2 and 3 contradict the order"),
+        ({"path": ARC, "timing": [0, 30, 60, 90, 120]}, "write '30 deg'"),
+        ({"path": ARC, "timing": "400 deg"}, "not a part of a turn"),
+        ({"path": ARC, "timing": "soon"}, "soon"),
+        ({"path": ARC, "timing": 3.0}, "one crank angle for each point"),
+        ({"path": ARC, "kind": "four-br"}, "Did you mean 'four-bar'"),
+        ({"path": ARC, "exact": True}, "nine points and no timing; here are 5 points"),
+        ({"path": ARC, "bounds": {"lnks": 3}}, "Did you mean 'links'"),
+        ({"path": ARC, "bounds": {"links": (5, 3)}}, "least, most"),
+        ({"path": ARC, "bounds": {"ratio": 0.5}}, "above 1"),
+        ({"path": ARC, "bounds": {"transmission": "95 deg"}}, "from 0 to 90 deg"),
+        ({"path": ARC, "bounds": {"pivots": 3}}, "is a box"),
+        ({"path": ARC, "bounds": [3]}, "dict of values by name"),
+        ({"path": ARC, "bounds": {"pivots": ((0, 0), (5, 5))}, "hold": {"crank pivot": (9, 9)}}, "outside of its bounds"),
+        ({"path": ARC, "hold": {"crank offset": 0, "crank angle": 0}}, "Give one of them"),
+        ({"path": ARC, "hold": {"crank_pivt": 0}}, "Did you mean 'crank pivot'"),
+        ({"path": ARC, "direction": "left"}, "there is no direction 'left'"),
+        ({"path": ARC, "types": ["rocker"]}, "there is no type 'rocker'"),
+        ({"path": ARC, "colour": "red"}, "no option 'colour'"),
+        ({"poses": [[0, 0]]}, "rows of x, y and angle"),
+        ({"function": "log10(x)"}, "needs input_range and output_range"),
+        ({"dwell": 3}, "described by a dict"),
+        ({"dead_centres": (1, 2, 3)}, "swing, time ratio"),
+    ],
+)
+def test_refusals(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(lw.UsageError, match=said):
+        lw.synthesise(**options)
+
+
+def test_points_are_read_from_arrays_complex_numbers_and_files(tmp_path: Path) -> None:
+    wanted = np.array([complex(*p) for p in ARC]) * 1e-3
+    file = tmp_path / "points.csv"
+    file.write_text("name;x [cm];y [cm];angle [deg]\n" + "".join(f"p;{x / 10};{y / 10};{3 * x}\n" for x, y in ARC), encoding="utf-8")
+    for given in (ARC, np.array(ARC), [complex(*p) for p in ARC]):
+        points, angles = path_points(given, "mm")
+        assert np.allclose(points, wanted, rtol=1e-15) and angles is None
+    points, angles = path_points(file, "mm")
+    assert np.allclose(points, wanted, rtol=1e-12) and np.allclose(angles, np.deg2rad([0, 30, 60, 90, 120]))
+    bare = tmp_path / "bare.csv"
+    bare.write_text("".join(f"{x},{y}\n" for x, y in ARC), encoding="utf-8")
+    assert np.allclose(path_points(bare, "mm")[0], wanted)
+    for text, said in (
+        ("x,y\n1,a\n2,3\n", "'a' is not a number"),
+        ("x [kg],y\n1,2\n", "not a unit of length"),
+        ("x\n1\n2\n", "columns"),
+        ("", "no rows"),
+    ):
+        bare.write_text(text, encoding="utf-8")
+        with pytest.raises(lw.UsageError, match=said):
+            path_points(bare, "mm")
+    with pytest.raises(lw.UsageError, match="missing"):
+        path_points(tmp_path / "missing.csv", "mm")
+
+
+def test_timing_as_it_is_written() -> None:
+    assert np.allclose(np.rad2deg(crank_angles("equal", 4, closed=True, repeated=False)), [0, 90, 180, 270])
+    assert np.allclose(np.rad2deg(crank_angles("equal", 5, closed=True, repeated=True)), [0, 90, 180, 270, 360])
+    assert np.allclose(np.rad2deg(crank_angles("120 deg", 5, closed=False, repeated=False)), [0, 30, 60, 90, 120])
+    assert np.allclose(crank_angles(["10 deg", "0.1 rad", -1.0], 3, closed=False, repeated=False), [np.deg2rad(10.0), 0.1, -1.0])
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Task modules that note what they are asked for."""
+    noted: list[Any] = []
+    answer = SynthesisedLinkage(four_bar(0j, 0.01j, 0.03 + 0.01j, 0.03 + 0j, 0.02 + 0.02j), 0.0)
+    homes = {
+        "poses": "guided", "functions": "generated", "dead_centres": "between_dead_centres", "nine_points": "nine_points",
+        "six_bars": "six_bar_paths", "geared": "geared_paths", "dwells": "dwells", "straight_lines": "straight_lines",
+    }  # fmt: skip
+    for module, name in homes.items():
+        fake = types.ModuleType(module)
+
+        def call(*arguments: Any, _name: str = name, **options: Any) -> Any:
+            noted.append((_name, arguments, options))
+            return [answer], {"found": 1}, ("a note",)
+
+        setattr(fake, name, call)
+        monkeypatch.setitem(sys.modules, f"linkwright.synthesis.{module}", fake)
+    return noted
+
+
+def test_tasks_reach_their_modules_in_si(calls: list[Any]) -> None:
+    found = lw.synthesise(poses=[[0, 0, 0], [10, "2 cm", "30 deg"], [20, 0, 1.0]], bounds={"pivots": ((0, 0), (50, -20)), "ratio": 6}, n=3)
+    assert found.notes == ("a note",) and found.best.unit == "mm" and found.best.mechanism.name == "four-bar"
+    name, (rows,), options = calls.pop()
+    assert name == "guided" and np.allclose(rows, [[0, 0, 0], [0.01, 0.02, np.deg2rad(30)], [0.02, 0, 1.0]])
+    assert options == {"n": 3, "seed": 0, "within": (0.0, 0.05, -0.02, 0.0), "most_ratio": 6}
+    lw.synthesise(
+        function="log10(x)", x_range=(1, 2), input_range="60 deg", output_range=("30 deg", "90 deg"), bounds={"transmission": "30 deg"}
+    )
+    name, given, options = calls.pop()
+    assert name == "generated" and given[:2] == ("log10(x)", (1, 2)) and np.allclose(given[2], np.pi / 3)
+    assert np.allclose(given[3], [np.pi / 6, np.pi / 2]) and options == {"n": 5, "least_transmission": pytest.approx(np.pi / 6)}
+    lw.synthesise(function="x^2", x_range=(0, 1), input_range=1.0, output_range=40, kind="slider-crank")
+    _, given, options = calls.pop()
+    assert given[3] == pytest.approx(0.04) and options["output"] == "slide"
+    lw.synthesise(dead_centres=("60 deg", 1.2))
+    assert calls.pop() == ("between_dead_centres", (), {"swing": pytest.approx(np.pi / 3), "time_ratio": 1.2, "n": 5})
+    lw.synthesise(dead_centres={"stroke": 50, "time ratio": 1.1}, kind="slider-crank")
+    assert calls.pop()[2] == {"stroke": pytest.approx(0.05), "time_ratio": 1.1, "n": 5}
+    lw.synthesise(dwell={"stroke": 100, "dwell_angle": "80 deg", "tolerance": "1 mm"}, bounds={"links": (10, 400)})
+    _, _, options = calls.pop()
+    assert options == {
+        "stroke": pytest.approx(0.1), "dwell_angle": pytest.approx(np.deg2rad(80)), "tolerance": pytest.approx(1e-3), "n": 5, "seed": 0,
+        "shortest": pytest.approx(0.01), "longest": pytest.approx(0.4),
+    }  # fmt: skip
+    lw.synthesise(dwell={"stroke": "60 deg", "dwell_angle": "80 deg", "tolerance": 0.01}, kind="watt II")
+    assert calls.pop()[2]["tolerance"] == 0.01, "a rocker's tolerance is an angle"
+    for line in ({"length": 100}, "100 mm", 100):
+        lw.synthesise(straight=line)
+    assert calls.pop() == calls.pop() == calls.pop() == ("straight_lines", (), {"length": pytest.approx(0.1), "n": 5, "seed": 0})
+
+
+def test_paths_of_other_kinds_reach_their_modules(calls: list[Any]) -> None:
+    lw.synthesise(path=ARC, kind="Stephenson_III", timing="60 deg", seed=4,
+                  bounds={"links": (0, 90), "transmission": "25 deg", "pivots": (0, 50, -20, 0)})  # fmt: skip
+    name, (points,), options = calls.pop()
+    assert name == "six_bar_paths" and np.allclose(points, np.array([complex(*p) for p in ARC]) * 1e-3)
+    assert np.allclose(options.pop("timing"), np.linspace(0.0, np.pi / 3, 5))
+    assert options.pop("within") == [[0.0, pytest.approx(-0.02)], [pytest.approx(0.05), 0.0]]
+    expected = {"kind": "stephenson III", "closed": False, "n": 5, "seed": 4, "longest": pytest.approx(0.09)}
+    assert options == {**expected, "transmission": pytest.approx(np.deg2rad(25))}
+    lw.synthesise(path=[*ARC, ARC[0]], kind="geared five-bar", ratio=-2)
+    name, _, options = calls.pop()
+    assert name == "geared_paths" and options["closed"] and options["ratio"] == -2 and options["timing"] is None
+    nine = np.array([[np.cos(t), np.sin(2 * t)] for t in range(9)])
+    lw.synthesise(path=nine, exact=True, n=7)
+    assert calls.pop()[0] == "nine_points"
+    with pytest.raises(lw.UsageError, match="there is no 'hold'"):
+        lw.synthesise(path=ARC, kind="six-bar", bounds={"hold": 3})
+
+
+def test_text_table_and_model_file(calls: list[Any]) -> None:
+    found = lw.synthesise(dead_centres=("60 deg", 1.2))
+    assert "1 linkage, 1 usable" in str(found) and "a note" in str(found) and len(found) == 1 and next(iter(found)) is found[0]
+    assert "name: mine" in found.best.text("mine") and "units: [mm, kg, deg, rpm]" in found.best.text()
