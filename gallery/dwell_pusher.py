@@ -1,7 +1,7 @@
 """A pusher that rests: which linkage holds it within 0.2 mm while the crank turns by 80 degrees?
 
 One learns: a rest need not be drawn, it is asked for. A crank-rocker moves a rod and a pusher; the search finds where the pins must be for
-the pusher to stand still between 100 and 180 degrees of the crank and still to make a stroke of 100 mm.
+the pusher to be at rest between 100 and 180 degrees of the crank and still to make a stroke of 100 mm.
 The check is a pair of compasses: circles about B, D and C give the pusher's place from the pins alone.
 
 python gallery/dwell_pusher.py [folder]      writes dwell_pusher.html and dwell_pusher.png into folder (default build/gallery)

@@ -133,7 +133,7 @@ class LaneTurns:
         return Laws.of(times, rows, why)
 
     def _begins(self, designs: Designs) -> np.ndarray | None:
-        """Where drives begin that begin elsewhere than the model's."""
+        """Beginnings of drives that begin elsewhere than the model's; None where all begin there."""
         return None if self.fixed else designs.begins
 
     def _shifted(self, begins: np.ndarray) -> Laws:

@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright.optimisation.local import NOTHING, LocalOptimum
 from linkwright.optimisation.problem import DesignPoint
-from linkwright.optimisation.program import Program
+from linkwright.optimisation.program import GoalProgram
 
 ACTIVE = 1e-4  # relative to the scale of a row, or the range of a number: what is so near its end counts as active
 MATTERS = 1e-9  # multipliers above it
@@ -51,14 +51,14 @@ def certify(found: LocalOptimum, agreeing: int, starts: int, scale: float = 0.0)
     p, old = found.point, found.program
     if abs(found.value) <= NOTHING * scale:
         return OptimumCertificate(0.0, (), agreeing, starts)
-    program = Program(old.problem, old.terms, p, limits=old.limits)
+    program = GoalProgram(old.problem, old.terms, p, limits=old.limits)
     program.with_every_sample(p)
     z = program.start(p)
     kkt, binding = _conditions(program, p, z)
     return OptimumCertificate(kkt, binding, agreeing, starts)
 
 
-def _conditions(program: Program, p: DesignPoint, z: np.ndarray) -> tuple[float, tuple[Binding, ...]]:
+def _conditions(program: GoalProgram, p: DesignPoint, z: np.ndarray) -> tuple[float, tuple[Binding, ...]]:
     from scipy.optimize import lsq_linear
 
     value, slope = program.objective(p, z)
@@ -92,7 +92,7 @@ def _conditions(program: Program, p: DesignPoint, z: np.ndarray) -> tuple[float,
     return _relative(right - whole @ lam, size, program), held
 
 
-def _relative(left: np.ndarray, size: float, program: Program) -> float:
+def _relative(left: np.ndarray, size: float, program: GoalProgram) -> float:
     """The part of the gradient that nothing holds; of a smooth goal relative to the goal itself where its gradient is smaller."""
     whole = size if program.aux else max(size, 1.0)
     return float(np.linalg.norm(left) / whole)

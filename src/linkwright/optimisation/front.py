@@ -20,7 +20,7 @@ from linkwright.errors import UsageError
 from linkwright.files.columns import table
 from linkwright.optimisation.local import LocalOptimum
 from linkwright.optimisation.optimum import Optimum
-from linkwright.optimisation.problem import FEASIBLE, Goal, Limit, Problem
+from linkwright.optimisation.problem import FEASIBLE, DesignProblem, Goal, Limit
 from linkwright.optimisation.search import CandidatePool
 from linkwright.optimisation.searching import SearchOptions, SearchProgress, SearchState, local, minimised, searched
 
@@ -32,7 +32,7 @@ SAME = 1e-5  # of the range of a goal: designs so near each other count as one
 class ParetoFront(Sequence[Optimum]):
     """Designs of a front in the order of the first goal; each is an Optimum by itself."""
 
-    problem: Problem
+    problem: DesignProblem
     designs: tuple[Optimum, ...]
     evaluated: int
     seconds: float
@@ -92,7 +92,7 @@ class ParetoFront(Sequence[Optimum]):
         return "\n".join([head, table(header, rows, left=1)])
 
 
-def front(problem: Problem, options: SearchOptions, points: int) -> ParetoFront:
+def front(problem: DesignProblem, options: SearchOptions, points: int) -> ParetoFront:
     """Search for the front of all goals."""
     if not isinstance(points, int) or points < 2:
         raise UsageError(f"points is how many designs of the front are wanted, at least 2, not {points!r:.30}.")
@@ -103,7 +103,7 @@ def front(problem: Problem, options: SearchOptions, points: int) -> ParetoFront:
 class FrontSearch:
     """The search for a front: its ends, then designs between them."""
 
-    def __init__(self, problem: Problem, options: SearchOptions):
+    def __init__(self, problem: DesignProblem, options: SearchOptions):
         self.problem, self.options = problem, options
         self.ends: list[LocalOptimum] = []
         self.pool: CandidatePool | None = None

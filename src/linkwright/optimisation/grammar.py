@@ -129,7 +129,7 @@ def _boxed(name: str, left: str, given: str) -> LimitText:
     unit = known.pop() if known else ""
     terms = _sum(left, name)
     if len(ranges) == 1:
-        return LimitText(name, terms, *ranges[0], unit)
+        return LimitText(name, terms, ranges[0][0], ranges[0][1], unit)
     if len(terms) != 1 or terms[0].weight != 1.0:
         raise UsageError(f"'{name}': a box limits one point, not a sum.")
     return LimitText(name, terms, unit=unit, components=tuple(ranges))

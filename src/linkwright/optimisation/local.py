@@ -16,8 +16,8 @@ import numpy as np
 
 from linkwright.optimisation import minimax
 from linkwright.optimisation.nonlinear import SOLVERS
-from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Limit, Problem
-from linkwright.optimisation.program import Program
+from linkwright.optimisation.problem import FEASIBLE, DesignPoint, DesignProblem, Limit
+from linkwright.optimisation.program import GoalProgram
 from linkwright.optimisation.quantities import MeasuredValue
 
 Terms = Sequence[tuple[float, MeasuredValue]]
@@ -40,10 +40,10 @@ class ImpossibleDesign(Exception):
 
 @dataclass(frozen=True, eq=False)
 class LocalOptimum:
-    """Where a search from one start ended; `value` is what was minimised, signs included."""
+    """The end of a search from one start; `value` is what was minimised, signs included."""
 
     point: DesignPoint
-    program: Program
+    program: GoalProgram
     z: np.ndarray
     value: float
     violation: float
@@ -72,7 +72,7 @@ def violation_of(limits: Sequence[Limit], p: DesignPoint) -> float:
 class LocalSearch:
     """A search from one start; `watch` is called with every design that has a motion."""
 
-    problem: Problem
+    problem: DesignProblem
     terms: Terms
     limits: Sequence[Limit]
     watch: Callable[[DesignPoint, float, float], Any] | None = None
@@ -154,7 +154,7 @@ class LocalSearch:
         """Steps of linear programs; True if the last of them saw no gain in a wide region."""
         radius = minimax.FIRST_RADIUS
         for _ in range(minimax.MOST_STEPS):
-            program = Program(self.problem, self.terms, best, limits=self.limits)
+            program = GoalProgram(self.problem, self.terms, best, limits=self.limits)
             program.with_every_sample(best)
             step = minimax.linear_step(program, best, radius)
             if step is None or step.gain <= STALLED:
@@ -177,15 +177,15 @@ class LocalSearch:
         if self.watch is not None:
             self.watch(p, value_of(self.terms, p), violation_of(self.limits, p))
 
-    def _program(self, p: DesignPoint, before: Program | None) -> Program:
+    def _program(self, p: DesignPoint, before: GoalProgram | None) -> GoalProgram:
         """The program scaled by this design, with the samples of the one before."""
-        made = Program(self.problem, () if self.elastic else self.terms, p, limits=self.limits, elastic=self.elastic)
+        made = GoalProgram(self.problem, () if self.elastic else self.terms, p, limits=self.limits, elastic=self.elastic)
         for new, old in zip(made.families, before.families if before is not None else made.families, strict=True):
             for side, chosen in old.samples.items():
                 new.samples.setdefault(side, set()).update(chosen)
         return made
 
-    def _round(self, program: Program, center: DesignPoint, radius: float, most: int) -> tuple[RoundEnd | None, DesignPoint | None]:
+    def _round(self, program: GoalProgram, center: DesignPoint, radius: float, most: int) -> tuple[RoundEnd | None, DesignPoint | None]:
         """A nonlinear programming method in a box: where it ended, None if at an impossible design, and the best design it met."""
         trials = Trials(self, program, center, radius)
         low = np.concatenate([np.maximum(-1.0, -center.u / radius), program.low])
@@ -201,7 +201,7 @@ class LocalSearch:
 
 
 class RoundEnd(NamedTuple):
-    """Where a round ended, and whether it had converged."""
+    """The end of a round, and whether it had converged."""
 
     point: DesignPoint
     z: np.ndarray
@@ -211,7 +211,7 @@ class RoundEnd(NamedTuple):
 class Trials:
     """Designs that SLSQP tries. An impossible one gets a value far above the last possible one, so that the line search goes back."""
 
-    def __init__(self, search: LocalSearch, program: Program, center: DesignPoint, radius: float):
+    def __init__(self, search: LocalSearch, program: GoalProgram, center: DesignPoint, radius: float):
         """Numbers are counted from the centre of the box, in halves of its side: near an optimum that is narrow a method needs to see
         the curvature, which it measures along unit steps."""
         self.search, self.program = search, program

@@ -14,9 +14,9 @@ from linkwright.model.description import Description
 from linkwright.model.file.units import NONE, describe, matches, parse_unit
 from linkwright.model.parameters import every_parameter
 from linkwright.optimisation import grammar
-from linkwright.optimisation.problem import Goal, Limit, Problem
+from linkwright.optimisation.problem import DesignProblem, Goal, Limit
 from linkwright.optimisation.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers, moving_mass
-from linkwright.optimisation.variables import Variable, variables
+from linkwright.optimisation.variables import DesignVariable, variables
 from linkwright.results.measures import check, measure, unit_of_measure
 from linkwright.results.state import State
 from linkwright.studies.cases import case
@@ -33,11 +33,11 @@ def problem(
     of: Any,
     make: Callable[[Description], Any],
     presenter: Any,
-) -> Problem:
+) -> DesignProblem:
     """Read goals, constraints and variables; raise UsageError where they do not suit the mechanism or each other."""
     done = case(of, lambda system: make(system.described))
     numbers = variables(vary, described, done)
-    bare = Problem(described, numbers, done, (), (), presenter=presenter, make=make)
+    bare = DesignProblem(described, numbers, done, (), (), presenter=presenter, make=make)
     try:
         c = bare.work.result(np.array([v.nominal for v in numbers]))
     except LinkwrightError as found:
@@ -56,7 +56,7 @@ def problem(
 class QuantityReader:
     """Texts and functions as quantities of a motion like c."""
 
-    def __init__(self, described: Description, numbers: Sequence[Variable], c: Any):
+    def __init__(self, described: Description, numbers: Sequence[DesignVariable], c: Any):
         self.described, self.numbers, self.c = described, {v.name: (k, v) for k, v in enumerate(numbers)}, c
         self.units = described.units
 
@@ -200,7 +200,7 @@ def _dimension(q: MeasuredValue) -> Any:
     return parse_unit(unit)[1] if unit else NONE
 
 
-def _need_unknowns(limits: Sequence[Limit], numbers: Sequence[Variable]) -> None:
+def _need_unknowns(limits: Sequence[Limit], numbers: Sequence[DesignVariable]) -> None:
     """Raise UsageError where more equalities are demanded than numbers vary."""
     demands = [lim.text for lim in limits if lim.equality]
     if len(demands) > len(numbers):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.optimisation.problem import DesignPoint
-from linkwright.optimisation.program import Program, RowBlock
+from linkwright.optimisation.program import GoalProgram, RowBlock
 
 MOST_STEPS = 30
 MOST_ROWS = 120  # of a linear program: those nearest to their bounds
@@ -34,7 +34,7 @@ class LinearStep(NamedTuple):
     gain: float
 
 
-def linear_step(program: Program, p: DesignPoint, radius: float) -> LinearStep | None:
+def linear_step(program: GoalProgram, p: DesignPoint, radius: float) -> LinearStep | None:
     """Solve the linear program at a design; None where it has no solution."""
     from scipy.optimize import linprog
 

@@ -9,7 +9,7 @@ from linkwright.errors import UsageError
 from linkwright.model.description import Description
 from linkwright.optimisation.making import problem
 from linkwright.optimisation.optimum import Optimum, change
-from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Problem
+from linkwright.optimisation.problem import FEASIBLE, DesignPoint, DesignProblem
 from linkwright.optimisation.restoration import restored
 from linkwright.optimisation.searching import SearchOptions, SearchState, searched
 
@@ -37,7 +37,7 @@ def optimise(
     return result(found, searched(found, found.goals[0], chosen))
 
 
-def result(p: Problem, state: SearchState) -> Optimum:
+def result(p: DesignProblem, state: SearchState) -> Optimum:
     """The result of a search."""
     end = state.end
     point = state.best if state.interrupted or end is None else end.point
@@ -57,14 +57,14 @@ def result(p: Problem, state: SearchState) -> Optimum:
     )  # fmt: skip
 
 
-def original_point(p: Problem) -> DesignPoint:
+def original_point(p: DesignProblem) -> DesignPoint:
     """The design of the user's own file."""
     own = p.original or p
     own.rebase(None)
     return own.point(own.nominal)
 
 
-def unmet(p: Problem, state: SearchState) -> str:
+def unmet(p: DesignProblem, state: SearchState) -> str:
     """One sentence on limits that no design meets, and what could be relaxed."""
     end = state.end
     point = end.point if end is not None else state.best

@@ -18,7 +18,7 @@ from linkwright.files.columns import table
 from linkwright.model.file import read_text
 from linkwright.model.file.editing import edited
 from linkwright.optimisation.certificate import Binding, OptimumCertificate
-from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Goal, Limit, Problem
+from linkwright.optimisation.problem import FEASIBLE, DesignPoint, DesignProblem, Goal, Limit
 from linkwright.optimisation.quantities import OfMotion
 
 
@@ -42,7 +42,7 @@ class QuantityChange:
 class Optimum:
     """The best design that was found. `mechanism` is it; `text` the user's own file with the new numbers; `page` shows both designs."""
 
-    problem: Problem
+    problem: DesignProblem
     point: DesignPoint
     goals: tuple[QuantityChange, ...]
     limits: tuple[QuantityChange, ...]
@@ -90,7 +90,7 @@ class Optimum:
         return edited(self.original.described, self.numbers)
 
     @property
-    def original(self) -> Problem:
+    def original(self) -> DesignProblem:
         """Return the problem of the user's own file."""
         return self.problem.original or self.problem
 

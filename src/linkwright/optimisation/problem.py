@@ -18,7 +18,7 @@ from linkwright.model.description import Description
 from linkwright.model.parameters import Parameter, every_parameter
 from linkwright.optimisation.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers
 from linkwright.optimisation.turning import MeasuredTurns
-from linkwright.optimisation.variables import Variable
+from linkwright.optimisation.variables import DesignVariable
 from linkwright.results.measures import Measure
 from linkwright.studies.cases import Case, Turning
 from linkwright.studies.evaluation import MeasureFunction, Work
@@ -83,7 +83,7 @@ class Limit:
 class DesignPoint:
     """One design: its motion and the derivatives of that by the numbers that vary, each computed when asked for."""
 
-    problem: Problem
+    problem: DesignProblem
     u: np.ndarray
     numbers: np.ndarray
     why: str = ""  # why it has no motion
@@ -142,7 +142,7 @@ class DesignPoint:
 
 
 @dataclass
-class Tally:
+class SearchTally:
     """Designs evaluated so far, and since when."""
 
     designs: int = 0
@@ -169,19 +169,19 @@ class CandidateValues:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class DesignProblem:
     """A mechanism, the numbers that vary, the case that is computed, goals and limits."""
 
     described: Description
-    variables: tuple[Variable, ...]
+    variables: tuple[DesignVariable, ...]
     case: Case
     goals: tuple[Goal, ...]
     limits: tuple[Limit, ...]
     full_turn: bool = False
     presenter: Any = None
     make: Callable[[Description], Any] | None = None
-    tally: Tally = field(default_factory=Tally)
-    original: Problem | None = None  # of the user's own file, where the search begins with another design
+    tally: SearchTally = field(default_factory=SearchTally)
+    original: DesignProblem | None = None  # of the user's own file, where the search begins with another design
 
     @cached_property
     def names(self) -> tuple[str, ...]:

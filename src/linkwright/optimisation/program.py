@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from linkwright.optimisation.problem import DesignPoint, Limit, Problem
+from linkwright.optimisation.problem import DesignPoint, DesignProblem, Limit
 from linkwright.optimisation.quantities import MeasuredValue, OfBranch, SampleCurve
 
 CLOSE = 0.1  # of the range of a curve: peaks so near the extreme belong to the first working set
@@ -107,12 +107,12 @@ class RowBlock:
         return RowBlock(self.values[mask], self.slopes[mask], self.equality[mask], [o for o, m in zip(self.owners, mask, strict=True) if m])
 
 
-class Program:
+class GoalProgram:
     """The program of weighted goals: variables z = (u, auxiliary ones)."""
 
     def __init__(
         self,
-        problem: Problem,
+        problem: DesignProblem,
         terms: Sequence[tuple[float, MeasuredValue]],
         p: DesignPoint,
         *,

@@ -15,7 +15,7 @@ import numpy as np
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.file import read_text
 from linkwright.model.file.editing import edited
-from linkwright.optimisation.problem import Problem
+from linkwright.optimisation.problem import DesignProblem
 from linkwright.optimisation.search import sobol
 from linkwright.studies.cases import Turning
 from linkwright.system.turn_evaluator import TurnEvaluator
@@ -26,7 +26,7 @@ STARTS = 16  # further starts, where the file's own design finds no way
 CLOSED = 1e-6  # of the size of the mechanism
 
 
-def restored(problem: Problem) -> Problem:
+def restored(problem: DesignProblem) -> DesignProblem:
     """Return the problem, begun with a design near the file's own that has a motion; raise UsageError where none was found."""
     found = closed_again(problem, problem.nominal)
     for u in () if found is not None else sobol(STARTS, len(problem.variables), 0):
@@ -39,7 +39,7 @@ def restored(problem: Problem) -> Problem:
     return begun_with(problem, found)
 
 
-def begun_with(problem: Problem, u: np.ndarray) -> Problem:
+def begun_with(problem: DesignProblem, u: np.ndarray) -> DesignProblem:
     """Return the same problem of a model file that has the numbers of this design."""
     numbers = dict(zip(problem.names, problem.numbers(u).tolist(), strict=True))
     described = read_text(edited(problem.described, numbers), f"{problem.described.name} (closed)")
@@ -47,7 +47,7 @@ def begun_with(problem: Problem, u: np.ndarray) -> Problem:
     return replace(problem, described=described, variables=variables, original=problem)
 
 
-def closed_again(problem: Problem, u: np.ndarray) -> np.ndarray | None:
+def closed_again(problem: DesignProblem, u: np.ndarray) -> np.ndarray | None:
     """Return a design near this one whose loops close over the whole motion; None where none was found."""
     from scipy.optimize import least_squares
 
@@ -77,7 +77,7 @@ def closed_again(problem: Problem, u: np.ndarray) -> np.ndarray | None:
     return next((x for x in steps if _moves(problem, x)), None)
 
 
-def _evaluator(problem: Problem) -> TurnEvaluator | None:
+def _evaluator(problem: DesignProblem) -> TurnEvaluator | None:
     if not isinstance(problem.case, Turning):
         return None
     names = list(problem.names)
@@ -90,5 +90,5 @@ def _evaluator(problem: Problem) -> TurnEvaluator | None:
     return turned
 
 
-def _moves(problem: Problem, u: np.ndarray) -> bool:
+def _moves(problem: DesignProblem, u: np.ndarray) -> bool:
     return problem.point(u).ok

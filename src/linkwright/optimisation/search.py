@@ -19,7 +19,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, nearest
 from linkwright.optimisation.local import PENALTY
-from linkwright.optimisation.problem import FEASIBLE, CandidateValues, Problem
+from linkwright.optimisation.problem import FEASIBLE, CandidateValues, DesignProblem
 from linkwright.results.tables import package
 
 METHODS = ("sobol", "de", "cma", "nsga2", "none")
@@ -110,7 +110,7 @@ def sobol(n: int, size: int, seed: int) -> np.ndarray:
 class GlobalSearch:
     """One search over the whole bounds."""
 
-    problem: Problem
+    problem: DesignProblem
     pool: CandidatePool
     seed: int
     watch: Callable[[CandidatePool], Any]

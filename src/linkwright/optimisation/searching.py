@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from linkwright.model.file.units import NONE, parse_unit, quantity
 from linkwright.optimisation.certificate import OptimumCertificate, certify
 from linkwright.optimisation.local import MOST_DESIGNS, LocalOptimum, LocalSearch, Terms, value_of, violation_of
 from linkwright.optimisation.nonlinear import SOLVERS
-from linkwright.optimisation.problem import FEASIBLE, DesignPoint, Goal, Problem
+from linkwright.optimisation.problem import FEASIBLE, DesignPoint, DesignProblem, Goal
 from linkwright.optimisation.search import CandidatePool, GlobalSearch, method_named
 
 IN_LANES, SINGLY = 2048, 64  # candidates where designs share lanes, and where each is computed by itself
@@ -40,7 +40,7 @@ class SearchOptions:
     @classmethod
     def of(cls, **given: Any) -> SearchOptions:
         """Check options."""
-        made = cls(**{**given, "search": method_named(given.get("search"))})
+        made = replace(cls(**{k: x for k, x in given.items() if k != "search"}), search=method_named(given.get("search")))
         for name in ("n", "starts", "seed"):
             value = getattr(made, name)
             if value is not None and (not isinstance(value, int | np.integer) or value < 0):
@@ -51,7 +51,7 @@ class SearchOptions:
             raise UsageError("starts is at least 1: the file's own design.")
         return made
 
-    def candidates(self, problem: Problem) -> int:
+    def candidates(self, problem: DesignProblem) -> int:
         """How many designs the global search takes."""
         if self.n is not None:
             return self.n
@@ -62,7 +62,7 @@ class SearchOptions:
 class SearchState:
     """Best design so far, and what was tried; Ctrl-C leaves it as it is."""
 
-    problem: Problem
+    problem: DesignProblem
     terms: Terms
     progress: SearchProgress
     best: DesignPoint | None = None
@@ -106,7 +106,7 @@ class SearchState:
 class SearchProgress:
     """A line with the best value so far and designs a second: on a terminal, after a second; or a function that is called."""
 
-    def __init__(self, goal: Goal | None, problem: Problem, given: Any):
+    def __init__(self, goal: Goal | None, problem: DesignProblem, given: Any):
         self.goal, self.problem = goal, problem
         self.call = given if callable(given) else None
         self.visible = sys.stderr.isatty() if given is None else bool(given) and self.call is None
@@ -160,7 +160,7 @@ def minimised(goal: Goal) -> Terms:
     return tuple((goal.sign * w, q) for w, q in goal.terms)
 
 
-def searched(problem: Problem, goal: Goal, options: SearchOptions, further: Sequence[np.ndarray] = ()) -> SearchState:
+def searched(problem: DesignProblem, goal: Goal, options: SearchOptions, further: Sequence[np.ndarray] = ()) -> SearchState:
     """Search for the best design of one goal; `further` are starts known from elsewhere."""
     terms = minimised(goal)
     place = problem.goals.index(goal)
@@ -220,7 +220,7 @@ def _enough(goal: Goal, given: Any) -> float:
 
 
 def local(
-    problem: Problem,
+    problem: DesignProblem,
     terms: Terms,
     u: np.ndarray,
     watch: Any = None,

@@ -31,7 +31,7 @@ SHAPES = 'Write "180..260 mm", "+- 20 mm", "+- 20 %", two numbers in SI, or None
 
 
 @dataclass(frozen=True)
-class Variable:
+class DesignVariable:
     """A number between two bounds, in SI (or, of a parameter without a unit, as the file counts it)."""
 
     target: Target
@@ -56,7 +56,7 @@ class Variable:
         return f"{value / size:.6g}{' ' if unit else ''}{unit}"
 
 
-def variables(vary: Any, described: Description, case: Case) -> tuple[Variable, ...]:
+def variables(vary: Any, described: Description, case: Case) -> tuple[DesignVariable, ...]:
     """Read `vary`."""
     if isinstance(vary, str):
         vary = [vary]
@@ -103,7 +103,7 @@ def _components(name: str, known: Mapping[str, Any], described: Description) -> 
     raise UsageError(f"vary: there is no number '{name}'. {nearest(name, list(known), 'Known')}")
 
 
-def _variable(name: str, given: Any, described: Description, case: Case) -> Variable:
+def _variable(name: str, given: Any, described: Description, case: Case) -> DesignVariable:
     t = target(name, described, case)
     sizes = partial(bare_size, described) if t.bare or t.dimension is not None else None
     file_low, file_high = next(((low, high) for n, low, high in described.bounds if n == name), (None, None))
@@ -111,7 +111,7 @@ def _variable(name: str, given: Any, described: Description, case: Case) -> Vari
     low, high = max(low, -np.inf if file_low is None else file_low), min(high, np.inf if file_high is None else file_high)
     if not low < high:
         raise UsageError(f"vary: the range of '{name}' is empty, {low:.6g} .. {high:.6g}; it must lie inside min: and max: of the file.")
-    return Variable(t, low, high, _shown(t, described))
+    return DesignVariable(t, low, high, _shown(t, described))
 
 
 def _shown(t: Target, described: Description) -> tuple[str, float]:
