@@ -23,9 +23,8 @@ from linkwright.mechanics.kinematics.motion import body_jacobian, motion
 from linkwright.motion.designs import Designs
 from linkwright.motion.lane_turns import LaneMotion, LaneTurns
 from linkwright.motion.readings import DETERMINANT, STATE, ChannelReading
-from linkwright.results.channels import Channel, Channels
+from linkwright.results.channels import Channel
 from linkwright.results.composed import composed, composed_slopes
-from linkwright.results.load_channels import load_channels
 
 
 class ReadTurns(NamedTuple):
@@ -53,12 +52,10 @@ class DesignTurns:
         lanes, designs = self.lanes, self.lanes.designs
         if not self.lanes.possible:
             return None
-        drives = tuple(lanes.ready.plan.laws)
-        reading = ChannelReading(designs.kernels, designs.chosen, drives, self.by, self.moving)
-        names = self.asked
+        reading, names = self._reading, self.asked
         if not self._loaded:
             names = tuple(name for name in names if name not in reading.load_names)
-        kernel = designs.native(("reading", drives, names, self.by, self.moving), lambda: reading.kernel(names), lanes.now)
+        kernel = designs.native(("reading", reading.drives, names, self.by, self.moving), lambda: reading.kernel(names), lanes.now)
         walking = None if kernel is None else lanes.walking(counted="near" in kernel.reads)
         if kernel is None or walking is None:
             return None
@@ -66,6 +63,11 @@ class DesignTurns:
         read = tuple(name for name in names if name in values)
         size = sum(values[name].size for name in read)
         return LaneReading(kernel, lanes.steps + 1, size), walking, read
+
+    @cached_property
+    def _reading(self) -> ChannelReading:
+        designs, laws = self.lanes.designs, self.lanes.ready.plan.laws
+        return ChannelReading(designs.kernels, designs.chosen, tuple(laws), self.by, self.moving)
 
     @property
     def _loaded(self) -> bool:
@@ -85,8 +87,7 @@ class DesignTurns:
 
     @cached_property
     def _channels(self) -> dict[str, Channel]:
-        core = self.lanes.designs.core
-        table = Channels(core.skel, load_channels(core.description, tuple(self.lanes.ready.plan.laws)))
+        table = self._reading.channels(self.lanes.designs.core.loops)
         return {name: table[name] for name in self.names if name not in STATE and name != DETERMINANT}
 
     # ---------------------------------------------------------------- calls
