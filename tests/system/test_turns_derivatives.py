@@ -235,3 +235,14 @@ def test_terms_of_held_motions_are_read_in_lanes(name: str) -> None:
         slopes, wanted = t.derivatives[x][7][calm], d[x][calm]
         good = np.isfinite(wanted).all(axis=1)
         assert np.abs(slopes - wanted)[good].max() <= 1e-8 * max(1e-3, np.abs(wanted[good]).max()), x
+
+
+def test_results_that_do_not_fit_into_memory_are_refused() -> None:
+    """Blocks of an evaluator need a bounded amount; one call for all at once says what to do instead."""
+    m = lw.load("four-bar")
+    e = TurnEvaluator(m.system, ["L1"], ["coupler.P", "A.torque"], derivatives=["L1"], steps=360)
+    rows = np.full((600_000, 1), 0.3)
+    with pytest.raises(UsageError, match="do not fit into memory"):
+        e(rows)
+    sizes = [found.values["coupler.P"].nbytes for _, found in zip(range(3), (f for _, f in e.blocks(rows, most=16)), strict=False)]
+    assert max(sizes) <= 16 * 361 * 2 * 8

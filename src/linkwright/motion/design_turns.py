@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.compiler.lane_loops import padded
+from linkwright.errors import UsageError
 from linkwright.kernels.reading import hidden, slope
 from linkwright.kernels.reading_lanes import LaneReading
 from linkwright.kernels.walking_lanes import LaneWalking
@@ -25,6 +26,8 @@ from linkwright.motion.lane_turns import LaneMotion, LaneTurns
 from linkwright.motion.readings import DETERMINANT, STATE, ChannelReading
 from linkwright.results.channels import Channel
 from linkwright.results.composed import composed, composed_slopes
+
+MOST_NUMBERS = 500_000_000  # of a result: 4 GB
 
 
 class ReadTurns(NamedTuple):
@@ -96,6 +99,11 @@ class DesignTurns:
         """All designs."""
         assert self._made is not None
         reading, samples, n = self._made[0], self.lanes.steps + 1, len(designs)
+        if n * samples * reading.plan.outputs > MOST_NUMBERS:
+            raise UsageError(
+                f"{n} designs of {samples} samples with {reading.plan.outputs} numbers each do not fit into memory: read fewer channels, "
+                "differentiate by fewer numbers, or call it for fewer designs at once."
+            )
         out = reading.empty(n)
         done, why, times = np.zeros(n, dtype=bool), dict[int, str](), np.zeros(0)
         for first, which in self._blocks(designs):

@@ -135,7 +135,7 @@ class LaneTurns:
         return Laws.of(times, rows, why)
 
     def _begins(self, designs: Designs) -> np.ndarray | None:
-        """Where drives begin that begin elsewhere than the model's."""
+        """Coordinates at which drives begin, where these are not the model's."""
         return None if self.fixed else designs.begins
 
     def _shifted(self, begins: np.ndarray) -> Laws:
