@@ -9,7 +9,9 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import ChannelError, UsageError
+from linkwright.motion.designs import Designs
 from linkwright.motion.turn_derivatives import turn_derivatives
+from linkwright.system.design_table import DesignReader
 from linkwright.system.turn_evaluator import TurnEvaluator
 from linkwright.system.turns import turns
 from tests.sweeps import some
@@ -51,7 +53,7 @@ def test_every_channel_is_differentiated_as_each_design_alone_is(name: str) -> N
     by, c = list(designs), m.turn(steps=24)
     body = m.description.bodies[-1].name
     loads = list(c.load_channels)
-    own = [x for x in c.channels if x.startswith(("energy", f"{body}."))]
+    own = [x for x in c.channels if x.startswith(("energy", f"{body}.")) and not x.endswith((".curvature", ".advantage"))]
     names = [*own, *loads[:8], *loads[-4:], *(x for x in c.channels if x.endswith("transmission"))]
     t = m.turns(designs, steps=24, read=names, derivatives=by)
     assert t.ok.all() and t.derivatives.names == tuple(by)
@@ -202,3 +204,45 @@ def test_one_quantity_in_reverse_is_as_many_forward(name: str) -> None:
     alone = m.turns(designs, steps=12, read=speed, derivatives=by)
     d = turn_derivatives(m.system.core, alone.turn(3), by, alone.designs.values[3])
     assert differ(alone.derivatives[speed[0]][3], d[speed[0]], alone[speed[0]][3]) <= SAME
+
+
+@pytest.mark.parametrize("name", some(("four-bar", "punch-press", "boot-lid", "3-rrr"), ("four-bar", "boot-lid")))
+def test_terms_of_held_motions_are_read_in_lanes(name: str) -> None:
+    """Jerk, curvature, advantage and transmission by force, also of drives along programmes: as each design alone has them.
+
+    Ratios are compared where they are not large: beside a rest of the output they have no digits.
+    """
+    m = lw.load(name)
+    c = m.turn(steps=24)
+    endings = (".angle.jerk", ".jx", ".curvature", ".advantage", ".transmission.force")
+    found = {e: [x for x in reversed(c.channels) if x.endswith(e) and np.isfinite(c[x]).mean() > 0.8] for e in endings}
+    names = [x[0] for x in found.values() if x]
+    assert len(names) >= 4
+    by = [p.name for p in m.system.core.chosen("*") if p.geometry and p.placed is not None and p.value][:2]
+    designs = {p.name: p.value * (1.0 + 0.01 * np.random.default_rng(5).uniform(-1.0, 1.0, 16)) for p in m.system.core.chosen(by)}
+    reader = DesignReader(m.system, {"drive": None, "steps": 24, "speed": None, "duration": None}, now=True)
+    native = reader.turning(Designs.of(m.system.core, designs), names, by)
+    assert native is not None and set(native.names) == set(names)
+    t = m.turns(designs, steps=24, read=names, derivatives=by)
+    assert t.ok.all()
+    alone = t.turn(7)
+    d = turn_derivatives(m.system.core, alone, by, t.designs.values[7])
+    for x in names:
+        a, b = t[x][7], alone[x]
+        calm = np.isfinite(b) & (np.abs(b) <= 30.0 * np.nanmedian(np.abs(b)) + 1e-6)
+        assert calm.sum() > 12 and np.array_equal(np.isnan(a), np.isnan(b))
+        assert np.abs(a - b)[calm].max() <= 1e-9 * max(1e-3, np.abs(b[calm]).max()), x
+        slopes, wanted = t.derivatives[x][7][calm], d[x][calm]
+        good = np.isfinite(wanted).all(axis=1)
+        assert np.abs(slopes - wanted)[good].max() <= 1e-8 * max(1e-3, np.abs(wanted[good]).max()), x
+
+
+def test_results_that_do_not_fit_into_memory_are_refused() -> None:
+    """Blocks of an evaluator need a bounded amount; one call for all at once says what to do instead."""
+    m = lw.load("four-bar")
+    e = TurnEvaluator(m.system, ["L1"], ["coupler.P", "A.torque"], derivatives=["L1"], steps=360)
+    rows = np.full((600_000, 1), 0.3)
+    with pytest.raises(UsageError, match="do not fit into memory"):
+        e(rows)
+    sizes = [found.values["coupler.P"].nbytes for _, found in zip(range(3), (f for _, f in e.blocks(rows, most=16)), strict=False)]
+    assert max(sizes) <= 16 * 361 * 2 * 8

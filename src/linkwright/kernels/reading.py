@@ -1,6 +1,6 @@
 """Quantities along a motion of the drives as one program: from a closed position to named numbers and their derivatives.
 
-    inputs    q (closed at the drives), drive, speed, acceleration; t, near and free where they are read
+    inputs    q (closed at the drives), drive, speed, acceleration; their third derivatives, t, near and free where they are read
     v, a      J v + b = 0, J a + k = 0 with the rows of the drives
     lam, u    [J' B] (lam, u) = M a + h, where loads are read
     y         whatever a function `read` makes of q, v, a, lam, u and the mechanism's numbers
@@ -30,7 +30,7 @@ from linkwright.kernels.tracing import OPTIONAL, trace
 from linkwright.numerics.memory import all_in_use
 
 GAP = "gap"  # output: largest dimensionless residual of the position
-DRIVE_INPUTS = ("drive", "speed", "acceleration")
+DRIVE_INPUTS = ("drive", "speed", "acceleration", "third")
 HIDDEN = " as a formula"
 BACKWARD = 3  # directions that take as many operations as one quantity in reverse, about
 _READ = "what is read"  # name of the program of `read` among those that are differentiated
@@ -57,6 +57,7 @@ class ReadPlace(NamedTuple):
     u: Any
     t: Any
     near: Any
+    third: Any  # third derivatives of the drives' motions
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ class ReadingKernel:
     def _what_is_read(self) -> Program:
         g, sizes = TraceGraph(), self._chosen.sizes
         lam, u = (sizes.nc, sizes.nd) if self.loads else (0, 0)
-        counts = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": lam, "u": u, "t": 1, "near": sizes.near}
+        counts = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": lam, "u": u, "t": 1, "near": sizes.near, "third": sizes.nd}
         arrays = {key: g.input(key, n) for key, n in counts.items()}
         found = self.read(ReadPlace(self._equations(g.input("free", sizes.free)), **arrays))
         return g.program(list(found.items()))

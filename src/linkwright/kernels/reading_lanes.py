@@ -18,7 +18,7 @@ from linkwright.compiler.python_loops import evaluate
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.reading import GAP
 from linkwright.kernels.walking import DONE, GOOD_ENOUGH
-from linkwright.kernels.walking_lanes import COUNT, FIRST
+from linkwright.kernels.walking_lanes import COUNT, FIRST, ORDERS
 
 OFFSET, CHECKED = 2, 3  # entries of the whole numbers: place of the first design in the output; outputs that have to be finite
 ROUGH_NS = 0.06  # of one operation and state
@@ -37,6 +37,7 @@ class ReadPlan(NamedTuple):
     at_drive: int
     at_speed: int
     at_acceleration: int
+    at_third: int
     at_t: int
     at_near: int
     at_free: int
@@ -53,7 +54,7 @@ def put_samples(g: np.ndarray, place: int, rows: np.ndarray, row: int, first: in
 
 
 def put_laws(plan: ReadPlan, g: np.ndarray, laws: np.ndarray, first: int, k: int) -> None:
-    """Drives at eight samples; rows of laws from the first on: values, speeds, accelerations."""
+    """Drives at eight samples; rows of laws from the first on: values, speeds, accelerations, third derivatives."""
     for i in range(plan.nd):
         if plan.at_drive >= 0:
             put_samples(g, plan.at_drive + LANES * i, laws, first + i, k)
@@ -61,6 +62,8 @@ def put_laws(plan: ReadPlan, g: np.ndarray, laws: np.ndarray, first: int, k: int
             put_samples(g, plan.at_speed + LANES * i, laws, first + plan.nd + i, k)
         if plan.at_acceleration >= 0:
             put_samples(g, plan.at_acceleration + LANES * i, laws, first + 2 * plan.nd + i, k)
+        if plan.at_third >= 0:
+            put_samples(g, plan.at_third + LANES * i, laws, first + 3 * plan.nd + i, k)
 
 
 def troubled(plan: ReadPlan, g: np.ndarray, checked: int) -> int:
@@ -105,7 +108,7 @@ def read_lanes(
             if plan.at_near >= 0:
                 for i in range(plan.near):
                     put_samples(g, plan.at_near + LANES * i, rows, e, every * (plan.nq + i) + k)
-            put_laws(plan, g, laws, own * e * 3 * plan.nd, k)
+            put_laws(plan, g, laws, own * e * ORDERS * plan.nd, k)
             if plan.at_t >= 0:
                 put_samples(g, plan.at_t, t, own * e, k)
             evaluate(plan.read, g, plan.x, plan.y, plan.w, 1)
@@ -151,12 +154,12 @@ class LaneReading:
     ) -> np.ndarray:
         """Fill `out` from design `offset` on; return the mask of the designs some of whose samples have no answer.
 
-        rows: (designs, q references ..., padded samples); t (padded,) and laws (3 drives, padded), or with an axis of designs in front;
+        rows: (designs, q references ..., padded samples); t (padded,) and laws (4 drives, padded), or with an axis of designs in front;
         skip: mask of designs to leave out.
         """
         n, every = len(rows), padded(self.samples)
         bad, left = np.zeros(n, dtype=np.int64), np.ascontiguousarray(skip, dtype=np.int64)
-        flat, times, law = rows.reshape(n, -1), np.atleast_2d(t), laws.reshape(-1, every)
+        flat, times, law = (np.ascontiguousarray(x) for x in (rows.reshape(n, -1), np.atleast_2d(t), laws.reshape(-1, every)))
         arrays = (flat, times, law, np.ascontiguousarray(free), left, self._stored, out.reshape(len(out), -1), bad)
         expected = n * every * self.kernel.operations * ROUGH_NS
         self._loop(n, (offset, self.values), arrays, expected, cores)
@@ -168,11 +171,11 @@ def _layout(kernel: Kernel) -> tuple[ReadPlan, int]:
     code = kernel.code
     ins, outs = ({b.name: b for b in blocks} for blocks in (code.inputs, code.outputs))
     y, w = LANES * code.n_in, LANES * (code.n_in + code.n_out)
-    names = ("drive", "speed", "acceleration", "t", "near", "free")
+    names = ("drive", "speed", "acceleration", "third", "t", "near", "free")
     at = {f"at_{name}": LANES * ins[name].start if name in ins else -1 for name in names}
     size = {name: ins[name].size if name in ins else 0 for name in names}
     gap, margin = (y + LANES * outs[name].start for name in (GAP, "margin"))
-    nd = max(size[name] for name in names[:3])
+    nd = max(size[name] for name in names[:4])
     outputs = outs[GAP].start
     plan = ReadPlan(
         code.aosoa_address, ins["q"].size, nd, size["near"], size["free"], outputs, 0, y=y, at_gap=gap, at_margin=margin, w=w, **at

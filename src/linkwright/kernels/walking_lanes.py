@@ -25,6 +25,7 @@ HOMOTOPY = (1, 4, 16, 64)  # steps from the numbers of one design to those of an
 SHORT = 1e-5  # rad or m that Newton may move in any case: where a drive starts from rest, the predictor does not see it yet
 ONCE = 3e-9  # dimensionless size of a Newton step that is the last one: its square is below round-off
 ROUGH_NS = 100.0  # of one sample of a design, for the choice of threads
+ORDERS = 4  # rows of laws of a drive: value, speed, acceleration, third derivative
 FIRST, COUNT, STEPS = 0, 1, 2  # entries of the whole numbers: the first design and how many there are; steps of a homotopy, or samples
 
 
@@ -255,7 +256,7 @@ def walk_lanes(
         k, going = 0, 1.0
         while k < n and going > 0.0:
             for l in range(LANES):
-                e = own * min(block + l, end - 1) * 3 * plan.nd
+                e = own * min(block + l, end - 1) * ORDERS * plan.nd
                 for i in range(plan.laws):
                     g[plan.x + LANES * (plan.nq + i) + l] = laws[e + i, k]
             if k > 0:
@@ -349,11 +350,11 @@ class LaneWalking:
         self, begin: Beginnings, t: np.ndarray, laws: np.ndarray, free: np.ndarray, cores: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Samples of all designs, (designs, width, padded samples), and how many of each are known; t (padded samples,) and laws
-        (3 drives, padded samples), or with an axis of designs in front."""
+        (4 drives, padded samples), or with an axis of designs in front."""
         n, every = len(begin.q), padded(self.samples)
         rows, reached = np.empty((n, self.width * every)), np.zeros(n, dtype=np.int64)
         q, references, numbers = (np.ascontiguousarray(x) for x in (begin.q, begin.references, free))
-        times, law = np.atleast_2d(t), laws.reshape(-1, every)
+        times, law = np.ascontiguousarray(np.atleast_2d(t)), np.ascontiguousarray(laws.reshape(-1, every))
         self._walk(n, (self.samples,), (q, references, numbers, law, times, rows, reached), n * self.samples * ROUGH_NS, cores)
         return rows.reshape(n, self.width, every), reached
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.compiler.lane_loops import padded
+from linkwright.errors import UsageError
 from linkwright.kernels.reading import hidden, slope
 from linkwright.kernels.reading_lanes import LaneReading
 from linkwright.kernels.walking_lanes import LaneWalking
@@ -23,9 +24,10 @@ from linkwright.mechanics.kinematics.motion import body_jacobian, motion
 from linkwright.motion.designs import Designs
 from linkwright.motion.lane_turns import LaneMotion, LaneTurns
 from linkwright.motion.readings import DETERMINANT, STATE, ChannelReading
-from linkwright.results.channels import Channel, Channels
+from linkwright.results.channels import Channel
 from linkwright.results.composed import composed, composed_slopes
-from linkwright.results.load_channels import load_channels
+
+MOST_NUMBERS = 500_000_000  # of a result: 4 GB
 
 
 class ReadTurns(NamedTuple):
@@ -53,12 +55,10 @@ class DesignTurns:
         lanes, designs = self.lanes, self.lanes.designs
         if not self.lanes.possible:
             return None
-        drives = tuple(lanes.ready.plan.laws)
-        reading = ChannelReading(designs.kernels, designs.chosen, drives, self.by, self.moving)
-        names = self.asked
+        reading, names = self._reading, self.asked
         if not self._loaded:
             names = tuple(name for name in names if name not in reading.load_names)
-        kernel = designs.native(("reading", drives, names, self.by, self.moving), lambda: reading.kernel(names), lanes.now)
+        kernel = designs.native(("reading", reading.drives, names, self.by, self.moving), lambda: reading.kernel(names), lanes.now)
         walking = None if kernel is None else lanes.walking(counted="near" in kernel.reads)
         if kernel is None or walking is None:
             return None
@@ -66,6 +66,11 @@ class DesignTurns:
         read = tuple(name for name in names if name in values)
         size = sum(values[name].size for name in read)
         return LaneReading(kernel, lanes.steps + 1, size), walking, read
+
+    @cached_property
+    def _reading(self) -> ChannelReading:
+        designs, laws = self.lanes.designs, self.lanes.ready.plan.laws
+        return ChannelReading(designs.kernels, designs.chosen, tuple(laws), self.by, self.moving)
 
     @property
     def _loaded(self) -> bool:
@@ -85,8 +90,7 @@ class DesignTurns:
 
     @cached_property
     def _channels(self) -> dict[str, Channel]:
-        core = self.lanes.designs.core
-        table = Channels(core.skel, load_channels(core.description, tuple(self.lanes.ready.plan.laws)))
+        table = self._reading.channels(self.lanes.designs.core.loops)
         return {name: table[name] for name in self.names if name not in STATE and name != DETERMINANT}
 
     # ---------------------------------------------------------------- calls
@@ -95,6 +99,11 @@ class DesignTurns:
         """All designs."""
         assert self._made is not None
         reading, samples, n = self._made[0], self.lanes.steps + 1, len(designs)
+        if n * samples * reading.plan.outputs > MOST_NUMBERS:
+            raise UsageError(
+                f"{n} designs of {samples} samples with {reading.plan.outputs} numbers each do not fit into memory: read fewer channels, "
+                "differentiate by fewer numbers, or call it for fewer designs at once."
+            )
         out = reading.empty(n)
         done, why, times = np.zeros(n, dtype=bool), dict[int, str](), np.zeros(0)
         for first, which in self._blocks(designs):

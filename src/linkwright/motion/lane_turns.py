@@ -18,13 +18,15 @@ from linkwright.compiler.lane_loops import LANES, padded
 from linkwright.compiler.threads import cores as cores_of_machine
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.walking import Walking
-from linkwright.kernels.walking_lanes import Beginnings, Homotopy, LaneWalking
+from linkwright.kernels.walking_lanes import ORDERS, Beginnings, Homotopy, LaneWalking
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
+from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
 from linkwright.motion import cycle
 from linkwright.motion.designs import ClosedDesign, Designs
-from linkwright.motion.native_walks import law_rows
+from linkwright.motion.native_walks import law_rows, third_rows
+from linkwright.results.recorded import THIRD
 from linkwright.results.singular_positions import STEEP, steep_minima
 
 ROOT, LINE = 0.1, 0.15  # by which the last differences of the determinant may differ, and must: of its square, of itself
@@ -48,7 +50,7 @@ class LaneMotion(NamedTuple):
 
 @dataclass(frozen=True)
 class Laws:
-    """Times (padded samples,) and laws (3 drives, padded samples) of the drives: of all designs, or with an axis of designs in front."""
+    """Times (padded samples,) and laws (4 drives, padded samples) of the drives: of all designs, or with an axis of designs in front."""
 
     t: np.ndarray
     rows: np.ndarray
@@ -64,7 +66,7 @@ class Laws:
     def at_rest(self) -> Laws:
         """The same positions without speeds and accelerations."""
         rows = self.rows.copy()
-        rows[..., rows.shape[-2] // 3 :, :] = 0.0
+        rows[..., rows.shape[-2] // ORDERS :, :] = 0.0
         return replace(self, rows=rows)
 
 
@@ -129,11 +131,11 @@ class LaneTurns:
             except LinkwrightError as error:
                 why[k], own = str(error), p
             times.append(np.linspace(0.0, own.span, self.steps + 1))
-            rows.append(law_rows([own.laws[name] for name in p.laws], times[-1]))
+            rows.append(_orders([own.laws[name] for name in p.laws], times[-1]))
         return Laws.of(times, rows, why)
 
     def _begins(self, designs: Designs) -> np.ndarray | None:
-        """Beginnings of drives that begin elsewhere than the model's; None where all begin there."""
+        """Coordinates at which drives begin, where these are not the model's."""
         return None if self.fixed else designs.begins
 
     def _shifted(self, begins: np.ndarray) -> Laws:
@@ -150,7 +152,7 @@ class LaneTurns:
     @cached_property
     def _common_laws(self) -> Laws:
         t = np.linspace(0.0, self.ready.plan.span, self.steps + 1)
-        return Laws.of([t], [law_rows(list(self.ready.plan.laws.values()), t)], {})
+        return Laws.of([t], [_orders(list(self.ready.plan.laws.values()), t)], {})
 
     def _plan(self, designs: Designs, i: int) -> cycle.CyclePlan:
         """The plan of a design whose drives depend on its numbers."""
@@ -209,7 +211,7 @@ class LaneTurns:
             return
         t, law = (x if laws.t.ndim == 1 else x[k] for x in (laws.t, laws.rows))
         references = begin.references[k] if begin.references.shape[1] else self._references
-        found = walk(begin.q[k], references, t[:n], law[:, :n].T, free[k])
+        found = walk(begin.q[k], references, t[:n], law[: 3 * len(self.ready.plan.laws), :n].T, free[k])
         strength = np.abs(found.determinant[: found.reached])
         if found.reached == n:
             counted = found.references[:, : rows.shape[1] - found.q.shape[1] - 1]
@@ -222,6 +224,13 @@ class LaneTurns:
             p, d = self.ready.plan, self.designs.core.description
             x = law[0, found.reached - 1] + share * (law[0, found.reached] - law[0, found.reached - 1])
             why[k] = f"drive '{p.lead}' cannot turn fully: dead centre near {cycle.position_text(d, p.lead, float(x))}"
+
+
+def _orders(laws: Sequence[Curve], t: np.ndarray) -> np.ndarray:
+    """Laws at times with three derivatives, (times, 4 laws); NaN where the third one is not known."""
+    third = third_rows({str(i): law for i, law in enumerate(laws)}, t)
+    last = [third.get(f"{THIRD}{i}", np.zeros((len(t), 1))) for i in range(len(laws))]
+    return np.concatenate([law_rows(laws, t), *last], axis=1)
 
 
 def _dead_centre(strength: np.ndarray) -> float | None:

@@ -6,7 +6,7 @@ that chooses between formulas is read as its `raw` quantities and made of them a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
@@ -17,15 +17,18 @@ import numpy as np
 from linkwright.compiler.graph import Sym, TracingError
 from linkwright.kernels.reading import ReadingKernel, ReadPlace, hidden
 from linkwright.kernels.sources import digest
+from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
 from linkwright.mechanics.inverse.loads import Loads
 from linkwright.mechanics.kinematics.motion import node_motion, pose_of
 from linkwright.model.parameters import Parameter, with_values
+from linkwright.motion.held_terms import HeldTerms
 from linkwright.results.batch import UNTRACEABLE
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.kernel_loads import KernelLoads
 from linkwright.results.load_channels import load_channels
+from linkwright.results.motion_channels import MotionChannels
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel
@@ -34,6 +37,19 @@ if TYPE_CHECKING:
 STATE = {"state q": "q", "state v": "v", "state a": "a", "state near": "near"}  # names of the motion itself: no channel has a blank
 DETERMINANT = "determinant"  # of the driven Jacobian, every pivot against its typical size: its sign is that of the branch
 CANNOT = (TracingError, *UNTRACEABLE)
+
+
+class ChannelTables:
+    """Channels by name from two tables."""
+
+    def __init__(self, first: Channels, second: Mapping[str, Channel]):
+        self._tables: tuple[Any, ...] = (first, second)
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in table for table in self._tables)
+
+    def __getitem__(self, name: str) -> Channel:
+        return next(table[name] for table in self._tables if name in table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,20 +96,33 @@ class ChannelReading:
         """Named quantities on symbols."""
         skel = p.eq.loops.skel
         at = Instant(skel, p.q, p.v, p.t[0], skel.unpack(p.q, p.near), p.a, loops=p.eq.loops, solver=lambda at: self._loads(p, at))
-        table = Channels(skel, load_channels(skel.tree.description, self.drives))
-        out = {}
+        at.terms = HeldTerms(p, at)
+        table, out = self.channels(p.eq.loops), {}
         for name in names:
             if name in STATE:
                 out[name] = p.eq.counted(p.q, p.near) if name == "state near" else getattr(p, STATE[name])
             elif name == DETERMINANT:
                 out[name] = p.eq.branch_determinant(p.q, p.near)
             else:
+                if name not in table:
+                    raise TracingError(f"channel '{name}' cannot be read here")
                 c = table[name]
                 out[name] = np.asarray((c.raw or c.read)(at), dtype=object)
                 formula = self._formula(c, at) if self.by and c.raw is not None else None
                 if formula is not None:
                     out[hidden(name)] = formula
         return out
+
+    def channels(self, loops: Loops) -> ChannelTables:
+        """Every channel of the mechanism, on numbers or on symbols."""
+        own = Channels(loops.skel, load_channels(loops.skel.tree.description, self.drives))
+        return ChannelTables(own, MotionChannels(loops, self.drives) if self._held else {})
+
+    @property
+    def _held(self) -> bool:
+        """True if terms of the motion that drives hold follow from the kernels' rows: of joints, none of them redundant."""
+        cylinders = {c.name for c in self.kernels.tree.description.cylinders}
+        return self.kernels.plan.keep is None and not cylinders & set(self.drives)
 
     def _formula(self, c: Channel, at: Instant) -> Any:
         """A channel that is made of other quantities as one formula, to be differentiated; None where it chooses between several."""
