@@ -155,8 +155,7 @@ COMMAND = CliCommand(
     examples=(
         "linkwright turn wiper --speed '30 rpm' --set A=90deg -o wiper.csv",
         "linkwright turn jansen-leg --picture leg.png --animation leg.gif",
-        "linkwright turn four-bar --param L1=0.25 --plot curves.png",
-        "linkwright turn wiper --choose-motor --sort mass",
+        "linkwright turn four-bar --param L1=0.25 --plot curves.png --choose-motor --sort mass",
     ),
     options=(
         options.MODEL,
