@@ -14,6 +14,7 @@ from linkwright.design.catalogue import SHIPPED, read_catalogue
 from linkwright.design.motor_choice import choose_motor
 from linkwright.errors import UsageError
 from linkwright.results.trajectory import Trajectory
+from tests.cli.schemas import disagreements
 
 HEAD = (
     "kind, name, rated_torque [N m], max_torque [N m], max_speed [rpm], J [kg cm^2], Kt [N m/A], R [ohm], ratio [-], efficiency [-], "
@@ -231,7 +232,9 @@ def test_picture_and_report_take_a_choice(cycle: Trajectory, tmp_path: Path) -> 
 def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = saved(tmp_path, SMALL)
     assert cli.main(["turn", "wiper", "--steps", "60", "--choose-motor", str(path), "--json"]) == 0
-    motors = json.loads(capsys.readouterr().out)["motors"]
+    printed = json.loads(capsys.readouterr().out)
+    motors = printed["motors"]
+    assert not disagreements("turn", printed)
     assert motors["rows"][0]["motor"] == "strong" and motors["tried"] == 6
     assert cli.main(["turn", "wiper", "--steps", "60", "--choose-motor", "--sort", "mass"]) == 0
     assert "the best by mass first" in capsys.readouterr().out

@@ -146,10 +146,11 @@ def _named(described: Description) -> list[Parameter]:
 
 
 def _of_drawing(described: Description) -> list[Parameter]:
-    places = [[float(x) for x in at] for _, at in described.drawing]
-    size = max((float(np.linalg.norm(np.subtract(a, b))) for a in places for b in places), default=1.0) or 1.0
-    out = []
-    for name, x in described.drawn_numbers.items():
+    drawn = described.drawn_numbers
+    places = np.array([at for _, at in described.drawing], dtype=float).reshape(-1, 3)
+    size = float(np.linalg.norm(np.ptp(places, axis=0))) if len(places) else 0.0  # of the drawing, from corner to corner
+    size, out = size or 1.0, []
+    for name, x in drawn.items():
         moved = partial(_with_named, described, name, x)
         out.append(Parameter(name, "length", x, x if name.endswith(".length") else size, True, moved, by_default=False, drawn=True))
     return out

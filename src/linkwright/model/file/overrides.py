@@ -98,10 +98,7 @@ def unknown(d: Description, name: str) -> str:
     known = {**single_parameters(d), **d.drawn_numbers}
     pin, _, axis = name.rpartition(".")
     if pin in dict(d.drawing) and axis in (d.plane or "xyz"):
-        return (
-            f"'{name}' cannot vary: in the drawing it is an expression of parameters, or it places nothing, because the bodies there have "
-            f"lengths of their own. {nearest(name, known, 'Known')}"
-        )
+        return f"'{name}' cannot vary: in the drawing it is an expression of parameters. Change these. {nearest(name, known, 'Known')}"
     return f"there is no number '{name}' in this model. {nearest(name, [*(n for n, _ in d.parameters), *known], 'Known')}"
 
 
