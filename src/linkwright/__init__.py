@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from linkwright.simulation.switching import engage, lock, release, unlock, when
     from linkwright.studies.cases import following, settling, simulating, turning
     from linkwright.studies.study import Study
+    from linkwright.synthesis.answers import Syntheses, SynthesisedLinkage
     from linkwright.system.system import System
     from linkwright.system.turns import Turns
 
@@ -71,6 +72,8 @@ __all__ = [
     "State",
     "Stepper",
     "Study",
+    "Syntheses",
+    "SynthesisedLinkage",
     "System",
     "Trajectory",
     "Turns",
@@ -129,6 +132,8 @@ _HOME = {
     "State": "results.state",
     "Stepper": "simulation.stepper",
     "Study": "studies.study",
+    "Syntheses": "synthesis.answers",
+    "SynthesisedLinkage": "synthesis.answers",
     "System": "system.system",
     "Trajectory": "results.trajectory",
     "Turns": "system.turns",

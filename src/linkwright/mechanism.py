@@ -337,12 +337,14 @@ def synthesise(
     path: points (n, 2), complex numbers or a CSV file, passed by a point of the coupler, nearest in the sense of least squares.
         timing: None (any, in order), "equal" steps of a turn, "120 deg" in equal steps, or one crank angle for each point.
         closed: True for a whole curve (default: where the last point is the first one). direction of the crank: "counterclockwise",
-        "clockwise", "either". types: "crank-rocker", "drag link". hold: {"crank pivot": (x, y), "ground angle": .., "crank offset": ..}.
+        "clockwise", "either". types: "crank-rocker", "drag link".
+        hold: {"crank pivot": (x, y), "ground angle": .., "crank offset": .. (from the ground link) or "crank angle": .. (from x)}.
         exact=True: all four-bars through exactly nine points.
     function: y of x ("log10(x)", a callable, samples), with x_range, input_range and output_range of crank and output.
     poses: rows (x, y, angle) through which the coupler is guided.
     dead_centres: (swing, time ratio), or {"stroke": .., "time_ratio": ..}.
-    dwell: {"stroke": "100 mm", "dwell_angle": "80 deg"}. straight: the length of the line, or a dict with it.
+    dwell: a dict, {"stroke": "100 mm", "dwell_angle": "80 deg"}.
+    straight: the length of the line, or a dict with it.
     kind: "four-bar" (default), "slider-crank", "watt I", "watt II", "stephenson I", "stephenson II", "stephenson III", "six-bar",
         "geared five-bar".
     bounds: {"links": (least, most), "crank": .., "ratio": 10, "pivots": box, "point": .., "transmission": "40 deg"}.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.errors import UsageError
 from linkwright.files.columns import table
 from linkwright.model.file.units import parse_unit
@@ -42,6 +45,7 @@ class SynthesisedLinkage:
 
     @property
     def usable(self) -> bool:
+        """True if it has no defect."""
         return not self.defects
 
     @property
@@ -64,6 +68,11 @@ class SynthesisedLinkage:
         comment = [f"# {self.linkage.kind} by synthesis: {facts}".rstrip(": "), *(f"# defect: {DEFECTS.get(d, d)}" for d in self.defects)]
         comment += [f"# {note}" for note in self.notes]
         return "\n".join([*comment, yaml.safe_dump(document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120)])
+
+    def save(self, path: str | os.PathLike[str], *, name: str = "") -> Path:
+        """Write the model file of the linkage; files that Linkwright did not write are not overwritten."""
+        place = files.guarded(path, files.MODELS, force=False)
+        return files.write_text(place, files.MODELS, files.signed(self.text(name or place.stem)))
 
     def shown(self, measure: str) -> str:
         """Return a measure with its unit: lengths in the user's unit, angles in degrees."""
@@ -98,6 +107,7 @@ class Syntheses(Sequence[SynthesisedLinkage]):
 
     @property
     def best(self) -> SynthesisedLinkage:
+        """The first linkage; UsageError if there is none."""
         if not self.found:
             raise UsageError(" ".join([f"{self.task}: no linkage was found.", *self.notes]))
         return self.found[0]

@@ -52,7 +52,7 @@ def synthesised(request: SynthesisRequest, made: Maker, plotter: Callable[..., A
     given = [name for name in TASKS if request.tasks.get(name) is not None]
     if len(given) != 1:
         here = f"{' and '.join(given)} are given" if given else "none is given"
-        raise UsageError(f"synthesise takes one task of {', '.join(TASKS)}; {here}.")
+        raise UsageError(f"synthesise needs one task of {', '.join(TASKS)}; {here}.")
     length_unit(request.unit)
     if not isinstance(request.n, (int, np.integer)) or isinstance(request.n, bool) or request.n < 1:
         raise UsageError(f"n is the number of answers, a whole number from 1 on, not {request.n!r}.")
