@@ -118,9 +118,7 @@ def _scales(jacobian: Array) -> Array:
     return np.maximum(squares, SMALLEST_PIVOT * squares.max(axis=1, keepdims=True) + np.finfo(float).tiny)
 
 
-def _steps(
-    x: Array, gradient: Array, normal: Array, damping: Array, lower: Array, upper: Array, movable: Array
-) -> tuple[Array, Array]:
+def _steps(x: Array, gradient: Array, normal: Array, damping: Array, lower: Array, upper: Array, movable: Array) -> tuple[Array, Array]:
     """Return the damped steps, and True for candidates that cannot move: no free variable, or no gradient."""
     # a variable at a bound whose gradient points outwards is held in this step
     moves = movable & ~((x <= lower) & (gradient > 0.0)) & ~((x >= upper) & (gradient < 0.0))

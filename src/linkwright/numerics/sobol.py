@@ -1,4 +1,4 @@
-"""Sobol points in up to ten dimensions, shifted by a seed: starts that fill a box evenly, without the seconds that scipy.stats needs to load.
+"""Sobol points in up to ten dimensions, shifted by a seed: they fill a box evenly, without the second that scipy.stats needs to load.
 
 Direction numbers are those of Joe and Kuo (2008), the same as scipy's; the shift flips the same random bits of all points of a dimension.
 """
