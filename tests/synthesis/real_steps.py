@@ -1,4 +1,4 @@
-"""The steps of a linkage in real coordinates, written a second time: analytic in every dimension, so complex steps differentiate it."""
+"""The steps of a linkage in real coordinates, written a second time: analytic in every dimension, for complex steps."""
 
 from __future__ import annotations
 

@@ -18,15 +18,13 @@ WINDOW = np.deg2rad(80.0)
 
 
 def measured(x: SynthesisedLinkage, window: float = 80.0) -> tuple[float, float, float]:
-    """Range in the dwell and over the cycle, and largest pressure angle at the slider's pin, of the engine's turn."""
+    """Range in the dwell and over the cycle, and the least transmission angle at the slider's pin, of the engine's turn."""
     c = lw.load(x.document).turn(steps=720)
     assert c.full_turn
     y = c[x.linkage.output]
-    return (
-        float(np.ptp(y[: round(2 * window) + 1])),
-        float(np.ptp(y)),
-        float(c["F.transmission"].min()) if "slotted" not in x.linkage.kind else 9.9,
-    )
+    slotted = "slotted" in x.linkage.kind
+    transmission = np.pi / 2.0 if slotted else float(c["F.transmission"].min())
+    return float(np.ptp(y[: round(2 * window) + 1])), float(np.ptp(y)), transmission
 
 
 def check_slider(found: list[SynthesisedLinkage]) -> None:

@@ -18,9 +18,12 @@ from linkwright.synthesis.straight_lines import LineProblem, straight_lines
 
 # Norton, Design of Machinery, Table 3-1: crank range in deg, ground over crank, straightness in per cent of the line, length over crank
 TABLE = [
-    (20, 2.975, 0.00001, 0.601), (60, 2.900, 0.00027, 1.763), (100, 2.725, 0.004, 2.790),
-    (140, 2.500, 0.023, 3.623), (180, 2.200, 0.096, 4.181),
-]  # fmt: skip
+    (20, 2.975, 0.00001, 0.601),
+    (60, 2.900, 0.00027, 1.763),
+    (100, 2.725, 0.004, 2.790),
+    (140, 2.500, 0.023, 3.623),
+    (180, 2.200, 0.096, 4.181),
+]
 
 
 def hoeken_path(ground: float, coupler: float, degrees: float, samples: int = 2001) -> np.ndarray:

@@ -65,7 +65,7 @@ class QuantityReader:
         if isinstance(given, Mapping):
             items: list[Any] = [given]
         else:
-            items = [given] if isinstance(given, str) or callable(given) else list(given or ())
+            items = [given] if not isinstance(given, Sequence) or isinstance(given, str) else list(given)
         if not items:
             raise UsageError(f"goal is what to make best: {grammar.GOALS}.")
         return tuple(self._goal(x) for x in items)
@@ -122,7 +122,7 @@ class QuantityReader:
 
     def limits(self, given: Any) -> tuple[tuple[Limit, ...], bool]:
         """Constraints, and whether a full turn is among them."""
-        items = [given] if isinstance(given, str) or callable(given) else list(given or ())
+        items = [given] if not isinstance(given, Sequence) or isinstance(given, str) else list(given)
         out: list[Limit] = []
         full = False
         for x in items:

@@ -17,12 +17,8 @@ from linkwright.synthesis.dyad_steps import Anchor, LinkagePositions, LinkageSte
 
 Array = np.ndarray
 ITERATIONS = 10
-FIRST, MORE, LESS, LEAST = (
-    1e-2,
-    8.0,
-    0.125,
-    1e-3,
-)  # damping over the squared size of the matrix: none at first, after a refused step, factors
+# damping over the squared size of the matrix, none before a step is refused: then this, larger and smaller by factors, none below the last
+FIRST, MORE, LESS, LEAST = 1e-2, 8.0, 0.125, 1e-3
 OPEN = 1e-7  # gap over the length of a bar that does not close
 LONGEST_TURN = 0.5  # of one Newton step, rad
 CLOSED = 1e-13  # gap over the length of the bar

@@ -28,7 +28,7 @@ RATIO = 12.0  # largest length over the shortest link
 class DwellLimits:
     """Largest cosine of a transmission angle; wanted swing in rad (rockers); limits of lengths.
 
-    longest, shortest: over the stroke of a slider. ratio: largest length over the shortest link.
+    longest, shortest: over the stroke of a slider. ratio: largest length over the shortest link of the four-bar.
     """
 
     cosine: float
@@ -41,14 +41,9 @@ class DwellLimits:
     @property
     def tightened(self) -> DwellLimits:
         """Limits of the least squares, whose penalties let candidates a little outside: those ends meet the actual limits."""
-        return DwellLimits(
-            self.cosine * 0.99,
-            self.swing * 1.006,
-            self.longest * 0.99,
-            self.shortest * 1.01,
-            self.ratio * 0.99,
-            1.0 + (MOST_SWING - 1.0) * 0.4,
-        )
+        swing = 1.0 + (MOST_SWING - 1.0) * 0.3
+        lengths = {"longest": self.longest * 0.99, "shortest": self.shortest * 1.01, "ratio": self.ratio * 0.99}
+        return DwellLimits(self.cosine * 0.99, self.swing * swing, most_swing=swing, **lengths)
 
 
 @dataclass(frozen=True, eq=False)

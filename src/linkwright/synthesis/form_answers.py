@@ -60,15 +60,9 @@ def answer(candidate: FormCandidate, centre: complex, size: float, *, unit: str 
     if least is not None:
         measures["least transmission angle"] = least
     measures["longest link"] = size * max(lengths)
-    forwards = theta[-1] >= theta[0]
-    return SynthesisedLinkage(
-        linkage,
-        size**2 * float((np.abs(path - fit.points) ** 2).sum()),
-        defects(trace, theta),
-        measures,
-        unit=unit,
-        speed="60 rpm" if forwards else "-60 rpm",
-    )
+    error = size**2 * float((np.abs(path - fit.points) ** 2).sum())
+    speed = "60 rpm" if theta[-1] >= theta[0] else "-60 rpm"
+    return SynthesisedLinkage(linkage, error, defects(trace, theta), measures, unit=unit, speed=speed)
 
 
 def traced(candidate: FormCandidate) -> CycleTrace:

@@ -137,12 +137,8 @@ def stephenson_two(traced: str) -> LinkageForm:
         pivot = r2.astype(complex)
         away = np.exp(2j * np.pi * u[:, 2:9:2])
         about = [pivot, np.ones(n), pivot, np.ones(n)]
-        reach = [
-            r2 * 10.0 ** (1.4 * u[:, 1] - 0.1),
-            10.0 ** (1.2 * u[:, 3] - 0.8),
-            r2 * 10.0 ** (1.4 * u[:, 5] - 0.1),
-            10.0 ** (1.2 * u[:, 7] - 0.8),
-        ]
+        near, far = r2[:, None] * 10.0 ** (1.4 * u[:, 1:6:4] - 0.1), 10.0 ** (1.2 * u[:, 3:8:4] - 0.8)
+        reach = [near[:, 0], far[:, 0], near[:, 1], far[:, 1]]
         z = np.stack([a + r * away[:, k] for k, (a, r) in enumerate(zip(about, reach, strict=True))], axis=1)
         turn1, turn2 = np.angle(z[:, 0] - pivot), np.angle(z[:, 1] - 1.0)
         d2, e2 = (z[:, 2] - pivot) * np.exp(-1j * turn1), (z[:, 3] - 1.0) * np.exp(-1j * turn2)
