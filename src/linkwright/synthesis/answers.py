@@ -23,7 +23,7 @@ DEFECTS = {
 }
 # measures by what they are: of the output (a length, or an angle where the output turns), other lengths and angles; the rest are numbers
 OUTPUTS = frozenset({"largest deviation", "rms deviation", "largest error", "rms error", "stroke", "dwell range", "output start"})
-LENGTHS = frozenset({"longest link", "crank", "gap"})
+LENGTHS = frozenset({"longest link", "crank", "gap", "straightness"})
 ANGLES = frozenset({"least transmission angle", "swing", "crank start", "line from", "line to"})
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import linkwright as lw
+from linkwright.model import library
 from linkwright.views.live import cycle_data
 from tests import ROOT
 from tests.sweeps import some
@@ -39,9 +40,9 @@ def pages(
     write = lw.Mechanism.page
 
     def page(self: lw.Mechanism, path: Path, *, run: Any = None) -> Path:
-        if run is not None:
+        shipped = self.name in library.names() and self.description == lw.load(self.name).description
+        if run is not None or not shipped:  # a run, or a design of the script's own
             return write(self, path, run=run)
-        assert self.description == lw.load(self.name).description
         plain.add(Path(path).stem)
         return Path(shutil.copy(page_of(self.name), path))
 

@@ -50,7 +50,9 @@ _FEATURES = {
         "Bodies are rigid and joints ideal; `springs:` and `dampers:` may act between them."
     ),
     ("controller", "pid", "control"): "Controllers are given in Python: m.simulate(2, control=lw.pd(...)), docs/control.md.",
-    ("optimise", "optimize", "synthesis"): "There is no optimiser in the file; m.with_(...) and free parameters of kernels serve one.",
+    ("optimise", "optimize", "synthesis"): (
+        "Goals are not in the file; m.optimise(goal, vary, subject_to) and lw.synthesise take them, docs/optimisation.md."
+    ),
     ("urdf", "mjcf", "sdf", "dxf", "xlsx", "cad", "import"): (
         "Files of other programs are not read; docs/converters.md lists what is written for them."
     ),
