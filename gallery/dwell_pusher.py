@@ -54,7 +54,7 @@ def pusher(angle):
     B = A + r2 * np.exp(1j * angle)
     d = abs(D - B)
     along = (r3**2 - r4**2 + d**2) / (2 * d)
-    C = B + (along + 1j * np.sqrt(r3**2 - along**2)) * (D - B) / d
+    C = B + (along + 1j * np.sqrt(r3**2 - along * along)) * (D - B) / d
     return C.real + np.sqrt(rod**2 - (C.imag - c["pusher.E"][0, 1]) ** 2)
 
 

@@ -43,7 +43,7 @@ def energy(angle):
     b = E + r * np.exp(1j * angle)
     d = abs(O - b)
     along = (rod**2 - upper**2 + d**2) / (2 * d)
-    k = b + (along + 1j * side * np.sqrt(rod**2 - along**2)) * (O - b) / d
+    k = b + (along + 1j * side * np.sqrt(rod**2 - along * along)) * (O - b) / d
     y = k.imag - np.sqrt(lower**2 - (k.real - R.real) ** 2)
     h = np.append(y, height[height > y])
     f = np.append(np.interp(y, height, force), force[height > y])
