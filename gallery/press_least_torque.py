@@ -1,6 +1,6 @@
 """A press with a smaller motor: where must the pins be for the same stroke, the same pressing and the least peak torque?
 
-One learns: what the sheet takes is given, when the crank gives it is not. Motor shaft and knuckle move within 60 mm; stroke and lowest point
+One learns: what the sheet takes is given, when the crank gives it is not. Shaft and knuckle move within 60 mm; stroke and lowest point
 of the ram stay as they are, and the knuckle spreads the work over more of the turn. The table of what binds says which bound costs most.
 The check is energy from positions alone: circles give knuckle and ram for an angle of the crank, the area under the sheet's table and the
 lifted weights give the energy, and its slope over the angle is the torque. Torques and reactions do not enter.
@@ -43,7 +43,7 @@ def energy(angle):
     b = E + r * np.exp(1j * angle)
     d = abs(O - b)
     along = (rod**2 - upper**2 + d**2) / (2 * d)
-    k = b + (along + 1j * side * np.sqrt(rod**2 - along**2)) * (O - b) / d
+    k = b + (along + 1j * side * np.sqrt(rod**2 - along * along)) * (O - b) / d
     y = k.imag - np.sqrt(lower**2 - (k.real - R.real) ** 2)
     h = np.append(y, height[height > y])
     f = np.append(np.interp(y, height, force), force[height > y])

@@ -1,7 +1,7 @@
 """A point that runs straight: which four-bar draws a line of 200 mm while its crank makes half a turn?
 
-One learns: a straight line needs no guide. Hoeken's linkage, one dimension of it free, is fitted so that the largest deviation from the line
-is least; its deviation then has the same size several times along the line, with alternating sign.
+One learns: a straight line needs no guide. Hoeken's linkage, one dimension of it free, is fitted so that the largest deviation from the
+line is least; its deviation then has the same size several times along the line, with alternating sign.
 The check is a pair of compasses: a circle about C and one about the crank's end give B, the coupler's point lies on its line beyond B, and
 what it leaves the line by is the range of its height while the crank makes half a turn.
 
@@ -31,7 +31,7 @@ ends = O + r * np.exp(1j * angles)
 d = abs(C - ends)
 along = (coupler**2 - rocker**2 + d**2) / (2 * d)
 side = np.sign(((B - A) / (C - A)).imag)  # the side of A-C on which B is drawn
-eye = ends + (along + 1j * side * np.sqrt(coupler**2 - along**2)) * (C - ends) / d
+eye = ends + (along + 1j * side * np.sqrt(coupler**2 - along * along)) * (C - ends) / d
 point = ends + beyond * (eye - ends)
 line = (point[-1] - point[0]) / abs(point[-1] - point[0])
 across = ((point - point[0]) / line).imag

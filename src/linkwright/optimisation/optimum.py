@@ -111,7 +111,14 @@ class Optimum:
         """Write a page with both designs, before and after, and a slider for every number that varies."""
         assert self.problem.make is not None
         write = import_module("linkwright.views.compare_page").write
-        return write(self.problem.make(self.original.described), self.mechanism, path, names=list(self.numbers), table=self.rows())
+        wanted = [
+            (text, f"{before} {unit}".strip(), f"{after} {unit}".strip(), remark) for text, before, after, unit, remark in self.rows()
+        ]
+        table = [*wanted[: len(self.goals) + len(self.limits)], *((f"binds: {b.what}", "", "", self._gain(b)) for b in self.binding)]
+        bounds = {v.name: (v.low, v.high) for v in self.original.variables}
+        channel = next(iter(self.channels), "")
+        own = self.problem.make(self.original.described)
+        return write(own, self.mechanism, path, names=list(self.numbers), table=table, bounds=bounds, channel=channel)
 
     def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Plot the channels of goals and constraints, before and after (matplotlib Figure, or a file)."""
@@ -181,14 +188,16 @@ class Optimum:
         return [f"KKT residual {c.kkt:.1e}; {starts}"]
 
     def _bindings(self) -> list[str]:
-        goal = self.problem.goals[0]
         out = []
         for b in sorted(self.binding, key=lambda b: -abs(b.gain)):
-            unit, size = self._unit_of(b)
-            gain = b.gain * size / goal.shown[1]
-            per = f"{gain:.3g}{' ' if goal.shown[0] else ''}{goal.shown[0]} better per {unit or 'unit'}".strip()
-            out.append(f"binds: {b.what}{f' at its {b.end}' if b.end in ('min', 'max') else ''}, {per}")
+            out.append(f"binds: {b.what}{f' at its {b.end}' if b.end in ('min', 'max') else ''}, {self._gain(b)}")
         return out
+
+    def _gain(self, b: Binding) -> str:
+        """Text of what one unit more of a bound or limit is worth."""
+        goal, (unit, size) = self.problem.goals[0], self._unit_of(b)
+        gain = b.gain * size / goal.shown[1]
+        return f"{gain:.3g}{' ' if goal.shown[0] else ''}{goal.shown[0]} better per {unit or 'unit'}"
 
     def _unit_of(self, b: Binding) -> tuple[str, float]:
         named = {v.name: v.shown for v in self.problem.variables} | {lim.text: lim.shown for lim in self.problem.limits}
