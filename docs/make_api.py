@@ -36,14 +36,10 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Many designs, measured ([studies](studies.md)).",
         ("study", "Study", "path_distance", "turning", "following", "simulating", "settling"),
     ),
-<<<<<<< HEAD
-    "Synthesis": ("Linkages from the motion that is wanted.", ("synthesise", "Syntheses", "SynthesisedLinkage")),
-=======
     "Design": (
         "The best design for a goal ([optimisation](optimisation.md)), linkages for a motion ([synthesis](synthesis.md)).",
-        ("synthesise", "Optimum", "ParetoFront"),
+        ("synthesise", "Syntheses", "SynthesisedLinkage", "Optimum", "ParetoFront"),
     ),
->>>>>>> docs20
     "System": ("The result of `lw.compile`: states, equations, kernels. `m.system` is the default one.", ("System",)),
     "State": ("A position with velocities, on the loops.", ("State",)),
     "Stepper": ("The result of `s.stepper(n)`: many mechanisms, step by step ([how to](howto-steps.md)).", ("Stepper",)),
