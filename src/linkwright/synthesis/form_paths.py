@@ -11,7 +11,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.synthesis.answers import SynthesisedLinkage, ranked
 from linkwright.synthesis.form_answers import answer
 from linkwright.synthesis.form_fit import FormLimits
-from linkwright.synthesis.form_search import FormCandidate, search
+from linkwright.synthesis.form_search import POLISHED, FormCandidate, search
 from linkwright.synthesis.forms import LinkageForm
 
 Array = np.ndarray
@@ -46,8 +46,10 @@ def form_paths(
     some = np.arange(len(wanted)) if angles is not None else np.unique(np.linspace(0, len(wanted) - 1, MOST_POINTS).round().astype(int))
     found: list[FormCandidate] = []
     evaluations = 0
+    each = max(2, -(-2 * POLISHED // len(forms)))
     for form in forms:
-        optima, effort = search(form, (wanted[some] - centre) / size, angles, limits, seed=seed, starts=starts, closed=closed)
+        scaled = (wanted[some] - centre) / size
+        optima, effort = search(form, scaled, angles, limits, seed=seed, starts=starts, closed=closed, optima=min(each, POLISHED))
         evaluations += effort.evaluations
         found += optima
     answers = ranked([answer(c, centre, size) for c in sorted(found, key=lambda c: c.cost)[: 2 * n]])[:n]

@@ -50,9 +50,17 @@ class FormEffort:
 
 
 def search(
-    form: LinkageForm, points: Array, timing: Array | None, limits: FormLimits, *, seed: int, starts: int, closed: bool = False
+    form: LinkageForm,
+    points: Array,
+    timing: Array | None,
+    limits: FormLimits,
+    *,
+    seed: int,
+    starts: int,
+    closed: bool = False,
+    optima: int = POLISHED,
 ) -> tuple[list[FormCandidate], FormEffort]:
-    """Return distinct linkages of one form, best first; points are centred and of size 1."""
+    """Return up to `optima` distinct linkages of one form, best first; points are centred and of size 1."""
     fit, x = first_guesses(form, points, timing, limits, seed=seed, count=starts, closed=closed)
     if not len(x):
         return [], FormEffort(starts, starts)
@@ -65,17 +73,17 @@ def search(
         x, cost = found.x, found.cost
         evaluations += found.evaluations
     order = [k for k in np.argsort(cost, kind="stable") if np.isfinite(cost[k])]
-    optima: list[FormCandidate] = []
-    for k in _distinct(fit, x, order)[:POLISHED]:
+    ends: list[FormCandidate] = []
+    for k in _distinct(fit, x, order)[:optima]:
         problem = fit.smooth(k)
         if _violation(problem, x[k]) < VIOLATED:
-            optima.append(FormCandidate(fit, int(k), x[k], float(cost[k])))
+            ends.append(FormCandidate(fit, int(k), x[k], float(cost[k])))
             continue
         # penalties leave an optimum at a limit a little outside, and creep along several limits
         best = polished(problem, x[k], low, high, floor=0.05, iterations=POLISHING[form.coupled is not None])
         evaluations += best.evaluations
-        optima.append(FormCandidate(fit, int(k), best.x, best.value, max(best.violation, 0.0)))
-    return sorted(optima, key=lambda c: (c.violation > VIOLATED, c.cost)), FormEffort(starts, evaluations)
+        ends.append(FormCandidate(fit, int(k), best.x, best.value, max(best.violation, 0.0)))
+    return sorted(ends, key=lambda c: (c.violation > VIOLATED, c.cost)), FormEffort(starts, evaluations)
 
 
 def _violation(problem: SmoothProblem, x: Array) -> float:
