@@ -114,7 +114,10 @@ class Optimum:
         wanted = [
             (text, f"{before} {unit}".strip(), f"{after} {unit}".strip(), remark) for text, before, after, unit, remark in self.rows()
         ]
-        table = [*wanted[: len(self.goals) + len(self.limits)], *((f"binds: {b.what}", "", self._gain(b).replace(" better", ""), "gain") for b in self.binding)]
+        table = [
+            *wanted[: len(self.goals) + len(self.limits)],
+            *((f"binds: {b.what}", "", self._gain(b).replace(" better", ""), "gain") for b in self.binding),
+        ]
         bounds = {v.name: (v.low, v.high) for v in self.original.variables}
         channel = next(iter(self.channels), "")
         own = self.problem.make(self.original.described)
