@@ -31,7 +31,7 @@ print(found)
 
 c = found.mechanism.turn(speed=0, steps=120)
 worst = int(np.argmax(np.abs(c["E.torque"])))
-E, B, K, O, R = (complex(*c[f"{p}"][0]) for p in ("crank.E", "crank.B", "rod.K", "upper.O", "ram.R"))
+E, B, K, O, R = (complex(*c[p][0]) for p in ("crank.E", "crank.B", "rod.K", "upper.O", "ram.R"))
 r, rod, upper, lower = abs(B - E), abs(K - B), abs(K - O), abs(K - R)
 side = np.sign(((K - B) / (O - B)).imag)  # the side of B-O on which the knuckle is
 height = 1e-3 * np.array([38, 42, 44, 46, 48, 50])  # the sheet's force over the ram's height as in the file, m and N
@@ -47,12 +47,12 @@ def energy(angle):
     y = k.imag - np.sqrt(lower**2 - (k.real - R.real) ** 2)
     h = np.append(y, height[height > y])
     f = np.append(np.interp(y, height, force), force[height > y])
-    lifted = 8 * (E + b) / 2 + 6 * (b + k) / 2 + 7 * (O + k) / 2 + 7 * (k + 1j * y) / 2 + 40j * y
+    lifted = 8 * (E + b) / 2 + 6 * (b + k) / 2 + 7 * (O + k) / 2 + 7 * (k + 1j * y) / 2 + 40 * 1j * y
     return 9.81 * lifted.imag + float(np.sum(0.5 * (f[1:] + f[:-1]) * np.diff(h)))
 
 
-at, hair = np.angle(complex(*c["crank.B"][worst]) - E), 1e-5
-torque, check = float(abs(c["E.torque"][worst])), abs(energy(at + hair) - energy(at - hair)) / (2 * hair)
+angle, hair = np.angle(complex(*c["crank.B"][worst]) - E), 1e-5
+torque, check = float(abs(c["E.torque"][worst])), abs(energy(angle + hair) - energy(angle - hair)) / (2 * hair)
 print(f"peak torque of the crank, was {found.goals[0].before:.1f} N m, is: {torque:.1f} N m (check: {check:.1f})")
 assert abs(torque - check) < 1e-4 * check and torque < found.goals[0].before  # the differences are good to the hair squared
 
