@@ -69,6 +69,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     src_uri = page.file.src_uri
+    if src_uri.startswith("gallery/"):
+        page.meta["search"] = {"exclude": True}  # docs/gallery.md describes them; single letters of code upset the search script
     if src_uri.startswith(("examples/", "gallery/")):
         return markdown
     return separated(rewritten(markdown, repository_path(src_uri), src_uri))
