@@ -17,6 +17,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
+from linkwright.model.file.overrides import dimension as number_dimension
 from linkwright.model.file.units import KINDS, NONE, Dimension
 from linkwright.model.file.written import parameter_dimension
 from linkwright.model.parameters import every_parameter
@@ -46,7 +47,8 @@ def target(name: str, described: Description, case: Case) -> Target:
     if name in known:
         p = known[name]
         if name not in dict(described.parameters):
-            return Target(name, "", name, p.value, KINDS.get(p.kind))
+            kind = KINDS.get(p.kind) if p.placed is None or p.kind in KINDS else number_dimension(described, name, p)
+            return Target(name, "", name, p.value, kind)
         dimension = parameter_dimension(described, name)
         return Target(name, "", name, p.value, None if dimension == NONE else dimension, bare=dimension == NONE)
     if name.startswith(START):
