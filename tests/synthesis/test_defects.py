@@ -111,3 +111,14 @@ def test_other_linkages_are_refused() -> None:
         defects(CRANK_ROCKER)
     with pytest.raises(UsageError, match="one for each"):
         defects(CRANK_ROCKER, [0j, 1j], rotations=[0.0])
+
+
+def test_places_within_the_tolerance_count_for_the_order() -> None:
+    """Points off the curve whose nearest places are out of order, while places within the tolerance are in order."""
+    traced = crank_linkage(CRANK_ROCKER)
+    theta = np.array([0.3, 1.0, 1.05, 2.0])
+    points = traced.path(theta, np.full(4, traced.sigma))
+    swapped = points[[0, 2, 1, 3]]
+    apart = abs(points[2] - points[1])
+    assert defects(CRANK_ROCKER, swapped, tolerance=0.2 * apart).names == ("order",)
+    assert defects(CRANK_ROCKER, swapped, tolerance=1.1 * apart).names == ()

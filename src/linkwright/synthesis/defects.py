@@ -12,7 +12,7 @@ branch: one circuit has them all, but on both sides of a dead centre of the driv
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from linkwright.synthesis.tracing import TURN, Array, CrankCircuit, CrankLinkage
 SAMPLES = 1440  # of a circuit, for places near a point
 NEAR = 1e-6  # of the size of the linkage: a position that is met
 BLOCK = 256  # points at a time
+FIRST_PLACES = 48  # of the first position that are tried as the begin of an order
 REFINED = 40  # steps of the golden section: below rounding
 
 
@@ -41,11 +42,12 @@ class DefectReport:
 
 @dataclass(frozen=True, eq=False)
 class Encounter:
-    """Places s of one circuit at which a wanted position is met, and the distance there."""
+    """Places s of one circuit at which a wanted position is met best, the distance there, and samples of all places where it is met."""
 
     s: Array
     distance: Array
     nearest: float
+    around: Array = field(default_factory=lambda: np.zeros(0))
 
 
 def defects(
@@ -124,7 +126,8 @@ def _met(traced: CrankLinkage, circuit: CrankCircuit, wanted: Array, rotations: 
         for k in range(len(block)):
             mine = exact[rows == k]
             there = mine <= near
-            out.append(Encounter(at[rows == k][there], mine[there], float(mine.min(initial=float(least[k])))))
+            nearest = float(mine.min(initial=float(least[k])))
+            out.append(Encounter(at[rows == k][there], mine[there], nearest, s[distance[k] <= near]))
     return out
 
 
@@ -165,18 +168,18 @@ def _chosen(circuit: CrankCircuit, met: Sequence[Encounter]) -> tuple[Array, boo
     chosen = np.full(len(met), np.nan)
     if not there:
         return chosen, False, False
-    if circuit.full:
-        branches: list[list[Array]] = [[met[k].s for k in there]]
-    else:
-        branches = [[met[k].s[(np.sin(met[k].s) >= 0.0) == upper] for k in there] for upper in (True, False)]
-        branches = [each for each in branches if all(len(x) for x in each)]
-    across = not branches
-    for places in branches or [[met[k].s for k in there]]:
-        for direction in (1.0, -1.0):
-            found = _in_order(places, direction, cyclic=circuit.full or across)
-            if found is not None:
-                chosen[there] = found
-                return chosen, across, False
+    across = False
+    # the nearest places if they are in order, else any that are near enough
+    for places in ([met[k].s for k in there], [np.append(met[k].s, met[k].around) for k in there]):
+        sides = [places] if circuit.full else [[x[(np.sin(x) >= 0.0) == upper] for x in places] for upper in (True, False)]
+        sides = [each for each in sides if all(len(x) for x in each)]
+        across = not sides
+        for each in sides or [places]:
+            for direction in (1.0, -1.0):
+                found = _in_order(each, direction, cyclic=circuit.full or across)
+                if found is not None:
+                    chosen[there] = found
+                    return chosen, across, False
     chosen[there] = [met[k].s[int(np.argmin(met[k].distance[: len(met[k].s)]))] for k in there]
     return chosen, across, True
 
@@ -184,7 +187,7 @@ def _chosen(circuit: CrankCircuit, met: Sequence[Encounter]) -> tuple[Array, boo
 def _in_order(places: Sequence[Array], direction: float, *, cyclic: bool) -> Array | None:
     """Return one place of each position so that all follow each other within one round, or one way; None if there is no such choice."""
     best = None
-    for first in places[0]:
+    for first in places[0][:: 1 + len(places[0]) // FIRST_PLACES]:
         out, travelled = [first], 0.0
         for candidates in places[1:]:
             ahead = direction * (candidates - out[-1])

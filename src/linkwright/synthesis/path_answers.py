@@ -72,7 +72,9 @@ def _answer(problem: PathProblem, x: PathOptimum, linkage: Linkage, turned: Arra
     theta = turned + np.angle(traced.b - traced.a)
     missed = np.abs(traced.path(theta, np.full(theta.shape, traced.sigma)) - wanted)
     largest = float(missed.max())
-    report = defects(linkage, wanted, tolerance=largest * (1.0 + 1e-6) + 1e-9 * scale.size)
+    met = largest * (1.0 + 1e-6) + 1e-9 * scale.size
+    timed = problem.timing is not None
+    report = defects(linkage, angles=turned) if timed else defects(linkage, wanted, tolerance=met)
     sizes = [abs(z) for name, z in traced.lengths.items() if name != "offset"]
     measures = {
         "largest deviation": largest,

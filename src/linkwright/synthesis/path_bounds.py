@@ -20,6 +20,7 @@ from linkwright.synthesis.path_problem import PathLimits
 
 SHORTEST, LONGEST, RATIO = 0.02, 10.0, 20.0  # of the path's size, where no bound is given
 LEAST = 1e-3  # a link has a length
+POINT = 2.0  # distance of the coupler point from its pin over the longest link, where only links are bounded
 BOUNDS = ("links", "ratio", "pivots", "crank pivot", "rocker pivot", "point", "transmission")
 HOLD = ("crank pivot", "ground angle", "crank offset", "crank angle")
 Box = tuple[complex, complex]
@@ -62,7 +63,7 @@ def limits_of(chain: Chain, bounds: Any, size: float, centre: complex) -> PathLi
     if not ratio > 1.0:
         raise UsageError(f"bounds: the ratio of the longest to the shortest link is above 1, not {ratio:g}.")
     reach = LONGEST * size if "links" not in given else max(most, LONGEST * size)
-    point = given.get("point", reach)
+    point = given.get("point", POINT * most if "links" in given else reach)
     corner = complex(1.0, 1.0)
     point_box = box_of(point, "point") if np.ndim(point) else (-float(point) * corner, float(point) * corner)
     around = (centre - reach * corner, centre + reach * corner)

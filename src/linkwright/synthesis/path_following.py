@@ -26,6 +26,7 @@ class AngleFollower:
         self.core = problem.shapes + 6
         self.increments = v[:, self.core :].copy()
         self.first = v[:, self.core - 1].copy()
+        self.starts_free = bool(problem.free[self.core - 1])
 
     def whole(self, x: Array, rows: Array) -> Array:
         """Return all variables of the candidates, with the angles of the last evaluation."""
@@ -39,16 +40,19 @@ class AngleFollower:
         direction = choices.direction[:, None]
         for _ in range(INNER):
             v = self.whole(x, rows)
-            at, by_v = self.problem.path(v, choices)
+            at, by_v = self.problem.path(v, choices, core=True)
             missed, tangent = at - self.problem.points, by_v[..., self.core - 1]
             square = np.abs(tangent) ** 2
             step = -np.real(np.conj(tangent) * missed) / np.maximum(square, 1e-9 * square.mean(axis=1, keepdims=True))
-            angle = direction * (self.problem.angles(v, choices) + np.clip(step, -LONGEST_STEP, LONGEST_STEP))
-            angle = self._ordered(angle)
-            self.first[rows], self.increments[rows] = direction[:, 0] * angle[:, 0], np.diff(angle, axis=1)
-        at, by_v = self.problem.path(self.whole(x, rows), choices)
-        self.tangent = by_v[..., self.core - 1]
-        derivative = by_v[..., : self.core].copy()
+            step = np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+            step[:, 0] *= self.starts_free
+            run = direction * (self.problem.angles(v, choices) - v[:, self.core - 1, None] + step)
+            run = self._ordered(run)
+            if self.starts_free:
+                self.first[rows] = v[:, self.core - 1] + step[:, 0]
+            self.increments[rows] = np.diff(run, axis=1)
+        at, derivative = self.problem.path(self.whole(x, rows), choices, core=True)
+        self.tangent = derivative[..., self.core - 1].copy()
         derivative[..., self.core - 1] = 0.0  # the first angle is one of those eliminated
         return at - self.problem.points, derivative
 

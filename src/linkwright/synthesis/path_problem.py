@@ -116,8 +116,8 @@ class PathProblem:
         along = r2 * np.exp(1j * theta) + (v[:, s] + 1j * v[:, s + 1])[:, None] * coupler
         return (v[:, s + 2] + 1j * v[:, s + 3])[:, None] + np.exp(1j * v[:, s + 4])[:, None] * along
 
-    def path(self, v: Array, choices: PathChoices) -> tuple[Array, Array]:
-        """Return the coupler points (N, n) and their derivatives (N, n, variables), both complex."""
+    def path(self, v: Array, choices: PathChoices, *, core: bool = False) -> tuple[Array, Array]:
+        """Return the coupler points (N, n) and their derivatives (N, n, variables), both complex; core: without those by increments."""
         s, n = self.shapes, len(self.points)
         theta = self.angles(v, choices)
         crank_row = self.chain.lengths_of[choices.kind, self.chain.crank]  # (N, shape)
@@ -129,14 +129,15 @@ class PathProblem:
         arm = (v[:, s] + 1j * v[:, s + 1])[:, None] * tip
         turn = frame * np.exp(1j * theta)
         along = r2 * turn + arm
-        derivative = np.zeros((len(v), n, self.variables), dtype=complex)
+        increments = self.timing is None and not core
+        derivative = np.zeros((len(v), n, self.variables if increments else s + 6), dtype=complex)
         derivative[..., :s] = (1j * arm)[..., None] * by_shape + turn[..., None] * crank_row[:, None, :]
         derivative[..., s], derivative[..., s + 1] = tip, 1j * tip
         derivative[..., s + 2], derivative[..., s + 3] = 1.0, 1j
         by_angle = 1j * (r2 * turn + arm * by_theta)
         derivative[..., s + 4] = 1j * along - by_angle if self.absolute else 1j * along
         derivative[..., s + 5] = by_angle
-        if self.timing is None:
+        if increments:
             derivative[..., s + 6 :] = (choices.direction[:, None] * by_angle)[..., None] * np.tri(n, n - 1, -1)
         return (v[:, s + 2] + 1j * v[:, s + 3])[:, None] + along, derivative
 

@@ -30,6 +30,7 @@ EXACT = 1e-31  # sum of squares, points of size 1: rounding
 SAME = 0.01  # relative difference of two optima that are alike
 OUTSIDE = 1e-9  # violation of a limit that is rounding, points of size 1
 MOST_POINTS = {True: 64, False: 20}  # of a search, with and without timing
+DENSE = 200  # points beyond which a last stage takes all of them
 MOST_ANSWERS = 64
 
 
@@ -63,7 +64,8 @@ def search(
     problem: PathProblem, choices: Sequence[PathChoices], seed: int, *, closed: bool, count: int = 8, more: MoreStarts | None = None
 ) -> PathSearch:
     """Return up to `count` distinct optima. more: further starts, as variables and choices, beside those by variable projection."""
-    some, places = thinned(problem)
+    levels = [m for m in (MOST_POINTS[problem.timing is not None], DENSE) if m < len(problem.points)]
+    some, places = thinned(problem, levels[0]) if levels else (problem, np.arange(len(problem.points)))
     screened, evaluations = _screened(some, choices, seed, closed)
     given = None if more is None else more(some)
     if given is not None:
@@ -75,13 +77,13 @@ def search(
     evaluations += fits.evaluations
     fits = fitted(some, fits.x[best], chosen, LAST)
     evaluations += fits.evaluations
-    if places is not None:  # now through all points
+    for most in (*levels[1:], *([len(problem.points)] if levels else [])):  # through more points, in the end all of them
         few = _distinct(some, fits, chosen, 2 * POLISHED)
-        v, chosen = expanded(problem, some, places, fits.x[few], chosen[few]), chosen[few]
-        fits = fitted(problem, v, chosen, FIRST)
-        best = fits.best(2 * POLISHED)
-        chosen = chosen[best]
-        fits = fitted(problem, fits.x[best], chosen, LAST)
+        finer, among = thinned(problem, most)
+        v, chosen = expanded(problem, finer, among, places, fits.x[few], chosen[few]), chosen[few]
+        some, places = finer, among
+        fits = fitted(some, v, chosen, LAST if most <= DENSE else FIRST)
+        evaluations += fits.evaluations
     few = _distinct(problem, fits, chosen, max(POLISHED, min(count, MOST_ANSWERS)))
     optima, polishing = _finished(problem, fits, chosen, few)
     return PathSearch(optima[:count], evaluations + polishing)
@@ -116,11 +118,11 @@ def _screened(problem: PathProblem, choices: Sequence[PathChoices], seed: int, c
     return out, STARTS * len(choices)
 
 
-def thinned(problem: PathProblem) -> tuple[PathProblem, Array | None]:
-    """Return a problem with fewer points, and which ones of all; None where all are few enough."""
-    n, most = len(problem.points), MOST_POINTS[problem.timing is not None]
+def thinned(problem: PathProblem, most: int) -> tuple[PathProblem, Array]:
+    """Return a problem with that many points at most, and which ones of all."""
+    n = len(problem.points)
     if n <= most:
-        return problem, None
+        return problem, np.arange(n)
     if problem.timing is not None:
         places = np.unique(np.linspace(0, n - 1, most).round().astype(int))
     else:
@@ -130,13 +132,13 @@ def thinned(problem: PathProblem) -> tuple[PathProblem, Array | None]:
     return problem.through(problem.points[places], timing), places
 
 
-def expanded(problem: PathProblem, some: PathProblem, places: Array, v: Array, choices: PathChoices) -> Array:
-    """Return candidates of the whole problem; crank angles between those of `some` by distance along the path."""
+def expanded(problem: PathProblem, finer: PathProblem, among: Array, places: Array, v: Array, choices: PathChoices) -> Array:
+    """Return candidates through the points `places` as candidates through those `among`; crank angles by distance along the path."""
     if problem.timing is not None:
         return v
     s, run = problem.shapes + 6, _run(problem.points)
     angle = np.concatenate([np.zeros((len(v), 1)), np.cumsum(v[:, s:], axis=1)], axis=1)
-    every = np.stack([np.interp(run, run[places], a) for a in angle])
+    every = np.stack([np.interp(run[among], run[places], a) for a in angle])
     return np.concatenate([v[:, :s], np.maximum(np.diff(every, axis=1), SMALLEST_INCREMENT)], axis=1)
 
 
@@ -181,7 +183,7 @@ def _finished(problem: PathProblem, fits: LeastSquaresFits, choices: PathChoices
         if _known(problem, v, one, found):
             continue
         if over > 0.0 or (fits.iterations[k] >= LAST and fits.cost[k] > EXACT):
-            if polishes == POLISHED:
+            if polishes == (POLISHED if len(problem.points) <= DENSE else 2):
                 continue
             polishes += 1
             v, calls = polished(problem, v, one, eliminated=_is_long(problem))

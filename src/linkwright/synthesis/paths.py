@@ -100,9 +100,10 @@ def _notes(problem: PathProblem, found: Sequence[SynthesisedLinkage], kind: str,
         length = best.measures["largest deviation"] / parse_unit(scale.unit)[0]
         ways = [] if problem.timing is None else ["leave the timing free"]
         ways += ["hold fewer numbers"] if problem.held else []
-        ways += [f"relax a bound ({'; '.join(best.notes)})"] if best.notes else []
+        binding = [note for note in best.notes if "bound" in note or "box" in note]
+        ways += [f"relax a bound ({'; '.join(binding)})"] if binding else []
         ways += ["take fewer points", "a six-bar (kind='stephenson III')" if kind == "four-bar" else "a four-bar (kind='four-bar')"]
-        out.append(f"The best {kind} misses a point by {length:.4g} {scale.unit}, {100 * missed:.2g} % of the path: {', or '.join(ways)}.")
+        out.append(f"The best {kind} misses a point by {length:.4g} {scale.unit}, {100 * missed:.3g} % of the path: {', or '.join(ways)}.")
     if kind == "slider-crank":
         out.append("A slider-crank has no cognate of four-bar type; the one listed is a slider-crank that turns at its coupler.")
     return tuple(out)
