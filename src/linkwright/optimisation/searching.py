@@ -122,16 +122,14 @@ class SearchProgress:
             self._status.stop()
 
     def show(self, state: SearchState) -> None:
-        """Show or report where the search is, at most ten times a second."""
-        now = time.perf_counter()
-        if now - self._last < 0.1:
-            return
-        self._last = now
+        """Report where the search is, or show it, at most ten times a second."""
         tally = self.problem.tally
         if self.call is not None:
             value = None if state.best is None or state.violation > FEASIBLE else self._of(state.value)
             self.call({"stage": self.stage, "best": value, "designs": tally.designs, "seconds": tally.seconds})
-        if self.visible and tally.seconds > PATIENCE:
+        now = time.perf_counter()
+        if self.visible and tally.seconds > PATIENCE and now - self._last >= 0.1:
+            self._last = now
             self._write(self._line(state))
 
     def _of(self, value: float) -> float:
