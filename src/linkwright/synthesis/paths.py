@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, nearest
 from linkwright.model.file.units import parse_unit
+from linkwright.numerics.blas import SHARED, one_thread
 from linkwright.synthesis.answers import SynthesisedLinkage, ranked
 from linkwright.synthesis.atlas import atlas_starts
 from linkwright.synthesis.coupler_chains import CHAINS, Array
@@ -61,9 +62,10 @@ def path_linkages(
     sigmas = (1,) if kind == "slider-crank" and not names & {"th0", "t1"} else (1, -1)
     choices = all_choices(problem, kinds, sigmas, DIRECTIONS[direction])
     atlas = atlas_starts if closed and kind == "four-bar" and timing is None and not names else None
-    done = search(problem, choices, seed, closed=closed, count=min(4 * n + 4, MOST_ANSWERS), more=atlas)
     scale = PathScale(size, centre, unit)
-    found = list(ranked(answers(problem, done.optima, scale), rounding=EXACT * size**2))[:n]
+    with one_thread(SHARED):  # thousands of small matrices
+        done = search(problem, choices, seed, closed=closed, count=min(4 * n + 4, MOST_ANSWERS), more=atlas)
+        found = list(ranked(answers(problem, done.optima, scale), rounding=EXACT * size**2))[:n]
     facts = {"candidates": done.evaluations, "optima": len(done.optima), "unknowns": _unknowns(problem), "demands": 2 * len(points)}
     return found, facts, _notes(problem, found, kind, scale)
 
