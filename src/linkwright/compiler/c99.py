@@ -79,8 +79,13 @@ def number(value: float) -> str:
     return repr(float(value))  # the shortest digits that round to it; a point or an exponent makes it a double
 
 
+def is_reserved(name: str) -> bool:
+    """True for keywords of C and C++ and names that the sources use."""
+    return name in _RESERVED
+
+
 def _check(name: str) -> None:
-    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in _RESERVED:
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or is_reserved(name):
         raise UsageError(f"{name!r} cannot be the name of a C function: take letters, digits and _, and no C keyword.")
 
 

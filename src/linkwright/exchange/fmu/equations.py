@@ -27,7 +27,7 @@ from linkwright.compiler.switches import switched
 from linkwright.drives.base import Bound
 from linkwright.drives.equations import InputEquations
 from linkwright.exchange.fmu.inputs import FmuVariable, InputPlan
-from linkwright.exchange.fmu.outputs import FmuOutput, OutputReader
+from linkwright.exchange.fmu.outputs import ChosenOutputs, FmuOutput, OutputReader
 from linkwright.kernels.equations.kinematic import cut_coordinates, normalised
 from linkwright.kernels.equations.variants import Variant
 from linkwright.kernels.kernels import Kernels
@@ -68,6 +68,7 @@ class FmuEquations:
     kernels: Kernels
     held: tuple[str, ...]
     plan: InputPlan
+    shown: tuple[str, ...]  # channels asked for that are states
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -96,20 +97,24 @@ def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, ou
     free = choose(known, list(known) if parameters is None else list(parameters), kernels.described)
     kernels = replace(kernels, free=tuple(free), made={}, plans=kernels.plans)
     vars(kernels)["model_key"] = None  # nothing of this is cached on disk
-    own = [FmuVariable(p.name, p.kind, p.value, "", tunable=not p.geometry) for p in free]
-    own += [p for p in plan.parameters if p.name not in known]
     held = _held(system, plan)
     trace = Trace(system, kernels, plan, len(free), held)
-    found, reader = trace.everything(outputs)
-    graph = trace.graph
-    joint = graph.program(list(found.items()))
+    found, chosen = trace.everything(outputs)
+    own = [FmuVariable(_unlike(p.name, chosen.channels), p.kind, p.value, "", tunable=not p.geometry) for p in free]
+    own += plan.parameters
+    joint = trace.graph.program(list(found.items()))
     constants, rest = hoisted(joint, "parameters", "constants")
     programs = {name: part(rest, names, ROW) for name, names in COMPILED.items()}
     split = switched(part(rest, RATES, ROW))
     programs |= {"rates": split.program, "switches": split.functions, "outputs": part(rest, ["outputs"], ROW + 2)}
     tapes = {name: part(rest, names, ROW + (4 if name == "closing" else 0)) for name, names in TAPES.items()}
     tapes |= {"constants": constants, "rates": programs["rates"], "outputs": programs["outputs"]}
-    return FmuEquations(programs, tapes, tuple(own), tuple(reader), kernels, held, plan)
+    return FmuEquations(programs, tapes, tuple(own), tuple(chosen.outputs), kernels, held, plan, tuple(chosen.states))
+
+
+def _unlike(name: str, channels: frozenset[str]) -> str:
+    """The name of a parameter; beside a channel of the same name (`coupler.P.x`: in the body's frame, in the world) marked as one."""
+    return f"{name} (parameter)" if name in channels else name
 
 
 def _kernels(system: Any, plan: InputPlan) -> Kernels:
@@ -144,7 +149,7 @@ class Trace:
         self.free, drive_data = self.x["parameters"][:n_free], self.x["parameters"][n_free:]
         self.bounds, self.pushes = plan.bounds(list(self.x["u"]), list(drive_data))
 
-    def everything(self, outputs: Sequence[str] | None) -> tuple[dict[str, Any], list[FmuOutput]]:
+    def everything(self, outputs: Sequence[str] | None) -> tuple[dict[str, Any], ChosenOutputs]:
         """Arrays of all programs by name, and the outputs."""
         x, q, v, t, near = self.x, self.x["q"], self.x["v"], self.x["t"], self.x["near"]
         tracing = Tracing(self.kernels.loops, self.kernels, {})
@@ -166,8 +171,8 @@ class Trace:
         found["moved_q"] = normalised(skel, q + qdot(skel, q, v))
         found |= self._closing(inputs, arrays, eq)
         reader = OutputReader(self.system, still.loops, inputs, arrays, x["a"], x["lam"], self.plan.start)
-        variables, values = reader.read(outputs)
-        return {**found, "outputs": np.array(values, dtype=object)}, variables
+        chosen = reader.read(outputs, {u.name for u in self.plan.inputs}, set(state_names(self.kernels, self.plan)))
+        return {**found, "outputs": np.array(chosen.values, dtype=object)}, chosen
 
     def _armature(self) -> tuple[Any, ...]:
         """Inertias of rotors in the mass matrix, from the parameters of their motors."""
@@ -190,6 +195,13 @@ class Trace:
         out = {"close_phi": c.phi, "close_J": c.J, "close_b": c.b}
         held = {"held_at": [here.coordinate(j) for j in joints], "held_speed": [here.speed(j) for j in joints]}
         return out | {k: np.array(values, dtype=object) for k, values in held.items()}
+
+
+def state_names(kernels: Kernels, plan: InputPlan) -> list[str]:
+    """Names of all states in the order q, v, x: those of the channels that they are."""
+    positions = kernels.entries["q"]
+    speeds = [f"{n}.v" if n in set(positions) else n for n in kernels.entries["v"]]
+    return [*positions, *speeds, *(x.name for x in plan.states)]
 
 
 def _rotor(b: Bound) -> Any:

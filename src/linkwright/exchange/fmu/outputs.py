@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright import joints as joint_types
 from linkwright.compiler.graph import TracingError
 from linkwright.drives.equations import InputEquations
 from linkwright.errors import UsageError, nearest
@@ -36,6 +37,15 @@ class FmuOutput(NamedTuple):
     vector: str
 
 
+class ChosenOutputs(NamedTuple):
+    """Outputs and their values on symbols, the states among the channels asked for, and the names of all channels."""
+
+    outputs: list[FmuOutput]
+    values: list[Any]
+    states: list[str]
+    channels: frozenset[str]
+
+
 class OutputReader:
     """Channels of a mechanism with its drives, on symbols."""
 
@@ -56,28 +66,39 @@ class OutputReader:
         d = self.system.description
         return {*(j.name for j in d.joints), *(c.name for c in d.cylinders)}
 
-    def read(self, wanted: Sequence[str] | str | None) -> tuple[list[FmuOutput], list[Any]]:
-        """(outputs, their values) of the channels asked for."""
-        names = self.default() if wanted is None else self._chosen([wanted] if isinstance(wanted, str) else wanted)
-        variables: list[FmuOutput] = []
-        values: list[Any] = []
+    def read(self, wanted: Sequence[str] | None, inputs: set[str], states: set[str]) -> ChosenOutputs:
+        """The channels asked for; what is an input or a state already is no second variable."""
+        names = self.default() if wanted is None else self._chosen(wanted)
+        exact = set() if wanted is None else {str(w) for w in wanted}
+        out = ChosenOutputs([], [], [], frozenset([*self.channels, *self.recorded]))
+        known = set(inputs)
         for name in names:
+            if name in states:
+                out.states.append(name)
+                continue
             found, dimension = self._value(name)
             if found is None:
-                if wanted is None or any(EVERY in str(w) for w in wanted):
-                    continue  # a pattern takes what can be had
-                raise UsageError(f"outputs: channel '{name}' is chosen between formulas at every sample and cannot be compiled; leave it out.")
+                if name in exact:
+                    raise UsageError(
+                        f"outputs: channel '{name}' is chosen between formulas at every sample and cannot be compiled; leave it out."
+                    )
+                continue  # a pattern takes what can be had
             for key, value in self._components(name, found):
-                if key not in {x.name for x in variables}:
-                    variables.append(FmuOutput(key, "" if dimension in ("mixed", "none") else dimension, name))
-                    values.append(value)
-        return variables, values
+                if key in states:
+                    out.states.append(key)
+                elif key not in known:
+                    known.add(key)
+                    out.outputs.append(FmuOutput(key, "" if dimension in ("mixed", "none") else dimension, name))
+                    out.values.append(value)
+        return out
 
     def default(self) -> list[str]:
         d, out = self.system.description, []
         planar = d.planar
         for joint in d.joints:
-            out += [n for n in (joint.name, f"{joint.name}.v") if n in self.channels]
+            names = joint_types.create(joint.type, joint.options).v_names
+            parts = [f"{joint.name}.{n}" if n else joint.name for n in names]
+            out += [n for p in parts for n in (p, f"{p}.v") if n in self.channels]
         out += [n for c in d.cylinders for n in (c.name, f"{c.name}.v")]
         for body in d.bodies[1:]:
             out += [f"{body.name}.angle"] if planar else []

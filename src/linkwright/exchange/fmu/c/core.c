@@ -1,0 +1,390 @@
+/* Values of an instance, derivatives, outputs, events and projection. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "NAME_core.h"
+
+#define DRIFT 1e-8    /* dimensionless gap of the loops from which model exchange asks for a projection */
+#define CLOSED 1e-10  /* and below which one projection is enough */
+#define BAND 1e-10    /* hysteresis of switching functions */
+#define SIDE 1e300    /* see the header of the rates */
+#define ROUNDS 8      /* projections at most */
+
+struct NAME_instance *NAME_new(void (*say)(void *, int, const char *), void *listener)
+{
+    struct NAME_instance *m = calloc(1, sizeof *m);
+    if (!m) return 0;
+    m->work = calloc(NAME_longest_tape, sizeof(double));
+    m->derivative = calloc(NAME_longest_tape, sizeof(double));
+    m->say = say;
+    m->listener = listener;
+    if (!m->work || !m->derivative) {
+        NAME_delete(m);
+        return 0;
+    }
+    NAME_reset(m);
+    return m;
+}
+
+void NAME_delete(struct NAME_instance *m)
+{
+    if (!m) return;
+    free(m->work);
+    free(m->derivative);
+    free(m);
+}
+
+void NAME_reset(struct NAME_instance *m)
+{
+    memset(&m->now, 0, sizeof m->now);
+    memcpy(m->now.row, NAME_start_states, NAME_nstates * sizeof(double));
+    if (NAME_nu) memcpy(m->now.inputs, NAME_start_inputs, NAME_nu * sizeof(double));
+    if (NAME_nu) memcpy(m->now.row + NAME_at_u, NAME_start_inputs, NAME_nu * sizeof(double));
+    if (NAME_nnear) memcpy(m->now.row + NAME_at_near, NAME_start_near, NAME_nnear * sizeof(double));
+    if (NAME_nparameters) memcpy(m->now.parameters, NAME_start_parameters, NAME_nparameters * sizeof(double));
+    m->now.tolerance = NAME_default_tolerance;
+    m->now.step = 1e-3;
+    m->now.stale = 1;
+    m->fresh_rates = m->fresh_outputs = 0;
+}
+
+/* A message; value and name (may be 0) are put in for %g and %s. */
+void NAME_report(struct NAME_instance *m, int status, const char *text, double value, const char *name)
+{
+    char line[400];
+    char *c;
+    if (!m->say) return;
+    if (name) snprintf(line, sizeof line, "%s: %s (%.6g), t = %.6g s", text, name, value, m->now.row[NAME_at_t]);
+    else snprintf(line, sizeof line, "%s (%.6g), t = %.6g s", text, value, m->now.row[NAME_at_t]);
+    for (c = line; *c; c++)
+        if (*c == '%') *c = '_'; /* simulators may read the text as a format */
+    m->say(m->listener, status, line);
+}
+
+/* Constants of the present parameters. */
+void NAME_refresh(struct NAME_instance *m)
+{
+    if (!m->now.stale) return;
+    NAME_values(&NAME_tape_constants, m->now.parameters, m->now.row + NAME_at_constants, m->work);
+    m->now.stale = 0;
+    m->fresh_rates = m->fresh_outputs = 0;
+}
+
+/* Inputs at a time: continued by their slopes, positions and speeds by the speeds and accelerations that came with them. */
+void NAME_inputs_at(const struct NAME_instance *m, double *row, double t)
+{
+    const double later = t - m->now.since;
+    int i;
+    for (i = 0; i < NAME_nu; i++) {
+        const int d = NAME_input_rate[i], dd = d < 0 ? -1 : NAME_input_rate[d];
+        double value = m->now.inputs[i] + later * m->now.slopes[i];
+        if (d >= 0) value += later * (m->now.inputs[d] + (dd >= 0 ? 0.5 * later * m->now.inputs[dd] : 0.0));
+        row[NAME_at_u + i] = value;
+    }
+    row[NAME_at_t] = t;
+}
+
+void NAME_count(double *row)
+{
+#if NAME_HAS_NEAR
+    double near_[NAME_nnear];
+    if (!NAME_turns(row, near_)) memcpy(row + NAME_at_near, near_, sizeof near_);
+#else
+    (void)row;
+#endif
+}
+
+/* -------------------------------------------------------------------- singular positions */
+
+int NAME_factor(double *A, int n)
+{
+    int i, j, k;
+    for (j = 0; j < n; j++) {
+        for (i = j; i < n; i++) {
+            double s = A[i * n + j];
+            for (k = 0; k < j; k++) s -= A[i * n + k] * A[j * n + k];
+            if (i == j && !(s > 0.0)) return 0;
+            A[i * n + j] = i == j ? sqrt(s) : s / A[j * n + j];
+        }
+    }
+    return 1;
+}
+
+void NAME_substitute(const double *A, int n, double *b)
+{
+    int i, k;
+    for (i = 0; i < n; i++) {
+        for (k = 0; k < i; k++) b[i] -= A[i * n + k] * b[k];
+        b[i] /= A[i * n + i];
+    }
+    for (i = n - 1; i >= 0; i--) {
+        for (k = i + 1; k < n; k++) b[i] -= A[k * n + i] * b[k];
+        b[i] /= A[i * n + i];
+    }
+}
+
+/* M + stiff J'J in dimensionless coordinates and rows, factored; regular also where J loses rank. Returns the stiffness, 0 if it fails. */
+static double regularised(struct NAME_instance *m, const double *row)
+{
+    const double *M = m->terms + NAME_terms_M, *J = m->terms + NAME_terms_J;
+    double largest = 0.0, stiff;
+    int i, j, r;
+    NAME_values(&NAME_tape_terms, row, m->terms, m->work);
+    for (i = 0; i < NAME_nv; i++) largest = fmax(largest, M[i * NAME_nv + i] * NAME_column_scale[i] * NAME_column_scale[i]);
+    stiff = 1e7 * largest;
+    for (i = 0; i < NAME_nv; i++) {
+        for (j = 0; j <= i; j++) {
+            double s = M[i * NAME_nv + j];
+            for (r = 0; r < NAME_nlam; r++) s += stiff * J[r * NAME_nv + i] * J[r * NAME_nv + j] / (NAME_row_scale[r] * NAME_row_scale[r]);
+            m->matrix[i * NAME_nv + j] = s * NAME_column_scale[i] * NAME_column_scale[j];
+        }
+    }
+    return NAME_factor(m->matrix, NAME_nv) ? stiff : 0.0;
+}
+
+/* right = -J' stiff gap in dimensionless coordinates, solved for and scaled back. */
+static void pulled_back(struct NAME_instance *m, double stiff, const double *gap, const double *force, double *x)
+{
+    const double *J = m->terms + NAME_terms_J;
+    int i, r;
+    for (i = 0; i < NAME_nv; i++) {
+        double s = force ? force[i] : 0.0;
+        for (r = 0; r < NAME_nlam; r++) s -= stiff * J[r * NAME_nv + i] * gap[r] / (NAME_row_scale[r] * NAME_row_scale[r]);
+        x[i] = s * NAME_column_scale[i];
+    }
+    NAME_substitute(m->matrix, NAME_nv, x);
+    for (i = 0; i < NAME_nv; i++) x[i] *= NAME_column_scale[i];
+}
+
+/* Accelerations and multipliers by the augmented Lagrangian: those of least effort where the position is singular. */
+static int singular_slope(struct NAME_instance *m, const double *row, double *y)
+{
+    const double *h = m->terms + NAME_terms_h, *J = m->terms + NAME_terms_J, *k = m->terms + NAME_terms_k;
+    double *a = y + NAME_nq, *lam = y + NAME_nstates, force[NAME_nv];
+    const double stiff = regularised(m, row);
+    int i, r, round;
+    if (!(stiff > 0.0)) return -1;
+    for (r = 0; r < NAME_nlam; r++) lam[r] = 0.0;
+    for (round = 0; round < 6; round++) {
+        for (i = 0; i < NAME_nv; i++) {
+            force[i] = -h[i];
+            for (r = 0; r < NAME_nlam; r++) force[i] += J[r * NAME_nv + i] * lam[r];
+        }
+        pulled_back(m, stiff, k, force, a);
+        for (r = 0; r < NAME_nlam; r++) {
+            double gap = k[r];
+            for (i = 0; i < NAME_nv; i++) gap += J[r * NAME_nv + i] * a[i];
+            lam[r] -= stiff * gap / (NAME_row_scale[r] * NAME_row_scale[r]);
+        }
+    }
+    for (i = 0; i < NAME_nstates; i++)
+        if (y[i] - y[i] != 0.0) return -1;
+    if (!m->now.singular) NAME_report(m, NAME_warning, "near a singular position: accelerations of least effort are used", row[NAME_at_t], 0);
+    m->now.singular = 1;
+    return 1;
+}
+
+/* Derivatives of the states and multipliers at a row: 0, 1 near a singular position, -1 if there are none. */
+int NAME_slope(struct NAME_instance *m, const double *row, double *y)
+{
+    if (!NAME_rates(row, y)) {
+        m->now.singular = 0;
+        return 0;
+    }
+    return singular_slope(m, row, y);
+}
+
+static int singular_projection(struct NAME_instance *m, double *row, double *y)
+{
+    const double *phi = m->terms + NAME_terms_phi, *b = m->terms + NAME_terms_b, *J = m->terms + NAME_terms_J;
+    const double stiff = regularised(m, row);
+    double dq[NAME_nv], dv[NAME_nv], gap[NAME_ROOM(NAME_nlam)], probe[NAME_row], *residual = y + NAME_nq + NAME_nv;
+    int i, r;
+    if (!(stiff > 0.0)) return -1;
+    residual[0] = residual[1] = 0.0;
+    for (r = 0; r < NAME_nlam; r++) {
+        gap[r] = b[r];
+        for (i = 0; i < NAME_nv; i++) gap[r] += J[r * NAME_nv + i] * row[NAME_nq + i];
+        residual[0] = fmax(residual[0], fabs(phi[r]) / NAME_row_scale[r]);
+        residual[1] = fmax(residual[1], fabs(gap[r]) / NAME_row_scale[r]);
+    }
+    pulled_back(m, stiff, phi, 0, dq);
+    pulled_back(m, stiff, gap, 0, dv);
+    memcpy(probe, row, sizeof probe);
+    memcpy(probe + NAME_nq, dq, sizeof dq);
+    NAME_moved(probe, y);
+    for (i = 0; i < NAME_nv; i++) y[NAME_nq + i] = row[NAME_nq + i] + dv[i];
+    return 0;
+}
+
+/* Back onto the loops and prescribed motions, shortest in the mass metric. Returns 0, or -1 if they do not close. */
+int NAME_project(struct NAME_instance *m, double *row)
+{
+    double y[NAME_projection_outputs], fast = 1.0;
+    int i, round;
+    if (!NAME_nlam && !NAME_nquaternions) return 0;
+    for (round = 0; round < ROUNDS; round++) {
+        double off;
+        if (NAME_projection(row, y) && singular_projection(m, row, y) < 0) return -1;
+        memcpy(row, y, (NAME_nq + NAME_nv) * sizeof(double));
+        for (i = 0; i < NAME_nv; i++) fast = fmax(fast, fabs(row[NAME_nq + i]));
+        off = fmax(y[NAME_nq + NAME_nv], y[NAME_nq + NAME_nv + 1] / fast);
+        if (off < CLOSED) return 0;
+        if (!(off < 1.0)) return -1;
+    }
+    return -1;
+}
+
+/* -------------------------------------------------------------------- values */
+
+int NAME_derivatives(struct NAME_instance *m)
+{
+    NAME_refresh(m);
+    if (m->fresh_rates) return 0;
+    if (NAME_slope(m, m->now.row, m->rates) < 0) {
+        NAME_report(m, NAME_discard, "no accelerations: a singular position, or values that are not finite", m->now.row[NAME_at_t], 0);
+        return -1;
+    }
+    m->fresh_rates = 1;
+    return 0;
+}
+
+int NAME_read(struct NAME_instance *m)
+{
+    if (m->fresh_outputs) return 0;
+    if (NAME_derivatives(m)) return -1;
+    memcpy(m->output_row, m->now.row, NAME_at_sides * sizeof(double));
+    memcpy(m->output_row + NAME_at_sides, m->rates + NAME_nq, NAME_nv * sizeof(double));
+    if (NAME_nlam) memcpy(m->output_row + NAME_at_sides + NAME_nv, m->rates + NAME_nstates, NAME_nlam * sizeof(double));
+    if (NAME_channels(m->output_row, m->outputs)) {
+        NAME_report(m, NAME_discard, "an output is not finite", m->now.row[NAME_at_t], 0);
+        return -1;
+    }
+    m->fresh_outputs = 1;
+    return 0;
+}
+
+int NAME_get(struct NAME_instance *m, unsigned reference, double *value)
+{
+    unsigned i = reference;
+    if (i == 0) return *value = m->now.row[NAME_at_t], NAME_ok;
+    if ((i -= 1) < NAME_nstates) return *value = m->now.row[i], NAME_ok;
+    if ((i -= NAME_nstates) < NAME_nstates) {
+        if (NAME_derivatives(m)) return NAME_discard;
+        return *value = m->rates[i], NAME_ok;
+    }
+    if ((i -= NAME_nstates) < NAME_nu) return *value = m->now.inputs[i], NAME_ok;
+    if ((i -= NAME_nu) < NAME_nparameters) return *value = m->now.parameters[i], NAME_ok;
+    if ((i -= NAME_nparameters) < NAME_noutputs) {
+        if (NAME_read(m)) return NAME_discard;
+        return *value = m->outputs[i], NAME_ok;
+    }
+    NAME_report(m, NAME_error, "there is no variable of this value reference", reference, 0);
+    return NAME_error;
+}
+
+int NAME_set(struct NAME_instance *m, unsigned reference, double value)
+{
+    unsigned i = reference;
+    if (value - value != 0.0) {
+        NAME_report(m, NAME_error, "a value that is not finite was set, value reference", reference, 0);
+        return NAME_error;
+    }
+    m->fresh_rates = m->fresh_outputs = 0;
+    if (i && (i -= 1) < NAME_nstates) {
+        m->now.row[i] = value;
+        if (m->now.mode != NAME_running) m->now.given[i] = 1;
+        return NAME_ok;
+    }
+    if (reference && (i -= NAME_nstates) >= NAME_nstates && (i -= NAME_nstates) < NAME_nu) {
+        m->now.inputs[i] = value;
+        m->now.slopes[i] = 0.0;
+        m->now.row[NAME_at_u + i] = value;
+        return NAME_ok;
+    }
+    if (reference > 2 * NAME_nstates + NAME_nu && (i -= NAME_nu) < NAME_nparameters) {
+        if (m->now.mode == NAME_running && NAME_fixed[i] && value != m->now.parameters[i]) {
+            NAME_report(m, NAME_error, "this parameter is fixed and can be set before the start only", value, NAME_parameter_names[i]);
+            return NAME_error;
+        }
+        m->now.parameters[i] = value;
+        m->now.stale = 1;
+        return NAME_ok;
+    }
+    NAME_report(m, NAME_error, "this variable cannot be set, value reference", reference, 0);
+    return NAME_error;
+}
+
+/* -------------------------------------------------------------------- events */
+
+/* The first switching function that has left its side by more than the band, or -1. */
+int NAME_cross(const double *row, const double *g)
+{
+    int i;
+    for (i = 0; i < NAME_nswitches; i++)
+        if (row[NAME_at_sides + i] > 0.0 ? g[i] <= -BAND : g[i] >= BAND) return i;
+    return -1;
+}
+
+void NAME_take_sides(double *row)
+{
+#if NAME_HAS_SWITCHES
+    double g[NAME_nswitches];
+    int i;
+    NAME_switches(row, g);
+    for (i = 0; i < NAME_nswitches; i++) row[NAME_at_sides + i] = g[i] > 0.0 ? SIDE : -SIDE;
+#else
+    (void)row;
+#endif
+}
+
+void NAME_indicators(struct NAME_instance *m, double *z)
+{
+    int i;
+    NAME_refresh(m);
+#if NAME_HAS_SWITCHES
+    NAME_switches(m->now.row, z);
+#endif
+    for (i = 0; i < NAME_nswitches; i++) z[i] += m->now.row[NAME_at_sides + i] > 0.0 ? BAND : -BAND;
+}
+
+int NAME_completed(struct NAME_instance *m)
+{
+    double y[NAME_projection_outputs], fast = 1.0, limit = fmin(1e-5, fmax(DRIFT, m->now.tolerance));
+    int i;
+    NAME_refresh(m);
+    NAME_count(m->now.row);
+    if (!NAME_nlam && !NAME_nquaternions) return 0;
+    if (NAME_projection(m->now.row, y)) return 0; /* near a singular position: later */
+    for (i = 0; i < NAME_nv; i++) fast = fmax(fast, fabs(m->now.row[NAME_nq + i]));
+    m->now.open = fmax(y[NAME_nq + NAME_nv], y[NAME_nq + NAME_nv + 1] / fast) > limit;
+    return m->now.open;
+}
+
+int NAME_event(struct NAME_instance *m)
+{
+    int changed = 0;
+    NAME_refresh(m);
+    if (m->now.open) {
+        m->now.open = 0;
+        if (NAME_project(m, m->now.row) < 0) {
+            NAME_report(m, NAME_error, "the loops do not close any more", m->now.row[NAME_at_t], 0);
+            return -1;
+        }
+        changed = 1;
+    }
+#if NAME_HAS_SWITCHES
+    {
+        double g[NAME_nswitches];
+        int i;
+        NAME_switches(m->now.row, g);
+        for (i = 0; i < NAME_nswitches; i++) {
+            double *side = m->now.row + NAME_at_sides + i;
+            if (*side > 0.0 ? g[i] <= -0.5 * BAND : g[i] >= 0.5 * BAND) *side = -*side; /* also just before the zero */
+        }
+    }
+#endif
+    m->fresh_rates = m->fresh_outputs = 0;
+    return changed;
+}
