@@ -18,7 +18,7 @@ from typing import Any
 from linkwright import files
 from linkwright.compiler.c99 import is_reserved
 from linkwright.errors import UsageError
-from linkwright.exchange.fmu.building import STRICT, chosen_platforms, compiler_for, library
+from linkwright.exchange.fmu.building import chosen_platforms, compiler_for, library
 from linkwright.exchange.fmu.description import KINDS_OF_FMU, FmuDescription
 from linkwright.exchange.fmu.equations import equations
 from linkwright.exchange.fmu.inputs import read_inputs
@@ -32,7 +32,6 @@ TOLERANCE = 1e-9  # of the integrator inside, where the simulator names none
 STOP = 1.0  # s, suggested to simulators
 LONGEST_NAME = 60
 _THEN = (2024, 1, 1, 0, 0, 0)  # the date of every file inside: equal models give equal files
-MARK = "linkwright.txt"
 
 
 def write_fmu(
@@ -59,11 +58,12 @@ def write_fmu(
     texts, description = _texts(system, identifier, fmi, kinds, drive, inputs, outputs, parameters, start)
     binaries = {t: library(texts, t) for t in targets}
     with files.replacing(place, ENDINGS) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as packed:
-        for inside, content in _contents(texts, description, fmi, identifier).items():
+        for inside, content in _contents(texts, description, fmi).items():
             packed.writestr(_entry(inside), content)
         for target, binary in binaries.items():
             folder = target.fmi2 if fmi == "2.0" else target.fmi3
             packed.writestr(_entry(f"binaries/{folder}/{identifier}{target.ending}"), binary)
+        packed.comment = files.OWNER.encode()
     return Path(path)
 
 
@@ -101,8 +101,8 @@ def _texts(
     )
 
 
-def _contents(texts: Mapping[str, str], description: FmuDescription, fmi: str, identifier: str) -> dict[str, str]:
-    out = {MARK: "Made by Linkwright.\n", "modelDescription.xml": description.xml(fmi)}
+def _contents(texts: Mapping[str, str], description: FmuDescription, fmi: str) -> dict[str, str]:
+    out = {"modelDescription.xml": description.xml(fmi)}
     out |= {f"sources/{k}": v for k, v in texts.items()}
     if fmi != "2.0":
         out["sources/buildDescription.xml"] = description.build()
@@ -145,4 +145,4 @@ def _identifier(text: str, *, given: bool) -> str:
     return f"{plain}_model" if is_reserved(plain) else plain
 
 
-__all__ = ["STRICT", "write_fmu"]
+__all__ = ["ENDINGS", "write_fmu"]

@@ -21,8 +21,8 @@ from typing import NamedTuple
 from linkwright.errors import LinkwrightError, UsageError, nearest
 
 LONGEST = 1800.0  # s: zig builds the C library of Windows when it meets it first, which takes minutes
-FLAGS = ("-std=c99", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-DNDEBUG")
-STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
+# -O1: long straight code is as fast as with -O2 and compiled in half the time
+FLAGS = ("-std=c99", "-O1", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-DNDEBUG")
 
 
 class Platform(NamedTuple):
@@ -105,7 +105,7 @@ def _zig() -> tuple[str, ...] | None:
     return ("zig",) if shutil.which("zig") else None
 
 
-def library(sources: Mapping[str, str], target: Platform, flags: Sequence[str] = FLAGS) -> bytes:
+def library(sources: Mapping[str, str], target: Platform, flags: Sequence[str] | None = None) -> bytes:
     """The shared library of C sources for a platform."""
     command = compiler_for(target)
     with tempfile.TemporaryDirectory(prefix="linkwright-fmu-") as folder:
@@ -115,7 +115,7 @@ def library(sources: Mapping[str, str], target: Platform, flags: Sequence[str] =
         names = sorted((n for n in sources if n.endswith(".c")), key=lambda n: -len(sources[n]))  # the longest first
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         with ThreadPoolExecutor(cores) as pool:
-            jobs = [pool.submit(_run, [*command, *flags, "-c", n, "-o", f"{n}.o"], place) for n in names]
+            jobs = [pool.submit(_run, [*command, *(FLAGS if flags is None else flags), "-c", n, "-o", f"{n}.o"], place) for n in names]
             for job in jobs:
                 job.result()
         out = f"library{target.ending}"

@@ -10,6 +10,11 @@
 #define BAND 1e-10    /* hysteresis of switching functions */
 #define SIDE 1e300    /* see the header of the rates */
 #define ROUNDS 8      /* projections at most */
+#define PATIENT 40    /* and in a singular position, where they converge linearly */
+#define LOOSE 1e-7    /* gap that is accepted where small pivots allow no better */
+#define STEADY 0.05   /* s for which accelerations are continued through a singular position */
+#define NARROW 1e2    /* margin below which a projection would rather magnify round-off than close gaps */
+#define WIDE 1e4      /* margin below which pivots are less than a hundredth of their typical size */
 
 struct NAME_instance *NAME_new(void (*say)(void *, int, const char *), void *listener)
 {
@@ -157,42 +162,87 @@ static void pulled_back(struct NAME_instance *m, double stiff, const double *gap
     for (i = 0; i < NAME_nv; i++) x[i] *= NAME_column_scale[i];
 }
 
-/* Accelerations and multipliers by the augmented Lagrangian: those of least effort where the position is singular. */
+/* lam = lam + J z with J'J z = M a + h - J' lam: the smallest change of the multipliers that balances the accelerations. */
+static void balance(struct NAME_instance *m, const double *a, double *lam)
+{
+    const double *M = m->terms + NAME_terms_M, *h = m->terms + NAME_terms_h, *J = m->terms + NAME_terms_J;
+    double z[NAME_nv];
+    int i, j, r;
+    for (i = 0; i < NAME_nv; i++) {
+        z[i] = h[i];
+        for (j = 0; j < NAME_nv; j++) z[i] += M[i * NAME_nv + j] * a[j];
+        for (r = 0; r < NAME_nlam; r++) z[i] -= J[r * NAME_nv + i] * lam[r];
+        z[i] *= NAME_column_scale[i];
+        for (j = 0; j <= i; j++) {
+            double s = i == j ? 1e-10 : 0.0;
+            for (r = 0; r < NAME_nlam; r++) s += J[r * NAME_nv + i] * J[r * NAME_nv + j] / (NAME_row_scale[r] * NAME_row_scale[r]);
+            m->matrix[i * NAME_nv + j] = s * NAME_column_scale[i] * NAME_column_scale[j];
+        }
+        m->matrix[i * NAME_nv + i] += 1e-10;
+    }
+    if (!NAME_factor(m->matrix, NAME_nv)) return;
+    NAME_substitute(m->matrix, NAME_nv, z);
+    for (r = 0; r < NAME_nlam; r++)
+        for (i = 0; i < NAME_nv; i++) lam[r] += J[r * NAME_nv + i] * NAME_column_scale[i] * z[i] / (NAME_row_scale[r] * NAME_row_scale[r]);
+}
+
+/*
+ * Accelerations and multipliers in a singular position: those of a moment ago, changed as little (in the mass metric) as the loops demand.
+ * Where none are known, the ones of least constraint: M a + h = J' lam by the augmented Lagrangian.
+ */
 static int singular_slope(struct NAME_instance *m, const double *row, double *y)
 {
-    const double *h = m->terms + NAME_terms_h, *J = m->terms + NAME_terms_J, *k = m->terms + NAME_terms_k;
-    double *a = y + NAME_nq, *lam = y + NAME_nstates, force[NAME_nv];
+    const double *M = m->terms + NAME_terms_M, *h = m->terms + NAME_terms_h, *J = m->terms + NAME_terms_J, *k = m->terms + NAME_terms_k;
+    double *a = y + NAME_nq, *lam = y + NAME_nstates, force[NAME_nv], pull[NAME_ROOM(NAME_nlam)];
+    const int known = m->now.steady_known && fabs(row[NAME_at_t] - m->now.steady_since) < STEADY;
     const double stiff = regularised(m, row);
-    int i, r, round;
+    int i, j, r, round;
     if (!(stiff > 0.0)) return -1;
-    for (r = 0; r < NAME_nlam; r++) lam[r] = 0.0;
+    for (r = 0; r < NAME_nlam; r++) pull[r] = 0.0;
     for (round = 0; round < 6; round++) {
         for (i = 0; i < NAME_nv; i++) {
-            force[i] = -h[i];
-            for (r = 0; r < NAME_nlam; r++) force[i] += J[r * NAME_nv + i] * lam[r];
+            force[i] = known ? 0.0 : -h[i];
+            for (j = 0; known && j < NAME_nv; j++) force[i] += M[i * NAME_nv + j] * m->now.steady[j];
+            for (r = 0; r < NAME_nlam; r++) force[i] += J[r * NAME_nv + i] * pull[r];
         }
         pulled_back(m, stiff, k, force, a);
         for (r = 0; r < NAME_nlam; r++) {
             double gap = k[r];
             for (i = 0; i < NAME_nv; i++) gap += J[r * NAME_nv + i] * a[i];
-            lam[r] -= stiff * gap / (NAME_row_scale[r] * NAME_row_scale[r]);
+            pull[r] -= stiff * gap / (NAME_row_scale[r] * NAME_row_scale[r]);
         }
     }
     for (i = 0; i < NAME_nstates; i++)
         if (y[i] - y[i] != 0.0) return -1;
-    if (!m->now.singular) NAME_report(m, NAME_warning, "near a singular position: accelerations of least effort are used", row[NAME_at_t], 0);
+    for (r = 0; r < NAME_nlam; r++) lam[r] = known ? m->now.steady[NAME_nv + r] : pull[r];
+    if (known) balance(m, a, lam);
+    if (!m->now.singular) NAME_report(m, NAME_warning, "near a singular position: accelerations are continued from before it", row[NAME_at_t], 0);
     m->now.singular = 1;
     return 1;
 }
 
-/* Derivatives of the states and multipliers at a row: 0, 1 near a singular position, -1 if there are none. */
+/* Accelerations and multipliers of a regular position, kept for a singular one. */
+static int regular(struct NAME_instance *m, const double *row, const double *y)
+{
+    memcpy(m->now.steady, y + NAME_nq, NAME_nv * sizeof(double));
+    if (NAME_nlam) memcpy(m->now.steady + NAME_nv, y + NAME_nstates, NAME_nlam * sizeof(double));
+    m->now.steady_since = row[NAME_at_t];
+    m->now.steady_known = 1;
+    m->now.singular = 0;
+    return 0;
+}
+
+/*
+ * Derivatives of the states and multipliers at a row: 0, 1 near a singular position, -1 if there are none. Where pivots are small, what a
+ * row is off the loops would be magnified: there the derivatives are taken at the nearest closed state.
+ */
 int NAME_slope(struct NAME_instance *m, const double *row, double *y)
 {
-    if (!NAME_rates(row, y)) {
-        m->now.singular = 0;
-        return 0;
-    }
-    return singular_slope(m, row, y);
+    double near_[NAME_row];
+    if (!NAME_rates(row, y) && y[NAME_rates_outputs - 1] > WIDE) return regular(m, row, y);
+    memcpy(near_, row, sizeof near_);
+    if (NAME_project(m, near_)) memcpy(near_, row, sizeof near_);
+    return NAME_rates(near_, y) ? singular_slope(m, near_, y) : regular(m, row, y);
 }
 
 static int singular_projection(struct NAME_instance *m, double *row, double *y)
@@ -221,19 +271,24 @@ static int singular_projection(struct NAME_instance *m, double *row, double *y)
 /* Back onto the loops and prescribed motions, shortest in the mass metric. Returns 0, or -1 if they do not close. */
 int NAME_project(struct NAME_instance *m, double *row)
 {
-    double y[NAME_projection_outputs], fast = 1.0;
-    int i, round;
+    double y[NAME_projection_outputs], fast = 1.0, before = INFINITY;
+    int i, round, degenerate = 0;
     if (!NAME_nlam && !NAME_nquaternions) return 0;
-    for (round = 0; round < ROUNDS; round++) {
+    for (i = 0; i < NAME_nv; i++) fast = fmax(fast, fabs(row[NAME_nq + i]));
+    for (round = 0; round < (degenerate ? PATIENT : ROUNDS); round++) {
         double off;
-        if (NAME_projection(row, y) && singular_projection(m, row, y) < 0) return -1;
+        if (NAME_projection(row, y) || y[NAME_projection_outputs - 1] < NARROW) {
+            degenerate = 1;
+            if (singular_projection(m, row, y) < 0) return -1;
+        }
+        off = fmax(y[NAME_nq + NAME_nv], y[NAME_nq + NAME_nv + 1] / fast); /* before this correction */
+        if (off > 0.5 * before && off < LOOSE) return 0; /* small pivots: it gets no better */
         memcpy(row, y, (NAME_nq + NAME_nv) * sizeof(double));
-        for (i = 0; i < NAME_nv; i++) fast = fmax(fast, fabs(row[NAME_nq + i]));
-        off = fmax(y[NAME_nq + NAME_nv], y[NAME_nq + NAME_nv + 1] / fast);
         if (off < CLOSED) return 0;
         if (!(off < 1.0)) return -1;
+        before = off;
     }
-    return -1;
+    return before < LOOSE ? 0 : -1;
 }
 
 /* -------------------------------------------------------------------- values */

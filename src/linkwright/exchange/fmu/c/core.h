@@ -18,7 +18,8 @@ enum { NAME_made, NAME_initialising, NAME_running };
 struct NAME_memory { /* everything that changes: copied to get and set a state */
     double row[NAME_row], parameters[NAME_ROOM(NAME_nparameters)], inputs[NAME_ROOM(NAME_nu)], slopes[NAME_ROOM(NAME_nu)];
     double since, step, tolerance, reached;
-    int given[NAME_nstates], mode, stale, open, singular;
+    double steady[NAME_nv + NAME_nlam], steady_since; /* the last regular accelerations and multipliers, and when */
+    int given[NAME_nstates], mode, stale, open, singular, steady_known;
 };
 
 struct NAME_instance {

@@ -18,6 +18,17 @@ struct way { /* from the start as exported to what is asked for */
     double held[2][2 * NAME_ROOM(NAME_nheld)];
 };
 
+/* States of drives that begin at an input, or where a coordinate was set to. */
+static void drives_begin(struct NAME_instance *m)
+{
+    int i;
+    for (i = 0; i < NAME_nx; i++) {
+        if (m->now.given[NAME_at_x + i]) continue;
+        if (NAME_follows[i] >= 0) m->now.row[NAME_at_x + i] = m->now.inputs[NAME_follows[i]];
+        else if (NAME_copies[i] >= 0 && m->now.given[NAME_copies[i]]) m->now.row[NAME_at_x + i] = m->now.row[NAME_copies[i]];
+    }
+}
+
 /* The row at a share of the way; dependent positions stay. */
 static void set_out(struct NAME_instance *m, const struct way *w, double share)
 {
@@ -29,8 +40,7 @@ static void set_out(struct NAME_instance *m, const struct way *w, double share)
         m->now.inputs[i] = w->inputs[0][i] + share * (w->inputs[1][i] - w->inputs[0][i]);
         m->now.row[NAME_at_u + i] = m->now.inputs[i];
     }
-    for (i = 0; i < NAME_nx; i++)
-        if (NAME_follows[i] >= 0 && !m->now.given[NAME_at_x + i]) m->now.row[NAME_at_x + i] = m->now.inputs[NAME_follows[i]];
+    drives_begin(m);
     m->now.stale = 1;
     NAME_refresh(m);
     memset(m->closing_row, 0, sizeof m->closing_row);
@@ -38,15 +48,21 @@ static void set_out(struct NAME_instance *m, const struct way *w, double share)
         m->closing_row[NAME_closing_row - 2 * NAME_nheld + i] = w->held[0][i] + share * (w->held[1][i] - w->held[0][i]);
 }
 
+/* Of every velocity whether its state was set: `speeds` asks for the velocities themselves, else for positions. */
+static int was_given(const struct NAME_instance *m, int i, int speeds)
+{
+    return m->now.given[speeds ? NAME_nq + i : NAME_velocity_state[i]];
+}
+
 /* Solve for the shortest change that closes the gaps of `rows` rows, weighed; returns its largest entry, negative if it fails. */
-static double correction(struct NAME_instance *m, int rows, const double *gap, double *x)
+static double correction(struct NAME_instance *m, int rows, const double *gap, int speeds, double *x)
 {
     const double *J = m->closing + NAME_closing_J;
     double size = 0.0;
     int i, j, r;
     for (i = 0; i < NAME_nv; i++) {
         for (j = 0; j <= i; j++) {
-            double s = i == j ? (m->now.given[NAME_velocity_state[i]] ? KEEP : 1.0) : 0.0;
+            double s = i == j ? (was_given(m, i, speeds) ? KEEP : 1.0) : 0.0;
             for (r = 0; r < rows; r++)
                 s += STIFF * J[r * NAME_nv + i] * J[r * NAME_nv + j] * NAME_column_scale[i] * NAME_column_scale[j] /
                      (NAME_row_scale[r] * NAME_row_scale[r]);
@@ -95,7 +111,7 @@ static int closed(struct NAME_instance *m, int rows)
         evaluate(m);
         gap = largest_gap(m, rows, &which);
         if (gap < 1e-14) return 1;
-        size = correction(m, rows, m->closing + NAME_closing_phi, x);
+        size = correction(m, rows, m->closing + NAME_closing_phi, 0, x);
         if (size < 0.0 || size > LONGEST) return gap < ENOUGH;
         if (round && size > 0.5 * before) return gap < ENOUGH; /* round-off stops it, or it does not converge */
         before = size;
@@ -138,7 +154,7 @@ static void settle_speeds(struct NAME_instance *m, int rows)
             gap[r] = m->closing[NAME_closing_b + r];
             for (i = 0; i < NAME_nv; i++) gap[r] += m->closing[NAME_closing_J + r * NAME_nv + i] * m->now.row[NAME_nq + i];
         }
-        if (correction(m, rows, gap, x) < 0.0) return;
+        if (correction(m, rows, gap, 1, x) < 0.0) return;
         for (i = 0; i < NAME_nv; i++) m->now.row[NAME_nq + i] += x[i];
     }
 }
@@ -159,9 +175,11 @@ static void find_held(struct NAME_instance *m, const double *states, double *out
 
 static int is_closed(struct NAME_instance *m)
 {
-    double y[NAME_projection_outputs];
+    double y[NAME_projection_outputs], fast = 1.0;
+    int i;
     if (!NAME_nlam) return 1;
-    return !NAME_projection(m->now.row, y) && y[NAME_nq + NAME_nv] < EXACT && y[NAME_nq + NAME_nv + 1] < EXACT;
+    for (i = 0; i < NAME_nv; i++) fast = fmax(fast, fabs(m->now.row[NAME_nq + i]));
+    return !NAME_projection(m->now.row, y) && y[NAME_nq + NAME_nv] < EXACT && y[NAME_nq + NAME_nv + 1] < EXACT * fast;
 }
 
 static int close_again(struct NAME_instance *m)
@@ -181,6 +199,7 @@ static int close_again(struct NAME_instance *m)
     find_held(m, w->states[1], w->held[1]);
     for (;;) {
         memcpy(m->now.row, NAME_start_states, NAME_nstates * sizeof(double));
+        if (NAME_nnear) memcpy(m->now.row + NAME_at_near, NAME_start_near, NAME_nnear * sizeof(double));
         if (walked(m, w, rows)) break;
         if (rows > NAME_nlam) { /* once more with the drives let go */
             rows = NAME_nlam;
@@ -205,11 +224,9 @@ static int close_again(struct NAME_instance *m)
 
 int NAME_initialise(struct NAME_instance *m)
 {
-    int i;
     m->now.since = m->now.row[NAME_at_t];
     NAME_inputs_at(m, m->now.row, m->now.since);
-    for (i = 0; i < NAME_nx; i++)
-        if (NAME_follows[i] >= 0 && !m->now.given[NAME_at_x + i]) m->now.row[NAME_at_x + i] = m->now.inputs[NAME_follows[i]];
+    drives_begin(m);
     m->now.stale = 1;
     NAME_refresh(m);
     if (!is_closed(m) && close_again(m)) return -1;
