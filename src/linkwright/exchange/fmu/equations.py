@@ -26,7 +26,7 @@ from linkwright.compiler.program import Program
 from linkwright.compiler.switches import switched
 from linkwright.drives.base import Bound
 from linkwright.drives.equations import InputEquations
-from linkwright.exchange.fmu.inputs import FmuVariable, InputPlan
+from linkwright.exchange.fmu.inputs import ExternalMotor, FmuVariable, InputPlan
 from linkwright.exchange.fmu.outputs import ChosenOutputs, FmuOutput, OutputReader
 from linkwright.kernels.equations.kinematic import cut_coordinates, normalised
 from linkwright.kernels.equations.variants import Variant
@@ -35,6 +35,7 @@ from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.curves.lines import Parabola
+from linkwright.model.description import Cylinder, Description
 from linkwright.model.parameters import choose, every_parameter
 from linkwright.numerics.memory import all_in_use
 
@@ -152,13 +153,14 @@ class Trace:
     def everything(self, outputs: Sequence[str] | None) -> tuple[dict[str, Any], ChosenOutputs]:
         """Arrays of all programs by name, and the outputs."""
         x, q, v, t, near = self.x, self.x["q"], self.x["v"], self.x["t"], self.x["near"]
+        still = replace(self.kernels.equations(self.free), armature=self._armature())
+        described = still.loops.skel.tree.description
         tracing = Tracing(self.kernels.loops, self.kernels, {})
-        inputs = InputEquations(tracing, self.bounds, self.pushes)
+        inputs = InputEquations(tracing, tuple(_placed(b, described) for b in self.bounds), self.pushes)
         arrays = {"q": q, "v": v, "x": x["x"], "t": t, "free": self.free, "near": near, "held": np.zeros(0)}
         given = inputs.inputs(arrays)
         n, d = self.kernels.sizes.nv, len(self.kernels.chosen.drivers)
         tau, law, dx = np.array(given[:n], dtype=object), given[n : n + 3 * d].reshape(3, d), given[n + 3 * d :]
-        still = replace(self.kernels.equations(self.free), armature=self._armature())
         eq = still.moved(*law)
         skel = eq.loops.skel
         forward, back = eq.forward(q, v, tau, t, near), eq.projection(q, v, t, near)
@@ -187,7 +189,7 @@ class Trace:
     def _closing(self, inputs: InputEquations, arrays: Mapping[str, Any], eq: Any) -> dict[str, Any]:
         """The loops with the rows of drives that are held, and where these drives are."""
         q, v, t, x = arrays["q"], arrays["v"], arrays["t"], self.x
-        here, d = inputs.here(arrays), self.system.description
+        here, d = inputs.here(arrays), eq.loops.skel.tree.description
         joints = [d.joint(name) for name in self.held]
         laws = [driven(d, n, Parabola(a, b)) for n, a, b in zip(self.held, x["hold"], x["hold_speed"], strict=True)]
         loops = eq.loops.with_(laws) if laws else eq.loops
@@ -195,6 +197,14 @@ class Trace:
         out = {"close_phi": c.phi, "close_J": c.J, "close_b": c.b}
         held = {"held_at": [here.coordinate(j) for j in joints], "held_speed": [here.speed(j) for j in joints]}
         return out | {k: np.array(values, dtype=object) for k, values in held.items()}
+
+
+def _placed(b: Any, described: Description) -> Bound:
+    """A drive in the joint of a description on symbols: in a cut joint its effort depends on where the joint is."""
+    if b.target.entry is not None or isinstance(b.target.of, Cylinder):
+        return b
+    target = replace(b.target, of=described.joint(b.target.of.name))
+    return replace(b, plate=replace(b.plate, target=target)) if isinstance(b, ExternalMotor) else replace(b, target=target)
 
 
 def state_names(kernels: Kernels, plan: InputPlan) -> list[str]:

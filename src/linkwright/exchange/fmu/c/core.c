@@ -234,14 +234,20 @@ static int regular(struct NAME_instance *m, const double *row, const double *y)
 
 /*
  * Derivatives of the states and multipliers at a row: 0, 1 near a singular position, -1 if there are none. Where pivots are small, what a
- * row is off the loops would be magnified: there the derivatives are taken at the nearest closed state.
+ * row is off the loops would be magnified: there the derivatives are taken nearer and nearer to the closed state, without a jump.
  */
 int NAME_slope(struct NAME_instance *m, const double *row, double *y)
 {
-    double near_[NAME_row];
-    if (!NAME_rates(row, y) && y[NAME_rates_outputs - 1] > WIDE) return regular(m, row, y);
+    const int status = NAME_rates(row, y);
+    const double margin = status ? 0.0 : y[NAME_rates_outputs - 1];
+    double near_[NAME_row], share;
+    int i;
+    if (margin > WIDE) return regular(m, row, y);
+    share = margin > NARROW ? log(WIDE / margin) / log(WIDE / NARROW) : 1.0;
+    share = share * share * (3.0 - 2.0 * share);
     memcpy(near_, row, sizeof near_);
     if (NAME_project(m, near_)) memcpy(near_, row, sizeof near_);
+    for (i = 0; i < NAME_nq + NAME_nv; i++) near_[i] = row[i] + share * (near_[i] - row[i]);
     return NAME_rates(near_, y) ? singular_slope(m, near_, y) : regular(m, row, y);
 }
 

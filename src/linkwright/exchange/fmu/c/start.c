@@ -16,6 +16,7 @@
 struct way { /* from the start as exported to what is asked for */
     double states[2][NAME_nstates], parameters[2][NAME_ROOM(NAME_nparameters)], inputs[2][NAME_ROOM(NAME_nu)];
     double held[2][2 * NAME_ROOM(NAME_nheld)];
+    int rows, all; /* rows that count; whether all positions that were set hold, or those of drives only */
 };
 
 /* States of drives that begin at an input, or where a coordinate was set to. */
@@ -29,12 +30,20 @@ static void drives_begin(struct NAME_instance *m)
     }
 }
 
+static int moves_a_drive(int state)
+{
+    int i;
+    for (i = 0; i < NAME_nx; i++)
+        if (NAME_copies[i] == state) return 1;
+    return state >= NAME_nq;
+}
+
 /* The row at a share of the way; dependent positions stay. */
 static void set_out(struct NAME_instance *m, const struct way *w, double share)
 {
     int i;
     for (i = 0; i < NAME_nstates; i++)
-        if (m->now.given[i]) m->now.row[i] = w->states[0][i] + share * (w->states[1][i] - w->states[0][i]);
+        if (m->now.given[i] && (w->all || moves_a_drive(i))) m->now.row[i] = w->states[0][i] + share * (w->states[1][i] - w->states[0][i]);
     for (i = 0; i < NAME_nparameters; i++) m->now.parameters[i] = w->parameters[0][i] + share * (w->parameters[1][i] - w->parameters[0][i]);
     for (i = 0; i < NAME_nu; i++) {
         m->now.inputs[i] = w->inputs[0][i] + share * (w->inputs[1][i] - w->inputs[0][i]);
@@ -55,14 +64,15 @@ static int was_given(const struct NAME_instance *m, int i, int speeds)
 }
 
 /* Solve for the shortest change that closes the gaps of `rows` rows, weighed; returns its largest entry, negative if it fails. */
-static double correction(struct NAME_instance *m, int rows, const double *gap, int speeds, double *x)
+static double correction(struct NAME_instance *m, const struct way *w, const double *gap, int speeds, double *x)
 {
+    const int rows = w->rows;
     const double *J = m->closing + NAME_closing_J;
     double size = 0.0;
     int i, j, r;
     for (i = 0; i < NAME_nv; i++) {
         for (j = 0; j <= i; j++) {
-            double s = i == j ? (was_given(m, i, speeds) ? KEEP : 1.0) : 0.0;
+            double s = i == j ? ((w->all || speeds) && was_given(m, i, speeds) ? KEEP : 1.0) : 0.0;
             for (r = 0; r < rows; r++)
                 s += STIFF * J[r * NAME_nv + i] * J[r * NAME_nv + j] * NAME_column_scale[i] * NAME_column_scale[j] /
                      (NAME_row_scale[r] * NAME_row_scale[r]);
@@ -102,16 +112,16 @@ static double largest_gap(const struct NAME_instance *m, int rows, int *which)
 }
 
 /* Newton's method for the positions at the present row: 1 if they close without a long step. */
-static int closed(struct NAME_instance *m, int rows)
+static int closed(struct NAME_instance *m, const struct way *w)
 {
     double before = 0.0, x[NAME_nv], q[NAME_nq], probe[NAME_row];
     int round, which = 0;
     for (round = 0; round < 40; round++) {
         double gap, size;
         evaluate(m);
-        gap = largest_gap(m, rows, &which);
+        gap = largest_gap(m, w->rows, &which);
         if (gap < 1e-14) return 1;
-        size = correction(m, rows, m->closing + NAME_closing_phi, 0, x);
+        size = correction(m, w, m->closing + NAME_closing_phi, 0, x);
         if (size < 0.0 || size > LONGEST) return gap < ENOUGH;
         if (round && size > 0.5 * before) return gap < ENOUGH; /* round-off stops it, or it does not converge */
         before = size;
@@ -124,14 +134,14 @@ static int closed(struct NAME_instance *m, int rows)
     return 0;
 }
 
-static int walked(struct NAME_instance *m, const struct way *w, int rows)
+static int walked(struct NAME_instance *m, const struct way *w)
 {
     double share = 0.0, step = 1.0, before[NAME_row];
     while (share < 1.0) {
         const double next = share + step < 1.0 ? share + step : 1.0;
         memcpy(before, m->now.row, sizeof before);
         set_out(m, w, next);
-        if (closed(m, rows)) {
+        if (closed(m, w)) {
             step = 2.0 * step;
             share = next;
             continue;
@@ -144,17 +154,17 @@ static int walked(struct NAME_instance *m, const struct way *w, int rows)
 }
 
 /* Speeds on the loops, as near as possible to those given. */
-static void settle_speeds(struct NAME_instance *m, int rows)
+static void settle_speeds(struct NAME_instance *m, const struct way *w)
 {
     double gap[NAME_ROOM(NAME_nlam + NAME_nheld)], x[NAME_nv];
     int i, r, round;
     for (round = 0; round < 3; round++) {
         evaluate(m);
-        for (r = 0; r < rows; r++) {
+        for (r = 0; r < w->rows; r++) {
             gap[r] = m->closing[NAME_closing_b + r];
             for (i = 0; i < NAME_nv; i++) gap[r] += m->closing[NAME_closing_J + r * NAME_nv + i] * m->now.row[NAME_nq + i];
         }
-        if (correction(m, rows, gap, 1, x) < 0.0) return;
+        if (correction(m, w, gap, 1, x) < 0.0) return;
         for (i = 0; i < NAME_nv; i++) m->now.row[NAME_nq + i] += x[i];
     }
 }
@@ -186,7 +196,7 @@ static int close_again(struct NAME_instance *m)
 {
     struct way *w = &(struct way){0};
     double wanted[NAME_row];
-    int i, rows = NAME_nlam + NAME_nheld, which = 0;
+    int i, attempt, which = 0;
     memcpy(wanted, m->now.row, sizeof wanted);
     memcpy(w->states[0], NAME_start_states, sizeof w->states[0]);
     memcpy(w->states[1], m->now.row, sizeof w->states[1]);
@@ -197,25 +207,27 @@ static int close_again(struct NAME_instance *m)
     set_out(m, w, 0.0); /* constants of the model as exported: where its drives are */
     find_held(m, w->states[0], w->held[0]);
     find_held(m, w->states[1], w->held[1]);
-    for (;;) {
+    for (attempt = 0; attempt < 3; attempt++) { /* everything that was set holds; drives only; the drives let go as well */
+        w->all = attempt == 0;
+        w->rows = attempt < 2 ? NAME_nlam + NAME_nheld : NAME_nlam;
         memcpy(m->now.row, NAME_start_states, NAME_nstates * sizeof(double));
         if (NAME_nnear) memcpy(m->now.row + NAME_at_near, NAME_start_near, NAME_nnear * sizeof(double));
-        if (walked(m, w, rows)) break;
-        if (rows > NAME_nlam) { /* once more with the drives let go */
-            rows = NAME_nlam;
-            continue;
-        }
+        if (walked(m, w)) break;
+    }
+    if (attempt == 3) {
+        double gap;
         memcpy(m->now.row, wanted, sizeof wanted);
+        w->all = 1;
         set_out(m, w, 1.0);
         evaluate(m);
-        {
-            const double gap = largest_gap(m, NAME_nlam, &which);
-            NAME_report(m, NAME_error, "the loops cannot be closed with these start values and parameters; dimensionless gap at", gap, NAME_row_names[which]);
-        }
+        gap = largest_gap(m, NAME_nlam, &which);
+        NAME_report(
+            m, NAME_error, "the loops cannot be closed with these start values and parameters; dimensionless gap at", gap,
+            NAME_row_names[which]);
         return -1;
     }
     memcpy(m->now.row + NAME_nq, w->states[1] + NAME_nq, NAME_nv * sizeof(double));
-    settle_speeds(m, rows);
+    settle_speeds(m, w);
     for (i = 0; i < NAME_nq; i++)
         if (m->now.given[i] && fabs(m->now.row[i] - w->states[1][i]) > 1e-6 * (NAME_nominal[i] + fabs(w->states[1][i])))
             NAME_report(m, NAME_warning, "the loops do not allow this start value; closed at", m->now.row[i], NAME_state_names[i]);
