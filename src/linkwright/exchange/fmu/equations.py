@@ -39,6 +39,7 @@ from linkwright.model.description import Cylinder, Description
 from linkwright.model.parameters import choose, every_parameter
 from linkwright.numerics.memory import all_in_use
 
+FAR = 1e6  # ratio of pivots from which a position is far from singular ones
 ROW = 7  # leading blocks that all programs read: q, v, x, t, u, near, constants
 COMPILED = {
     "projection": ("project_q", "project_v", "residual", "rate_residual", "project_margin"),
@@ -153,7 +154,7 @@ class Trace:
     def everything(self, outputs: Sequence[str] | None) -> tuple[dict[str, Any], ChosenOutputs]:
         """Arrays of all programs by name, and the outputs."""
         x, q, v, t, near = self.x, self.x["q"], self.x["v"], self.x["t"], self.x["near"]
-        still = replace(self.kernels.equations(self.free), armature=self._armature())
+        still = replace(self.kernels.equations(self.free), armature=self._armature(), most=FAR)
         described = still.loops.skel.tree.description
         tracing = Tracing(self.kernels.loops, self.kernels, {})
         inputs = InputEquations(tracing, tuple(_placed(b, described) for b in self.bounds), self.pushes)

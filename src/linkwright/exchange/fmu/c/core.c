@@ -11,10 +11,10 @@
 #define SIDE 1e300    /* see the header of the rates */
 #define ROUNDS 8      /* projections at most */
 #define PATIENT 40    /* and in a singular position, where they converge linearly */
-#define LOOSE 1e-7    /* gap that is accepted where small pivots allow no better */
 #define STEADY 0.05   /* s for which accelerations are continued through a singular position */
-#define NARROW 1e2    /* margin below which a projection would rather magnify round-off than close gaps */
-#define WIDE 1e4      /* margin below which pivots are less than a hundredth of their typical size */
+#define WIDE 300.0    /* margin (pivots in millionths of their typical size) below which gaps of the loops are magnified too much, */
+#define NARROW 30.0   /* and below which a projection would rather magnify round-off than close gaps */
+#define LOOSE 1e-7    /* gap that is accepted where small pivots allow no better */
 
 struct NAME_instance *NAME_new(void (*say)(void *, int, const char *), void *listener)
 {
