@@ -305,8 +305,8 @@ class Mechanism:
 
         FMU: version ("3.0", "2.0"), kind ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque, force,
         voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or patterns),
-        parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for sources only), start, name.
-        C: precision ("double", "single"), kernels, free, name. Script: kernels, free, name.
+        parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for sources only), start
+        (a State), name. C: precision ("double", "single"), kernels, free, name. Script: kernels, free, name.
         """
         from linkwright import formats
 

@@ -64,7 +64,7 @@ def _every_option() -> list[ExportOption]:
 
 
 def _place(x: ExportOption) -> str:
-    """Where argparse puts an option."""
+    """Return the attribute in which argparse puts an option."""
     return f"option_{x.on_command_line.strip('-').replace('-', '_')}"
 
 

@@ -14,7 +14,9 @@ STEP = 1e-6  # of central differences: their error is about 1e-9 of the third de
 @pytest.fixture(scope="module")
 def scraper(tmp_path_factory):
     m = lw.load("carpet-scraper")
-    path = export(m, tmp_path_factory.mktemp("fmu") / "unit.fmu", drive={"J1": lw.torque("5 N m")}, outputs=["*.load", "tool.T.ax", "energy.total"])
+    path = export(
+        m, tmp_path_factory.mktemp("fmu") / "unit.fmu", drive={"J1": lw.torque("5 N m")}, outputs=["*.load", "tool.T.ax", "energy.total"]
+    )
     return m, path
 
 
@@ -74,7 +76,9 @@ def test_adjoint_is_the_transpose(scraper):
 def test_a_motor_and_quaternions(tmp_path):
     """Currents and voltages; a directional derivative along all states at once is the sum of the columns."""
     m = lw.load("wiper")
-    path = export(m, tmp_path / "unit.fmu", drive={"A": lw.voltage("6 V", motor=GEARMOTOR)}, parameters=["crank.mass"], outputs=["A.torque"])
+    path = export(
+        m, tmp_path / "unit.fmu", drive={"A": lw.voltage("6 V", motor=GEARMOTOR)}, parameters=["crank.mass"], outputs=["A.torque"]
+    )
     with opened(path, ME) as u:
         u.begin({"A.v": 2.0, "motor.A.current": 3.0})
         rate = "der(motor.A.current)"

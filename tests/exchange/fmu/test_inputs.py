@@ -33,9 +33,7 @@ def test_torque_and_wrench(tmp_path):
     with opened(path) as u:
         u.begin(tolerance=1e-11)
         assert u.named(causality="input") == ["A.torque", f"{body}.wrench.mz", f"{body}.wrench.fx", f"{body}.wrench.fy"]
-        found = stepped(
-            u, lambda t: {"A.torque": math.sin(5 * t), f"{body}.wrench.fx": 2.0, f"{body}.wrench.mz": 0.1}, 0.3, 0.01, names
-        )
+        found = stepped(u, lambda t: {"A.torque": math.sin(5 * t), f"{body}.wrench.fx": 2.0, f"{body}.wrench.mz": 0.1}, 0.3, 0.01, names)
     held = lw.torque(lambda t: math.sin(5 * t), every=0.01)
     run = m.simulate(0.3, drive={"A": held}, wrench={body: [0, 0, 0.1, 2.0, 0, 0]}, output=0.01, tolerance=1e-11)
     ours = np.array([run[n] for n in names]).T

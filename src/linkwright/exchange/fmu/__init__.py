@@ -12,6 +12,7 @@ import hashlib
 import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,6 @@ def _texts(
     start: Any,
 ) -> tuple[dict[str, str], FmuDescription]:
     """C sources and the description of a mechanism."""
-    from linkwright import __version__
-
     chosen = runs.chosen_drives(system, drive, {})
     plan = read_inputs(system, chosen, inputs, start)
     names = [parameters] if isinstance(parameters, str) else parameters
@@ -97,7 +96,17 @@ def _texts(
     switches = eq.programs["switches"].n_out
     about = " ".join((d.about or "").split()) if hasattr(d, "about") else ""
     return texts, FmuDescription(
-        d.name or identifier, identifier, about, token, __version__, kinds, tuple(entries), switches, files_c, STOP, TOLERANCE
+        d.name or identifier,
+        identifier,
+        about,
+        token,
+        import_module("linkwright").__version__,
+        kinds,
+        tuple(entries),
+        switches,
+        files_c,
+        STOP,
+        TOLERANCE,
     )
 
 

@@ -129,7 +129,9 @@ def _run(command: Sequence[str], folder: Path) -> None:
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=LONGEST, check=False)
     except subprocess.TimeoutExpired as problem:
-        raise LinkwrightError(f"the compiler {command[0]} did not finish within {LONGEST:.0f} s; name fewer outputs or parameters.") from problem
+        raise LinkwrightError(
+            f"the compiler {command[0]} did not finish within {LONGEST:.0f} s; name fewer outputs or parameters."
+        ) from problem
     except OSError as problem:
         raise LinkwrightError(f"the compiler {command[0]} cannot be run: {problem.strerror}; {INSTALL}.") from problem
     if done.returncode:

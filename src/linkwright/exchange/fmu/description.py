@@ -57,7 +57,14 @@ class FmuDescription:
             fmiVersion="2.0", modelName=self.name, guid=self.token, description=self.about or None, generationTool=self._tool,
             variableNamingConvention="flat", numberOfEventIndicators=self.switches,
         )  # fmt: skip
-        lines = [HEAD, f"<fmiModelDescription{head}>", *(parts[k] for k in self.kinds), *_units(entries), *_categories(), self._experiment()]
+        lines = [
+            HEAD,
+            f"<fmiModelDescription{head}>",
+            *(parts[k] for k in self.kinds),
+            *_units(entries),
+            *_categories(),
+            self._experiment(),
+        ]
         lines += ["  <ModelVariables>", *(self._real(x, index) for x in entries), "  </ModelVariables>", "  <ModelStructure>"]
         structure = {"Outputs": _outputs(entries), "Derivatives": _derivatives(entries), "InitialUnknowns": _unknown(entries)}
         for tag, found in structure.items():
@@ -128,7 +135,11 @@ class FmuDescription:
 
 def _attributes(**values: object) -> str:
     """XML attributes of everything that is not None."""
-    texts = {k: str(v).lower() if isinstance(v, bool) else repr(v) if isinstance(v, float) else str(v) for k, v in values.items() if v is not None}
+    texts = {
+        k: str(v).lower() if isinstance(v, bool) else repr(v) if isinstance(v, float) else str(v)
+        for k, v in values.items()
+        if v is not None
+    }
     return "".join(f" {k}={quoteattr(v)}" for k, v in texts.items())
 
 

@@ -52,7 +52,7 @@ RATES = ("dq", "a", "dx", "lam", "margin")
 
 
 class Tracing(NamedTuple):
-    """What drives need of a mechanism while they are traced: see `InputEquations`."""
+    """The parts of a system that drives read while they are traced: see `InputEquations`."""
 
     loops: Loops
     kernels: Kernels
@@ -183,7 +183,7 @@ class Trace:
             return ()
         out: list[Any] = [0.0] * self.kernels.sizes.nv
         for b in self.bounds:
-            if b.armature:
+            if b.armature and b.target.entry is not None:
                 out[b.target.entry] = out[b.target.entry] + _rotor(b)
         return tuple(out)
 

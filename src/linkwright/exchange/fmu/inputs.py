@@ -76,7 +76,7 @@ class ExternalMotor:
     """A motor whose voltage and data come from outside; `plate` is the motor as written, on numbers."""
 
     plate: BoundVoltage
-    signal: ExternalValue
+    signal: Any  # an ExternalValue
     motor: DCMotor
     moves = False
     every = 0.0
@@ -394,7 +394,9 @@ def _motor_data(plate: BoundVoltage) -> list[FmuVariable]:
         if idle or (key == "Ke" and m.Ke == m.Kt):
             continue
         shown = "" if dimension == "pure number" or (key == "ratio" and not plate.target.rotary) else dimension
-        out.append(FmuVariable(f"motor.{name}.{key}", shown, float(value), f"{key} of the motor of {name}", tunable=key not in ("J", "ratio")))
+        out.append(
+            FmuVariable(f"motor.{name}.{key}", shown, float(value), f"{key} of the motor of {name}", tunable=key not in ("J", "ratio"))
+        )
     return out
 
 

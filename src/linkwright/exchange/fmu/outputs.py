@@ -49,9 +49,7 @@ class ChosenOutputs(NamedTuple):
 class OutputReader:
     """Channels of a mechanism with its drives, on symbols."""
 
-    def __init__(
-        self, system: Any, loops: Loops, inputs: InputEquations, arrays: Mapping[str, Any], a: Any, lam: Any, start: State
-    ):
+    def __init__(self, system: Any, loops: Loops, inputs: InputEquations, arrays: Mapping[str, Any], a: Any, lam: Any, start: State):
         self.system, self.loops, self.inputs, self.arrays, self.a, self.lam, self.start = system, loops, inputs, arrays, a, lam, start
         skel = loops.skel
         self.at = Instant(skel, arrays["q"], arrays["v"], arrays["t"][0], skel.unpack(arrays["q"], arrays["near"]), a, solver=self._loads)

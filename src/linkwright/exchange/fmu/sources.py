@@ -66,7 +66,7 @@ _NAMES = ("state_names", "parameter_names", "row_names")
 
 
 def _places(key: str, program: Program, prefix: str) -> dict[str, int]:
-    """Where the arrays of a program's outputs begin."""
+    """Places at which the arrays of a program's outputs begin."""
     return {f"{key}_{b.name.removeprefix(prefix)}": b.start for b in program.outputs} | {f"{key}_outputs": program.n_out}
 
 

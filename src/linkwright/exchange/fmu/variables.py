@@ -120,9 +120,7 @@ def _distinct(entries: Sequence[FmuEntry]) -> list[FmuEntry]:
     out = []
     for x in entries:
         if not _ALLOWED.fullmatch(x.name):
-            raise UsageError(
-                f"the name {x.name!r} cannot be written to an FMU: XML holds no control characters. Rename it in the model."
-            )
+            raise UsageError(f"the name {x.name!r} cannot be written to an FMU: XML holds no control characters. Rename it in the model.")
         name = x.name if x.name not in taken else f"{x.name} ({x.causality})"
         while name in taken:
             name += "'"
