@@ -106,12 +106,17 @@ def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, ou
     own += plan.parameters
     joint = trace.graph.program(list(found.items()))
     constants, rest = hoisted(joint, "parameters", "constants")
-    programs = {name: part(rest, names, ROW) for name, names in COMPILED.items()}
+    programs = {name: _with_margin(part(rest, names, ROW)) for name, names in COMPILED.items()}
     split = switched(part(rest, RATES, ROW))
     programs |= {"rates": split.program, "switches": split.functions, "outputs": part(rest, ["outputs"], ROW + 2)}
     tapes = {name: part(rest, names, ROW + (4 if name == "closing" else 0)) for name, names in TAPES.items()}
     tapes |= {"constants": constants, "rates": programs["rates"], "outputs": programs["outputs"]}
     return FmuEquations(programs, tapes, tuple(own), tuple(chosen.outputs), kernels, held, plan, tuple(chosen.states))
+
+
+def _with_margin(program: Program) -> Program:
+    """The same with its margin under the name by which the status word knows it."""
+    return replace(program, outputs=tuple(b._replace(name="margin") if b.name == "project_margin" else b for b in program.outputs))
 
 
 def _unlike(name: str, channels: frozenset[str]) -> str:
