@@ -77,7 +77,7 @@ define packages
 endef
 
 compiler:
-	$(call packages,gcc,gcc libc6-dev,the tests of exported C)
+	$(call packages,gcc g++,gcc g++ libc6-dev,the tests of exported C)
 
 controller:
 	$(call packages,arm-none-eabi-gcc qemu-system-arm,gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm,the tests on a Cortex-M4)

@@ -4,6 +4,10 @@
 
 `before` computes from `free` every value that the rest needs, `after` reads these as its input `constants` in the place of `free`. The
 rest is then hardly longer than with the parameters as numbers. No arithmetic is changed.
+
+`simplified` removes constants that are 0, 1 or -1, or equal to another one up to their sign, whatever the parameters are: products of
+rotations that cancel, directions of axes. They are found on a few random sets of parameters, where |value| is compared with the size of
+the terms that it is a sum of, so that a small number is not taken for none.
 """
 
 from __future__ import annotations
@@ -11,7 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from linkwright.compiler.program import Block, Op, Program, pruned
+import numpy as np
+
+from linkwright.compiler.derivatives import replay
+from linkwright.compiler.graph import TraceGraph
+from linkwright.compiler.program import Block, Op, Program, operation, pruned
+
+NOTHING = 1e-12  # of the size of its terms: a sum that is zero but for round-off
 
 
 class Hoisted(NamedTuple):
@@ -46,6 +56,87 @@ def hoisted(program: Program, block: str, name: str) -> Hoisted:
     first = [(op, a - source.start, b, c) if op == Op.INPUT else (op, a, b, c) for op, a, b, c in program.ops]
     before = pruned(first, needed, (Block(block, source.shape, 0),), (Block(name, (len(needed),), 0),))
     return Hoisted(before, after)
+
+
+def simplified(split: Hoisted, samples: np.ndarray) -> Hoisted:
+    """The same with fewer constants; `samples` are sets of parameters, one a row, of which those are left out that give no numbers."""
+    if not split.before.n_out:
+        return split
+    values, sizes = _measured(split.before, samples)
+    block = next(b for b in split.after.inputs if b.name == split.before.outputs[0].name)
+    found = _identities(values[:, list(split.before.results)], sizes[:, list(split.before.results)])
+    kept = [k for k, (source, _) in enumerate(found) if source == k]
+    if len(kept) == block.size or not len(values):
+        return split
+    graph = TraceGraph()
+    place = {k: i for i, k in enumerate(kept)}
+    given: list[Any] = []
+    for b in split.after.inputs:
+        array = graph.input(b.name, len(kept) if b.name == block.name else b.shape)
+        if b.name != block.name:
+            given += list(array.ravel())
+            continue
+        for source, factor in found:
+            given.append(factor if source < 0 else array[place[source]] if factor > 0 else -array[place[source]])
+    results = replay(split.after, given)
+    after = graph.program([(b.name, np.array(results[b.span], dtype=object).reshape(b.shape)) for b in split.after.outputs])
+    chosen = [split.before.results[k] for k in kept]
+    before = pruned(list(split.before.ops), chosen, split.before.inputs, (Block(block.name, (len(kept),), 0),))
+    return Hoisted(before, after)
+
+
+def _identities(values: np.ndarray, sizes: np.ndarray) -> list[tuple[int, float]]:
+    """Of every constant (source, factor): itself (k, 1), an earlier one up to its sign, or a number (-1, factor)."""
+    out: list[tuple[int, float]] = []
+    alike: dict[bytes, list[int]] = {}
+    for k in range(values.shape[1]):
+        v, m = values[:, k], sizes[:, k]
+        number = next((x for x in (0.0, 1.0, -1.0) if (np.abs(v - x) <= NOTHING * np.maximum(m, abs(x))).all()), None)
+        if number is not None:
+            out.append((-1, number))
+            continue
+        key = np.array([f"{abs(v[0]):.6e}"]).tobytes()
+        near = [(j, sign) for j in alike.get(key, ()) for sign in (1.0, -1.0)]
+        same = [x for x in near if (np.abs(v - x[1] * values[:, x[0]]) <= NOTHING * np.maximum(m, sizes[:, x[0]])).all()]
+        if same:
+            out.append(same[0])
+        else:
+            alike.setdefault(key, []).append(k)
+            out.append((k, 1.0))
+    return out
+
+
+def _measured(program: Program, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values of all operations and the sizes of the terms in them, (samples, operations); rows that are not finite are left out."""
+    values: list[Any] = []
+    sizes: list[Any] = []
+    with np.errstate(all="ignore"):
+        for op, a, b, c in program.ops:
+            if op <= Op.INPUT:
+                values.append(np.full(len(samples), float(a)) if op == Op.CONST else samples[:, a])
+                sizes.append(np.abs(values[-1]))
+                continue
+            if op == Op.SELECT:
+                values.append(np.where(values[a] != 0.0, values[b], values[c]))
+                sizes.append(np.where(values[a] != 0.0, sizes[b], sizes[c]))
+                continue
+            values.append(operation(op, values[a], values[b] if b >= 0 else None))
+            match op:
+                case Op.ADD | Op.SUB:
+                    sizes.append(sizes[a] + sizes[b])
+                case Op.MUL:
+                    sizes.append(sizes[a] * sizes[b])
+                case Op.DIV:
+                    sizes.append(sizes[a] / np.abs(values[b]))
+                case Op.NEG | Op.ABS:
+                    sizes.append(sizes[a])
+                case Op.SIN | Op.COS | Op.ATAN2:
+                    sizes.append(np.ones(len(samples)))
+                case _:
+                    sizes.append(np.abs(values[-1]))
+    every, scale = np.array(values).reshape(len(values), -1).T, np.array(sizes).reshape(len(sizes), -1).T
+    good = np.isfinite(every).all(axis=1)
+    return every[good], scale[good]
 
 
 def part(program: Program, outputs: Sequence[str], inputs: int | None = None) -> Program:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.compiler.graph import TraceGraph
-from linkwright.compiler.hoisting import hoisted, part
+from linkwright.compiler.hoisting import hoisted, part, simplified
 from linkwright.compiler.program import Program
 from linkwright.compiler.switches import switched
 from linkwright.drives.base import Bound
@@ -36,10 +36,13 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Cylinder, Description
-from linkwright.model.parameters import choose, every_parameter
+from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.numerics.memory import all_in_use
 
 FAR = 1e6  # ratio of pivots from which a position is far from singular ones
+MANY = 100  # parameters from which numbers that are zero are none by default
+ZERO = 1e-12  # of a parameter's size
+SAMPLES = 4  # sets of parameters on which constants are compared
 ROW = 7  # leading blocks that all programs read: q, v, x, t, u, near, constants
 COMPILED = {
     "projection": ("project_q", "project_v", "residual", "rate_residual", "project_margin"),
@@ -92,11 +95,11 @@ class FmuEquations:
 
 @all_in_use()
 def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, outputs: Sequence[str] | None) -> FmuEquations:
-    """Trace everything. parameters, outputs: names or patterns; None: every named number, the channels of `outputs.DEFAULT`."""
+    """Trace everything. parameters, outputs: names or patterns; None: every named number, and the channels of `OutputReader.default`."""
     system.kernels.need_masses()
     kernels = _kernels(system, plan)
     known = every_parameter(kernels.described)
-    free = choose(known, list(known) if parameters is None else list(parameters), kernels.described)
+    free = _default(known, kernels) if parameters is None else choose(known, list(parameters), kernels.described)
     kernels = replace(kernels, free=tuple(free), made={}, plans=kernels.plans)
     vars(kernels)["model_key"] = None  # nothing of this is cached on disk
     held = _held(system, plan)
@@ -105,13 +108,28 @@ def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, ou
     own = [FmuVariable(_unlike(p.name, chosen.channels), p.kind, p.value, "", tunable=not p.geometry) for p in free]
     own += plan.parameters
     joint = trace.graph.program(list(found.items()))
-    constants, rest = hoisted(joint, "parameters", "constants")
+    sizes = np.array([*(p.size for p in free), *(abs(p.start) for p in plan.parameters)])
+    constants, rest = simplified(hoisted(joint, "parameters", "constants"), _samples(np.array([p.start for p in own]), sizes))
     programs = {name: _with_margin(part(rest, names, ROW)) for name, names in COMPILED.items()}
     split = switched(part(rest, RATES, ROW))
     programs |= {"rates": split.program, "switches": split.functions, "outputs": part(rest, ["outputs"], ROW + 2)}
     tapes = {name: part(rest, names, ROW + (4 if name == "closing" else 0)) for name, names in TAPES.items()}
     tapes |= {"constants": constants, "rates": programs["rates"], "outputs": programs["outputs"]}
     return FmuEquations(programs, tapes, tuple(own), tuple(chosen.outputs), kernels, held, plan, tuple(chosen.states))
+
+
+def _default(known: Mapping[str, Parameter], kernels: Kernels) -> list[Parameter]:
+    """Every named number; of a large mechanism without those that are zero, which shorten its equations by a third."""
+    if len(known) <= MANY:
+        return list(known.values())
+    named = {name for name, _ in kernels.described.parameters}
+    return [p for p in known.values() if p.name in named or abs(p.value) > ZERO * p.size]
+
+
+def _samples(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Sets of parameters near those of the model, in which no number is a special one."""
+    shakes = np.random.default_rng(7).uniform(0.01, 0.05, (SAMPLES, len(values)))
+    return values + shakes * np.where(sizes > 0.0, sizes, 1.0)
 
 
 def _with_margin(program: Program) -> Program:
