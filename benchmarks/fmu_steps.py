@@ -41,7 +41,8 @@ class FmuTiming(NamedTuple):
     def __str__(self) -> str:
         alone, read = STEP / self.step_s, STEP / self.with_outputs_s
         return (
-            f"{self.name}: export {self.export_s:.1f} s, {self.size / 1e3:.0f} KB; step {self.step_s * 1e6:.1f} us = {alone:.0f} x real time, "
+            f"{self.name}: export {self.export_s:.1f} s, {self.size / 1e3:.0f} KB; "
+            f"step {self.step_s * 1e6:.1f} us = {alone:.0f} x real time, "
             f"with {self.outputs} outputs read {self.with_outputs_s * 1e6:.1f} us = {read:.0f} x real time"
         )
 

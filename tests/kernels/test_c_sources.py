@@ -1,4 +1,4 @@
-"""C for controllers: fixed steps in both precisions, prescribed motions, singular positions; compiled by gcc under the strictest warnings."""
+"""C for controllers: fixed steps in both precisions, prescribed motions, singular positions; compiled under the strictest warnings."""
 
 from __future__ import annotations
 
@@ -84,7 +84,20 @@ def test_nothing_is_allocated(tmp_path: Path) -> None:
     subprocess.run(["gcc", "-std=c99", "-O1", "-c", "model.c"], cwd=tmp_path, check=True)
     listed = subprocess.run(["nm", "-u", "model.o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     needed = {line.split()[-1] for line in listed.splitlines()}
-    assert needed <= {"sin", "cos", "sincos", "sqrt", "atan2", "fmax", "rint", "memcpy", "memset", "memmove", "__stack_chk_fail", "_GLOBAL_OFFSET_TABLE_"}
+    assert needed <= {
+        "sin",
+        "cos",
+        "sincos",
+        "sqrt",
+        "atan2",
+        "fmax",
+        "rint",
+        "memcpy",
+        "memset",
+        "memmove",
+        "__stack_chk_fail",
+        "_GLOBAL_OFFSET_TABLE_",
+    }
 
 
 @pytest.mark.parametrize("precision", TYPES)

@@ -65,14 +65,14 @@ def simplified(split: Hoisted, samples: np.ndarray) -> Hoisted:
     values, sizes = _measured(split.before, samples)
     block = next(b for b in split.after.inputs if b.name == split.before.outputs[0].name)
     found = _identities(values[:, list(split.before.results)], sizes[:, list(split.before.results)])
-    kept = [k for k, (source, _) in enumerate(found) if source == k]
-    if len(kept) == block.size or not len(values):
+    retained = [k for k, (source, _) in enumerate(found) if source == k]
+    if len(retained) == block.size or not len(values):
         return split
     graph = TraceGraph()
-    place = {k: i for i, k in enumerate(kept)}
+    place = {k: i for i, k in enumerate(retained)}
     given: list[Any] = []
     for b in split.after.inputs:
-        array = graph.input(b.name, len(kept) if b.name == block.name else b.shape)
+        array = graph.input(b.name, len(retained) if b.name == block.name else b.shape)
         if b.name != block.name:
             given += list(array.ravel())
             continue
@@ -80,8 +80,8 @@ def simplified(split: Hoisted, samples: np.ndarray) -> Hoisted:
             given.append(factor if source < 0 else array[place[source]] if factor > 0 else -array[place[source]])
     results = replay(split.after, given)
     after = graph.program([(b.name, np.array(results[b.span], dtype=object).reshape(b.shape)) for b in split.after.outputs])
-    chosen = [split.before.results[k] for k in kept]
-    before = pruned(list(split.before.ops), chosen, split.before.inputs, (Block(block.name, (len(kept),), 0),))
+    chosen = [split.before.results[k] for k in retained]
+    before = pruned(list(split.before.ops), chosen, split.before.inputs, (Block(block.name, (len(retained),), 0),))
     return Hoisted(before, after)
 
 

@@ -1,6 +1,6 @@
 """A mechanism's kernels as C99 sources for controllers: `{"model.h": ..., "model.c": ...}`.
 
-The header has the sizes, the place of every named entry and the status words as constants, the source the kernels and two functions on
+The header has the sizes, the place of every named entry and the status codes as constants, the source the kernels and two functions on
 top of them, assembling and a fixed step (model.c). They allocate nothing and keep no state. In single precision every number is a float,
 tolerances and the margins of pivots are those of floats.
 
@@ -192,7 +192,7 @@ def _rates(programs: Mapping[str, Program]) -> str:
 
 
 def _entries(tables: Tables, name: str, moved: Sequence[str]) -> str:
-    """Sizes, the place of every named entry, and status words, as constants."""
+    """Sizes, the place of every named entry, and status codes, as constants."""
     sizes = {"nq": "q", "nv": "v", "nc": "lam", "ndrives": "drives", "nfree": "free", "njoints": "joints", "npoints": "points"}
     values = {f"{name}_{key}": len(tables.names[what]) for key, what in sizes.items()}
     values[f"{name}_nquaternions"] = len(tables.quaternions)
@@ -205,7 +205,7 @@ def _entries(tables: Tables, name: str, moved: Sequence[str]) -> str:
             values[key] = i
     status = {f"{name}_{key}": value for key, value in STATUS.items()}
     about = "/* Sizes, and places in q, v, lam, drives, free parameters, joints (rows of wrench) and points (rows of position). */"
-    enums = [(about, values), ("/* Status words: sums of these. */", status)]
+    enums = [(about, values), ("/* Status codes: sums of these. */", status)]
     return "\n".join(
         f"{comment}\nenum {{\n" + ",\n".join(f"    {key} = {value}" for key, value in found.items()) + "\n};\n" for comment, found in enums
     )
@@ -255,4 +255,3 @@ def _open() -> list[str]:
 
 def _close() -> list[str]:
     return ["#ifdef __cplusplus", "}", "#endif", ""]
-
