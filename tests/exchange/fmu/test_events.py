@@ -146,3 +146,18 @@ def test_a_foreign_token_is_refused(cart, tmp_path):
     with pytest.raises(Exception, match="instantiate"):
         unit.instantiate(logMessage=lambda env, status, category, text: said.append(text.decode()))
     assert said == ["the instantiation token is not that of this model"]
+
+
+def test_derivatives_of_event_indicators(cart):
+    """A stop at X = GAP: its switching function is the depth, up to its sign; FMI 3.0 lists it among the unknowns."""
+    with opened(cart["3.0"], ME) as u:
+        u.begin()
+        names = u.named(causality="local")
+        switches = [n for n in names if n.startswith("switch[")]
+        slopes = u.along(switches, ["X"], [1.0])
+        assert {-1.0, 1.0} <= set(slopes.tolist())
+        values = u.get(*switches)
+        u.set({"X": 0.01})
+        assert np.allclose(u.get(*switches) - values, 0.01 * slopes, atol=1e-12)
+        for k, name in enumerate(switches):
+            assert np.allclose(u.against([name], ["X", "X.v"], [1.0]), [slopes[k], u.along([name], ["X.v"], [1.0])[0]])

@@ -220,3 +220,21 @@ def test_zig_gives_what_the_compiler_here_gives(tmp_path, monkeypatch):
             u.begin()
             u.step(0.0, 0.2)
         assert np.allclose(a.get("A", "D", "C.load"), b.get("A", "D", "C.load"), rtol=1e-9)
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_the_least_fmu_is_strict_c99_too(version, tmp_path):
+    """No loops, no inputs, no parameters, no outputs, no break points: no array has a length of zero, no condition is always false."""
+    bodies = {"ground": {"pins": ["A"]}, "bar": {"pins": ["A"], "points": ["B"], "mass": 1, "com": "B", "inertia": 0.1}}
+    m = lw.load({"name": "bar", "plane": "xy", "drawing": {"A": [0, 0], "B": [1, 0]}, "bodies": bodies, "gravity": [0, -9.81]})
+    path = export(m, tmp_path / "bar.fmu", version=version, inputs=[], outputs=[], parameters=[])
+    assert validate_fmu(path) == []
+    zipfile.ZipFile(path).extractall(tmp_path / "bar")
+    for source in (tmp_path / "bar" / "sources").glob("*.c"):
+        done = subprocess.run(["gcc", *STRICT, "-c", source.name, "-o", "o.o"], cwd=source.parent, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    with opened(path) as u:
+        u.begin()
+        u.step(0.0, 0.5)
+        energy = 0.5 * 1.1 * u.get("A.v")[0] ** 2 + 9.81 * np.sin(u.get("A")[0])  # a pendulum from the horizontal
+        assert abs(energy) < 1e-7

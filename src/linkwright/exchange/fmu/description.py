@@ -46,7 +46,11 @@ class FmuDescription:
         index = {x.reference: k for k, x in enumerate(entries, start=1)}
         files = "".join(f"<File name={quoteattr(name)}/>" for name in self.sources)
         common = _attributes(
-            modelIdentifier=self.identifier, canGetAndSetFMUstate=True, canSerializeFMUstate=True, providesDirectionalDerivative=True
+            modelIdentifier=self.identifier,
+            canNotUseMemoryManagementFunctions=True,
+            canGetAndSetFMUstate=True,
+            canSerializeFMUstate=True,
+            providesDirectionalDerivative=True,
         )
         parts = {
             ME: f"  <ModelExchange{common}>\n    <SourceFiles>{files}</SourceFiles>\n  </ModelExchange>",

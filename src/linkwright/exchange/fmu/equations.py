@@ -114,7 +114,7 @@ def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, ou
     split = switched(part(rest, RATES, ROW))
     programs |= {"rates": split.program, "switches": split.functions, "outputs": part(rest, ["outputs"], ROW + 2)}
     tapes = {name: part(rest, names, ROW + (4 if name == "closing" else 0)) for name, names in TAPES.items()}
-    tapes |= {"constants": constants, "rates": programs["rates"], "outputs": programs["outputs"]}
+    tapes |= {"constants": constants, **{name: programs[name] for name in ("rates", "outputs", "switches")}}
     return FmuEquations(programs, tapes, tuple(own), tuple(chosen.outputs), kernels, held, plan, tuple(chosen.states))
 
 

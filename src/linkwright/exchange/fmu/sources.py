@@ -53,7 +53,9 @@ def header(eq: FmuEquations, name: str, token: str, tolerance: float) -> str:
     lines += [f"#define {name}_HAS_{key} {int(bool(size))}" for key, size in flags.items()]
     lines += [f'#define {name}_TOKEN "{token}"', f"#define {name}_default_tolerance {tolerance!r}\n"]
     lines += ["enum {", ",\n".join(f"    {name}_{key} = {value}" for key, value in values.items()), "};\n"]
-    lines += [f"int {name}_{FUNCTIONS.get(key, key)}(const double *x, double *y);" for key, p in eq.programs.items() if p.n_out]
+    lines += [
+        f"int {name}_{FUNCTIONS.get(key, key)}(const double *x, double *y);" for key, p in eq.programs.items() if p.n_out or key in SINGLE
+    ]
     lines += [f"extern const double {name}_{key}[];" for key in _NUMBERS] + [f"extern const int {name}_{key}[];" for key in _PLACES]
     lines += [f"extern const char *const {name}_{key}[];" for key in _NAMES]
     lines += [f"extern const struct tape {name}_tape_{key};" for key in eq.tapes]

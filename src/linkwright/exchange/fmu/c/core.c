@@ -328,53 +328,56 @@ int NAME_read(struct NAME_instance *m)
 
 int NAME_get(struct NAME_instance *m, unsigned reference, double *value)
 {
-    unsigned i = reference;
-    if (i == 0) return *value = m->now.row[NAME_at_t], NAME_ok;
-    if ((i -= 1) < NAME_nstates) return *value = m->now.row[i], NAME_ok;
-    if ((i -= NAME_nstates) < NAME_nstates) {
+    const int r = reference < NAME_end ? (int)reference : NAME_end;
+    if (r == 0) *value = m->now.row[NAME_at_t];
+    else if (r < NAME_first_rate) *value = m->now.row[r - NAME_first_state];
+    else if (r < NAME_first_input) {
         if (NAME_derivatives(m)) return NAME_discard;
-        return *value = m->rates[i], NAME_ok;
-    }
-    if ((i -= NAME_nstates) < NAME_nu) return *value = m->now.inputs[i], NAME_ok;
-    if ((i -= NAME_nu) < NAME_nparameters) return *value = m->now.parameters[i], NAME_ok;
-    if ((i -= NAME_nparameters) < NAME_noutputs) {
+        *value = m->rates[r - NAME_first_rate];
+    } else if (r < NAME_first_parameter) *value = m->now.inputs[r - NAME_first_input];
+    else if (r < NAME_first_output) *value = m->now.parameters[r - NAME_first_parameter];
+    else if (r < NAME_first_switch) {
         if (NAME_read(m)) return NAME_discard;
-        return *value = m->outputs[i], NAME_ok;
+        *value = m->outputs[r - NAME_first_output];
+    } else if (r < NAME_end) {
+        double z[NAME_ROOM(NAME_nswitches)];
+        NAME_indicators(m, z);
+        *value = z[r - NAME_first_switch];
+    } else {
+        NAME_report(m, NAME_error, "there is no variable of this value reference", reference, 0);
+        return NAME_error;
     }
-    NAME_report(m, NAME_error, "there is no variable of this value reference", reference, 0);
-    return NAME_error;
+    return NAME_ok;
 }
 
 int NAME_set(struct NAME_instance *m, unsigned reference, double value)
 {
-    unsigned i = reference;
+    const int r = reference < NAME_end ? (int)reference : NAME_end;
     if (value - value != 0.0) {
         NAME_report(m, NAME_error, "a value that is not finite was set, value reference", reference, 0);
         return NAME_error;
     }
     m->fresh_rates = m->fresh_outputs = 0;
-    if (i && (i -= 1) < NAME_nstates) {
-        m->now.row[i] = value;
-        if (m->now.mode != NAME_running) m->now.given[i] = 1;
-        return NAME_ok;
-    }
-    if (reference && (i -= NAME_nstates) >= NAME_nstates && (i -= NAME_nstates) < NAME_nu) {
-        m->now.inputs[i] = value;
+    if (r >= NAME_first_state && r < NAME_first_rate) {
+        m->now.row[r - NAME_first_state] = value;
+        if (m->now.mode != NAME_running) m->now.given[r - NAME_first_state] = 1;
+    } else if (r >= NAME_first_input && r < NAME_first_parameter) {
+        const int i = r - NAME_first_input;
+        m->now.inputs[i] = m->now.row[NAME_at_u + i] = value;
         m->now.slopes[i] = 0.0;
-        m->now.row[NAME_at_u + i] = value;
-        return NAME_ok;
-    }
-    if (reference > 2 * NAME_nstates + NAME_nu && (i -= NAME_nu) < NAME_nparameters) {
+    } else if (r >= NAME_first_parameter && r < NAME_first_output) {
+        const int i = r - NAME_first_parameter;
         if (m->now.mode == NAME_running && NAME_fixed[i] && value != m->now.parameters[i]) {
             NAME_report(m, NAME_error, "this parameter is fixed and can be set before the start only", value, NAME_parameter_names[i]);
             return NAME_error;
         }
         m->now.parameters[i] = value;
         m->now.stale = 1;
-        return NAME_ok;
+    } else {
+        NAME_report(m, NAME_error, "this variable cannot be set, value reference", reference, 0);
+        return NAME_error;
     }
-    NAME_report(m, NAME_error, "this variable cannot be set, value reference", reference, 0);
-    return NAME_error;
+    return NAME_ok;
 }
 
 /* -------------------------------------------------------------------- events */

@@ -15,6 +15,17 @@
 enum { NAME_ok = 0, NAME_warning = 1, NAME_discard = 2, NAME_error = 3 };
 enum { NAME_made, NAME_initialising, NAME_running };
 
+/* Value references: 0 is time, then states, their derivatives, inputs, parameters, outputs, event indicators. */
+enum {
+    NAME_first_state = 1,
+    NAME_first_rate = NAME_first_state + NAME_nstates,
+    NAME_first_input = NAME_first_rate + NAME_nstates,
+    NAME_first_parameter = NAME_first_input + NAME_nu,
+    NAME_first_output = NAME_first_parameter + NAME_nparameters,
+    NAME_first_switch = NAME_first_output + NAME_noutputs,
+    NAME_end = NAME_first_switch + NAME_nswitches
+};
+
 struct NAME_memory { /* everything that changes: copied to get and set a state */
     double row[NAME_row], parameters[NAME_ROOM(NAME_nparameters)], inputs[NAME_ROOM(NAME_nu)], slopes[NAME_ROOM(NAME_nu)];
     double since, step, tolerance, reached;
@@ -38,7 +49,7 @@ void NAME_delete(struct NAME_instance *m);
 void NAME_reset(struct NAME_instance *m);
 void NAME_report(struct NAME_instance *m, int status, const char *text, double value, const char *name);
 
-/* Values by reference: 0 time, then states, their derivatives, inputs, parameters, outputs. */
+/* Values by reference. */
 int NAME_get(struct NAME_instance *m, unsigned reference, double *value);
 int NAME_set(struct NAME_instance *m, unsigned reference, double value);
 

@@ -5,17 +5,12 @@
 #include <string.h>
 #include "NAME_core.h"
 
-enum {
-    STATE = 1, RATE = STATE + NAME_nstates, INPUT = RATE + NAME_nstates, PARAMETER = INPUT + NAME_nu, OUTPUT = PARAMETER + NAME_nparameters,
-    END = OUTPUT + NAME_noutputs
-};
-
 /* Place of a variable in the row, or -1: a parameter, or nothing that others depend on. */
 static int place(unsigned reference)
 {
     if (reference == 0) return NAME_at_t;
-    if (reference < RATE) return (int)reference - STATE;
-    if (reference >= INPUT && reference < PARAMETER) return NAME_at_u + (int)reference - INPUT;
+    if (reference < NAME_first_rate) return (int)reference - NAME_first_state;
+    if (reference >= NAME_first_input && reference < NAME_first_parameter) return NAME_at_u + (int)reference - NAME_first_input;
     return -1;
 }
 
@@ -23,12 +18,12 @@ static int prepared(struct NAME_instance *m, const unsigned *u, unsigned nu, con
 {
     unsigned i;
     for (i = 0; i < nk; i++)
-        if (place(k[i]) < 0 && !(k[i] >= PARAMETER && k[i] < OUTPUT)) {
+        if (place(k[i]) < 0 && !(k[i] >= NAME_first_parameter && k[i] < NAME_first_output)) {
             NAME_report(m, NAME_error, "derivatives are not taken by this variable, value reference", k[i], 0);
             return NAME_error;
         }
     for (i = 0; i < nu; i++)
-        if (u[i] >= END || (u[i] >= INPUT && u[i] < OUTPUT)) {
+        if (u[i] >= NAME_end || (u[i] >= NAME_first_input && u[i] < NAME_first_output)) {
             NAME_report(m, NAME_error, "this variable has no derivatives, value reference", u[i], 0);
             return NAME_error;
         }
@@ -44,7 +39,15 @@ static int reads_outputs(const unsigned *u, unsigned nu)
 {
     unsigned i;
     for (i = 0; i < nu; i++)
-        if (u[i] >= OUTPUT) return 1;
+        if (u[i] >= NAME_first_output && u[i] < NAME_first_switch) return 1;
+    return 0;
+}
+
+static int reads_switches(const unsigned *u, unsigned nu)
+{
+    unsigned i;
+    for (i = 0; i < nu; i++)
+        if (u[i] >= NAME_first_switch) return 1;
     return 0;
 }
 
@@ -60,7 +63,7 @@ static void outputs_at(struct NAME_instance *m)
 int NAME_tangent(struct NAME_instance *m, const unsigned *u, unsigned nu, const unsigned *k, unsigned nk, const double *dk, double *du)
 {
     double row[NAME_row] = {0}, rates[NAME_rates_outputs], beyond[NAME_output_row], outputs[NAME_ROOM(NAME_noutputs)] = {0};
-    double parameters[NAME_ROOM(NAME_nparameters)] = {0}, constants[NAME_ROOM(NAME_nconstants)];
+    double parameters[NAME_ROOM(NAME_nparameters)] = {0}, constants[NAME_ROOM(NAME_nconstants)], switches[NAME_ROOM(NAME_nswitches)] = {0};
     const int status = prepared(m, u, nu, k, nk);
     int changed = 0;
     unsigned i;
@@ -68,7 +71,7 @@ int NAME_tangent(struct NAME_instance *m, const unsigned *u, unsigned nu, const 
     for (i = 0; i < nk; i++) {
         if (place(k[i]) >= 0) row[place(k[i])] += dk[i];
         else {
-            parameters[k[i] - PARAMETER] += dk[i];
+            parameters[k[i] - NAME_first_parameter] += dk[i];
             changed = 1;
         }
     }
@@ -85,10 +88,14 @@ int NAME_tangent(struct NAME_instance *m, const unsigned *u, unsigned nu, const 
         if (NAME_nlam) memcpy(beyond + NAME_at_sides + NAME_nv, rates + NAME_nstates, NAME_nlam * sizeof(double));
         NAME_along(&NAME_tape_outputs, beyond, outputs, m->work, m->derivative);
     }
+    if (reads_switches(u, nu)) {
+        NAME_values(&NAME_tape_switches, m->now.row, switches, m->work);
+        NAME_along(&NAME_tape_switches, row, switches, m->work, m->derivative);
+    }
     for (i = 0; i < nu; i++) {
-        if (u[i] < RATE) du[i] = row[place(u[i])];
-        else if (u[i] < INPUT) du[i] = rates[u[i] - RATE];
-        else du[i] = outputs[u[i] - OUTPUT];
+        if (u[i] < NAME_first_rate) du[i] = row[place(u[i])];
+        else if (u[i] < NAME_first_input) du[i] = rates[u[i] - NAME_first_rate];
+        else du[i] = u[i] < NAME_first_switch ? outputs[u[i] - NAME_first_output] : switches[u[i] - NAME_first_switch];
     }
     return NAME_ok;
 }
@@ -97,14 +104,20 @@ int NAME_adjoint(struct NAME_instance *m, const unsigned *u, unsigned nu, const 
 {
     double row[NAME_row] = {0}, rates[NAME_rates_outputs] = {0}, beyond[NAME_output_row] = {0}, outputs[NAME_ROOM(NAME_noutputs)] = {0};
     double parameters[NAME_ROOM(NAME_nparameters)] = {0}, constants[NAME_ROOM(NAME_nconstants)], values[NAME_rates_outputs];
+    double switches[NAME_ROOM(NAME_nswitches)] = {0}, levels[NAME_ROOM(NAME_nswitches)];
     const int status = prepared(m, u, nu, k, nk);
     unsigned i;
     int j;
     if (status) return status;
     for (i = 0; i < nu; i++) {
-        if (u[i] < RATE) row[place(u[i])] += du[i];
-        else if (u[i] < INPUT) rates[u[i] - RATE] += du[i];
-        else outputs[u[i] - OUTPUT] += du[i];
+        if (u[i] < NAME_first_rate) row[place(u[i])] += du[i];
+        else if (u[i] < NAME_first_input) rates[u[i] - NAME_first_rate] += du[i];
+        else if (u[i] < NAME_first_switch) outputs[u[i] - NAME_first_output] += du[i];
+        else switches[u[i] - NAME_first_switch] += du[i];
+    }
+    if (reads_switches(u, nu)) {
+        NAME_values(&NAME_tape_switches, m->now.row, levels, m->work);
+        NAME_against(&NAME_tape_switches, switches, row, m->work, m->derivative);
     }
     if (reads_outputs(u, nu)) {
         outputs_at(m);
@@ -117,6 +130,6 @@ int NAME_adjoint(struct NAME_instance *m, const unsigned *u, unsigned nu, const 
     NAME_against(&NAME_tape_rates, rates, row, m->work, m->derivative);
     NAME_values(&NAME_tape_constants, m->now.parameters, constants, m->work);
     NAME_against(&NAME_tape_constants, row + NAME_at_constants, parameters, m->work, m->derivative);
-    for (i = 0; i < nk; i++) dk[i] = place(k[i]) >= 0 ? row[place(k[i])] : parameters[k[i] - PARAMETER];
+    for (i = 0; i < nk; i++) dk[i] = place(k[i]) >= 0 ? row[place(k[i])] : parameters[k[i] - NAME_first_parameter];
     return NAME_ok;
 }

@@ -325,8 +325,8 @@ EXPORT Status FMI(fmi2SetRealInputDerivatives)(Component c, const Reference r[],
 {
     size_t i;
     for (i = 0; i < n; i++) {
-        const Reference first = 1 + 2 * NAME_nstates;
-        if (r[i] < first || r[i] >= first + NAME_nu || order[i] != 1) {
+        const Reference first = NAME_first_input;
+        if (r[i] < first || r[i] >= NAME_first_parameter || order[i] != 1) {
             NAME_report(M(c), NAME_error, "only first derivatives of inputs can be set, value reference", r[i], 0);
             return Error;
         }
