@@ -6,8 +6,8 @@
 rest is then hardly longer than with the parameters as numbers. No arithmetic is changed.
 
 `simplified` removes constants that are 0, 1 or -1, or equal to another one up to their sign, whatever the parameters are: products of
-rotations that cancel, directions of axes. They are found on a few random sets of parameters, where |value| is compared with the size of
-the terms that it is a sum of, so that a small number is not taken for none.
+rotations that cancel, directions of axes. They are found on a few random sets of parameters, where a difference is compared with the
+round-off that it may have, estimated operation by operation: a small number is not taken for none.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from linkwright.compiler.derivatives import replay
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Block, Op, Program, operation, pruned
 
-NOTHING = 1e-12  # of the size of its terms: a sum that is zero but for round-off
+NOISE = 64.0 * float(np.finfo(float).eps)  # of its estimated round-off: a difference below it is none
 
 
 class Hoisted(NamedTuple):
@@ -62,9 +62,9 @@ def simplified(split: Hoisted, samples: np.ndarray) -> Hoisted:
     """The same with fewer constants; `samples` are sets of parameters, one a row, of which those are left out that give no numbers."""
     if not split.before.n_out:
         return split
-    values, sizes = _measured(split.before, samples)
+    values, errors = _measured(split.before, samples)
     block = next(b for b in split.after.inputs if b.name == split.before.outputs[0].name)
-    found = _identities(values[:, list(split.before.results)], sizes[:, list(split.before.results)])
+    found = _identities(values[:, list(split.before.results)], errors[:, list(split.before.results)])
     retained = [k for k, (source, _) in enumerate(found) if source == k]
     if len(retained) == block.size or not len(values):
         return split
@@ -85,19 +85,19 @@ def simplified(split: Hoisted, samples: np.ndarray) -> Hoisted:
     return Hoisted(before, after)
 
 
-def _identities(values: np.ndarray, sizes: np.ndarray) -> list[tuple[int, float]]:
+def _identities(values: np.ndarray, errors: np.ndarray) -> list[tuple[int, float]]:
     """Of every constant (source, factor): itself (k, 1), an earlier one up to its sign, or a number (-1, factor)."""
     out: list[tuple[int, float]] = []
-    alike: dict[bytes, list[int]] = {}
+    alike: dict[str, list[int]] = {}
     for k in range(values.shape[1]):
-        v, m = values[:, k], sizes[:, k]
-        number = next((x for x in (0.0, 1.0, -1.0) if (np.abs(v - x) <= NOTHING * np.maximum(m, abs(x))).all()), None)
+        v, e = values[:, k], errors[:, k]
+        number = next((x for x in (0.0, 1.0, -1.0) if (np.abs(v - x) <= NOISE * e).all()), None)
         if number is not None:
             out.append((-1, number))
             continue
-        key = np.array([f"{abs(v[0]):.6e}"]).tobytes()
+        key = f"{abs(v[0]):.6e}"  # equal ones share it, but for a rare few, which stay
         near = [(j, sign) for j in alike.get(key, ()) for sign in (1.0, -1.0)]
-        same = [x for x in near if (np.abs(v - x[1] * values[:, x[0]]) <= NOTHING * np.maximum(m, sizes[:, x[0]])).all()]
+        same = [(j, sign) for j, sign in near if (np.abs(v - sign * values[:, j]) <= NOISE * (e + errors[:, j])).all()]
         if same:
             out.append(same[0])
         else:
@@ -107,36 +107,56 @@ def _identities(values: np.ndarray, sizes: np.ndarray) -> list[tuple[int, float]
 
 
 def _measured(program: Program, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values of all operations and the sizes of the terms in them, (samples, operations); rows that are not finite are left out."""
+    """Values of all operations and their round-off in units of the last place of 1, (samples, operations); rows that are not finite
+    are left out. Running error analysis: every operation hands on the errors of its operands and adds its own rounding."""
     values: list[Any] = []
-    sizes: list[Any] = []
+    errors: list[Any] = []
     with np.errstate(all="ignore"):
         for op, a, b, c in program.ops:
             if op <= Op.INPUT:
                 values.append(np.full(len(samples), float(a)) if op == Op.CONST else samples[:, a])
-                sizes.append(np.abs(values[-1]))
+                errors.append(np.abs(values[-1]))
                 continue
             if op == Op.SELECT:
                 values.append(np.where(values[a] != 0.0, values[b], values[c]))
-                sizes.append(np.where(values[a] != 0.0, sizes[b], sizes[c]))
+                errors.append(np.where(values[a] != 0.0, errors[b], errors[c]))
                 continue
-            values.append(operation(op, values[a], values[b] if b >= 0 else None))
-            match op:
-                case Op.ADD | Op.SUB:
-                    sizes.append(sizes[a] + sizes[b])
-                case Op.MUL:
-                    sizes.append(sizes[a] * sizes[b])
-                case Op.DIV:
-                    sizes.append(sizes[a] / np.abs(values[b]))
-                case Op.NEG | Op.ABS:
-                    sizes.append(sizes[a])
-                case Op.SIN | Op.COS | Op.ATAN2:
-                    sizes.append(np.ones(len(samples)))
-                case _:
-                    sizes.append(np.abs(values[-1]))
-    every, scale = np.array(values).reshape(len(values), -1).T, np.array(sizes).reshape(len(sizes), -1).T
-    good = np.isfinite(every).all(axis=1)
-    return every[good], scale[good]
+            u, w = values[a], values[b] if b >= 0 else None
+            values.append(operation(op, u, w))
+            handed = _slopes(op, u, w, values[-1])
+            errors.append(sum(np.abs(slope) * errors[i] for slope, i in zip(handed, (a, b), strict=False)) + np.abs(values[-1]))
+    every, off = np.array(values).T, np.array(errors).T
+    good = np.isfinite(every).all(axis=1) & np.isfinite(off).all(axis=1)
+    return every[good], off[good]
+
+
+def _slopes(op: int, u: Any, w: Any, r: Any) -> tuple[Any, ...]:
+    """Derivatives of an operation by its operands, or a bound of them."""
+    match op:
+        case Op.ADD | Op.SUB | Op.MIN | Op.MAX:
+            return 1.0, 1.0
+        case Op.MUL:
+            return w, u
+        case Op.DIV:
+            return 1.0 / w, r / w
+        case Op.SQRT:
+            return (0.5 / r,)
+        case Op.SIN:
+            return (np.cos(u),)
+        case Op.COS:
+            return (np.sin(u),)
+        case Op.EXP:
+            return (r,)
+        case Op.LOG:
+            return (1.0 / u,)
+        case Op.ATAN2:
+            return w / (u * u + w * w), u / (u * u + w * w)
+        case Op.POW:
+            return w * r / u, r * np.log(np.abs(u))
+        case Op.ROUND | Op.LT | Op.LE:
+            return 0.0, 0.0
+        case _:  # NEG, ABS, TANH
+            return (1.0,)
 
 
 def part(program: Program, outputs: Sequence[str], inputs: int | None = None) -> Program:

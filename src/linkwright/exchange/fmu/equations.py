@@ -22,7 +22,7 @@ import numpy as np
 
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.hoisting import hoisted, part, simplified
-from linkwright.compiler.program import Program
+from linkwright.compiler.program import Program, interpret
 from linkwright.compiler.switches import switched
 from linkwright.drives.base import Bound
 from linkwright.drives.equations import InputEquations
@@ -40,6 +40,7 @@ from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.numerics.memory import all_in_use
 
 FAR = 1e6  # ratio of pivots from which a position is far from singular ones
+SHARE, LEAST, MOST = 0.3, 300.0, 3000.0  # of the margin at the start, and bounds, below which a position counts as nearly singular
 MANY = 100  # parameters from which numbers that are zero are none by default
 ZERO = 1e-12  # of a parameter's size
 SAMPLES = 4  # sets of parameters on which constants are compared
@@ -85,6 +86,19 @@ class FmuEquations:
             "nparameters": len(self.parameters), "noutputs": self.programs["outputs"].n_out, "nheld": len(self.held),
             "nquaternions": len(self.quaternions),
         }  # fmt: skip
+
+    @property
+    def margins(self) -> tuple[float, float]:
+        """Margins (pivots in millionths of their typical size) below which gaps of the loops are magnified too much, and below which a
+        projection would rather magnify round-off than close gaps. They are below that of the start, where it is regular."""
+        start, tapes, rates = self.plan.start, self.tapes, self.programs["rates"]
+        constants = interpret(tapes["constants"], np.array([p.start for p in self.parameters]))
+        near = self.kernels.loops.skel.pack(start.references)
+        drives = [x.start for x in self.plan.states]
+        row = [*start.q, *start.v, *drives, start.t, *(u.start for u in self.plan.inputs), *near, *constants]
+        found = float(interpret(rates, np.array([*row, *np.zeros(rates.n_in - len(row))]))[-1])
+        wide = min(max(SHARE * found, LEAST), MOST) if np.isfinite(found) else LEAST
+        return wide, 0.1 * wide
 
     @property
     def quaternions(self) -> list[int]:

@@ -51,6 +51,8 @@ def header(eq: FmuEquations, name: str, token: str, tolerance: float) -> str:
     lines = [f"#ifndef {name.upper()}_MODEL_H\n#define {name.upper()}_MODEL_H\n", f'#include "{name}_tape.h"\n']
     flags = {"NEAR": n["nnear"], "SWITCHES": n["nswitches"], "HELD": n["nheld"]}
     lines += [f"#define {name}_HAS_{key} {int(bool(size))}" for key, size in flags.items()]
+    wide, narrow = eq.margins
+    lines += [f"#define {name}_WIDE {wide:.1f} /* see the derivatives in {name}_core.c */", f"#define {name}_NARROW {narrow:.1f}"]
     lines += [f'#define {name}_TOKEN "{token}"', f"#define {name}_default_tolerance {tolerance!r}\n"]
     lines += ["enum {", ",\n".join(f"    {name}_{key} = {value}" for key, value in values.items()), "};\n"]
     lines += [

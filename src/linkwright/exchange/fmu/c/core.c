@@ -12,8 +12,6 @@
 #define ROUNDS 8      /* projections at most */
 #define PATIENT 40    /* and in a singular position, where they converge linearly */
 #define STEADY 0.05   /* s for which accelerations are continued through a singular position */
-#define WIDE 300.0    /* margin (pivots in millionths of their typical size) below which gaps of the loops are magnified too much, */
-#define NARROW 30.0   /* and below which a projection would rather magnify round-off than close gaps */
 #define LOOSE 1e-7    /* gap that is accepted where small pivots allow no better */
 
 struct NAME_instance *NAME_new(void (*say)(void *, int, const char *), void *listener)
@@ -242,8 +240,8 @@ int NAME_slope(struct NAME_instance *m, const double *row, double *y)
     const double margin = status ? 0.0 : y[NAME_rates_outputs - 1];
     double near_[NAME_row], share;
     int i;
-    if (margin > WIDE) return regular(m, row, y);
-    share = margin > NARROW ? log(WIDE / margin) / log(WIDE / NARROW) : 1.0;
+    if (margin > NAME_WIDE) return regular(m, row, y);
+    share = margin > NAME_NARROW ? log(NAME_WIDE / margin) / log(NAME_WIDE / NAME_NARROW) : 1.0;
     share = share * share * (3.0 - 2.0 * share);
     memcpy(near_, row, sizeof near_);
     if (NAME_project(m, near_)) memcpy(near_, row, sizeof near_);
@@ -283,7 +281,7 @@ int NAME_project(struct NAME_instance *m, double *row)
     for (i = 0; i < NAME_nv; i++) fast = fmax(fast, fabs(row[NAME_nq + i]));
     for (round = 0; round < (degenerate ? PATIENT : ROUNDS); round++) {
         double off;
-        if (NAME_projection(row, y) || y[NAME_projection_outputs - 1] < NARROW) {
+        if (NAME_projection(row, y) || y[NAME_projection_outputs - 1] < NAME_NARROW) {
             degenerate = 1;
             if (singular_projection(m, row, y) < 0) return -1;
         }
