@@ -16,6 +16,7 @@ import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.exchange.fmu import building
 from tests.exchange.fmu.units import CS, export, opened
+from tests.sweeps import some
 
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1"]
 
@@ -31,7 +32,7 @@ def folder(tmp_path_factory):
     return place
 
 
-@pytest.mark.parametrize("version", ["2.0", "3.0"])
+@pytest.mark.parametrize("version", some(["2.0", "3.0"], ["3.0"]))
 def test_sources_are_strict_c99_and_all_that_is_needed(version, folder, tmp_path):
     sources = folder / version / "sources"
     names = sorted(p.name for p in sources.glob("*.c"))
@@ -222,7 +223,7 @@ def test_zig_gives_what_the_compiler_here_gives(tmp_path, monkeypatch):
         assert np.allclose(a.get("A", "D", "C.load"), b.get("A", "D", "C.load"), rtol=1e-9)
 
 
-@pytest.mark.parametrize("version", ["2.0", "3.0"])
+@pytest.mark.parametrize("version", some(["2.0", "3.0"], ["2.0"]))
 def test_the_least_fmu_is_strict_c99_too(version, tmp_path):
     """No loops, no inputs, no parameters, no outputs, no break points: no array has a length of zero, no condition is always false."""
     bodies = {"ground": {"pins": ["A"]}, "bar": {"pins": ["A"], "points": ["B"], "mass": 1, "com": "B", "inertia": 0.1}}
