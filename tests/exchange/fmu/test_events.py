@@ -128,11 +128,17 @@ def test_states_are_saved_restored_and_serialised(version, tmp_path):
         assert np.array_equal(u.get(*names), once)
 
 
-def test_a_wrong_order_of_calls_is_reported(cart):
-    with opened(cart["2.0"]) as u:
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_wrong_steps_are_reported(version, cart):
+    with opened(cart[version]) as u:
         with pytest.raises(Exception, match="status 3"):
             u.step(0.0, 0.1)
         assert "before the initialisation was ended" in u.messages[-1]
+        u.begin()
+        for length in (-0.1, math.nan, math.inf):
+            with pytest.raises(Exception, match="status 3"):
+                u.step(0.0, length)
+            assert "the length of a step is finite and not negative" in u.messages[-1]
 
 
 def test_a_foreign_token_is_refused(cart, tmp_path):

@@ -119,6 +119,13 @@ def test_names_with_punctuation_survive(tmp_path):
         assert u.description.modelName == "odd <&> names"
 
 
+def test_titles_that_xml_cannot_hold_are_cleaned(tmp_path):
+    bodies = {"ground": {"pins": ["A"]}, "bar": {"pins": ["A"], "points": ["B"], "mass": 1}}
+    m = lw.load({"name": "a\x07b\n<c>", "plane": "xy", "drawing": {"A": [0, 0], "B": [1, 0]}, "bodies": bodies})
+    path = m.export(tmp_path / "unit.fmu", platforms=[])
+    assert validate_fmu(str(path)) == [] and "a b &lt;c&gt;" in zipfile.ZipFile(path).read("modelDescription.xml").decode()
+
+
 # -------------------------------------------------------------------- wrong requests
 
 WRONG = {

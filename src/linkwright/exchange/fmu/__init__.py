@@ -24,7 +24,7 @@ from linkwright.exchange.fmu.description import KINDS_OF_FMU, FmuDescription
 from linkwright.exchange.fmu.equations import equations
 from linkwright.exchange.fmu.inputs import read_inputs
 from linkwright.exchange.fmu.sources import sources
-from linkwright.exchange.fmu.variables import entries_of, finite_starts, states_of
+from linkwright.exchange.fmu.variables import entries_of, finite_starts, one_line, states_of
 from linkwright.system import runs
 
 ENDINGS = (".fmu",)
@@ -94,9 +94,10 @@ def _texts(
     texts = {k: v.replace("@TOKEN@", token) for k, v in texts.items()}
     files_c = tuple(sorted(n for n in texts if n.endswith(".c")))
     switches = eq.programs["switches"].n_out
-    about = " ".join((d.about or "").split()) if hasattr(d, "about") else ""
+    about = one_line(getattr(d, "about", "") or "")
+    shown = one_line(d.name or "") or identifier
     return texts, FmuDescription(
-        d.name or identifier,
+        shown,
         identifier,
         about,
         token,

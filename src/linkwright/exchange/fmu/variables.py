@@ -129,6 +129,11 @@ def _distinct(entries: Sequence[FmuEntry]) -> list[FmuEntry]:
     return out
 
 
+def one_line(text: str) -> str:
+    """A text that XML can hold in one line: spaces and characters that it cannot hold become single spaces."""
+    return " ".join("".join(c if _ALLOWED.fullmatch(c) else " " for c in text).split())
+
+
 def unit_of(entry: FmuEntry) -> str | None:
     """Symbol of an entry's unit; None where it has none."""
     return SYMBOLS.get(entry.dimension)

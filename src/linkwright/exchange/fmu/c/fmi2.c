@@ -351,6 +351,10 @@ EXPORT Status FMI(fmi2DoStep)(Component c, Real t, Real h, Boolean no_set)
         NAME_report(M(c), NAME_error, "a step was asked for before the initialisation was ended", t, 0);
         return Error;
     }
+    if (!(h >= 0.0) || t + h - (t + h) != 0.0) {
+        NAME_report(M(c), NAME_error, "the length of a step is finite and not negative", h, 0);
+        return Error;
+    }
     return NAME_advance(M(c), t, h) ? Discard : OK;
 }
 

@@ -469,6 +469,10 @@ EXPORT Status FMI(fmi3DoStep)(Instance i, double t, double h, bool no_set, bool 
         NAME_report(M(i), NAME_error, "a step was asked for before the initialisation was ended", t, 0);
         return Error;
     }
+    if (!(h >= 0.0) || t + h - (t + h) != 0.0) {
+        NAME_report(M(i), NAME_error, "the length of a step is finite and not negative", h, 0);
+        return Error;
+    }
     failed = NAME_advance(M(i), t, h);
     *last = failed ? t : t + h;
     return failed ? Discard : OK;
