@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.numerics.scalars import where
 from tests.exchange.fmu.units import CS, ME, differences, export, opened, simulated
 
 MASS, STIFF, GAP, SPEED = 2.0, 450.0, 0.05, 1.0
@@ -34,6 +35,35 @@ def test_stops_have_their_exact_period(version, cart):
     for kind in (CS, ME):
         found = simulated(cart[version], kind, end, output_interval=end / 7)
         assert abs(found["X"][-1]) < 3e-7 and abs(found["X.v"][-1] - SPEED) < 3e-7, kind
+
+
+def test_dry_friction_that_sticks_comes_to_rest(tmp_path):
+    """Friction by a sign: both sides lead to v = 0, no step can leave it. The unit stays there, says so, and takes no forever."""
+    slides = {k: v for k, v in CART.items() if k != "stops"}
+    stick = lw.torque(lambda t, st: where(st["X.v"] > 0.0, -10.0, 10.0))
+    path = export(lw.load(slides), tmp_path / "unit.fmu", drive={"X": stick}, inputs=[], outputs=["X", "X.v"], parameters=[])
+    with opened(path) as u:
+        u.begin()
+        for k in range(30):
+            u.step(0.01 * k, 0.01)
+        X, speed = u.get("X", "X.v")
+        assert X == pytest.approx(0.5 * MASS * SPEED**2 / 10.0, abs=1e-4) and abs(speed) < 5e-3  # v^2 m / 2 F; steps of 0.2 ms
+        assert any("crossed again and again" in x for x in u.messages)
+
+
+def test_a_narrow_field_of_force_is_not_stepped_over(tmp_path):
+    """A flyer of 50 m/s enters and leaves 2 mm of force within one step: both corners of the table are found."""
+    spike = {"over": "X", "table": [[0.999, 0], [1.0, 2e6], [1.001, 0]], "interpolation": "linear"}
+    flies = {k: v for k, v in CART.items() if k != "stops"} | {
+        "loads": {"s": {"on": "cart.C", "force": [spike, 0]}},
+        "start": {"X.v": 50.0},
+    }
+    path = export(lw.load(flies), tmp_path / "unit.fmu", outputs=["X.v"], parameters=[])
+    with opened(path) as u:
+        u.begin()
+        for k in range(4):
+            u.step(0.01 * k, 0.01)
+        assert u.get("X.v")[0] == pytest.approx(math.sqrt(50.0**2 + 2 * 2e6 * 1e-3 / MASS), rel=1e-8)
 
 
 def test_event_indicators_change_sign_at_the_stop(cart):

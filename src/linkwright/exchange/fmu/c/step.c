@@ -6,6 +6,10 @@
 #include <string.h>
 #include "NAME_core.h"
 
+#define CHATTER 100    /* break points in one communication step after which they are not looked for any more, */
+#define PIECES 50      /* and the number of equal steps that are taken then */
+#define MOST 200000    /* attempts in one communication step */
+
 enum { STAGES = 7 };
 static const double when[STAGES] = {0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0};
 static const double weight[STAGES][STAGES] = {
@@ -122,6 +126,7 @@ int NAME_advance(struct NAME_instance *m, double t, double length)
 {
     const double end = t + length, least = 1e-14 * (1.0 + fabs(end));
     struct trial x;
+    int attempts = 0, crossings = 0, loose = 0;
     int known = m->fresh_rates && !m->now.stale && m->now.row[NAME_at_t] == t;
     NAME_refresh(m);
     m->saved = m->now;
@@ -133,17 +138,26 @@ int NAME_advance(struct NAME_instance *m, double t, double length)
     if (known) memcpy(x.first, m->rates, sizeof x.first);
     while (end - m->now.row[NAME_at_t] > least) {
         const double rest = end - m->now.row[NAME_at_t];
-        double h = m->now.step < 0.99 * rest ? m->now.step : rest, grown, share = 2.0;
+        const double wanted = loose ? length / PIECES : m->now.step;
+        double h = wanted < 0.99 * rest ? wanted : rest, grown, share = 2.0;
         int whole = h >= rest;
+        if (++attempts > MOST) return failed(m, "too many steps; the last one was of length");
         if (!known && NAME_slope(m, m->now.row, x.first) < 0) return failed(m, "no accelerations: a singular position; step");
         known = 1;
-        if (attempt(m, h, &x) || !(x.error <= 1.0)) {
+        if (attempt(m, h, &x) || (!loose && !(x.error <= 1.0))) {
             if (shorter(m, h, x.error, least)) return failed(m, "the step became too short");
             continue;
         }
         grown = h * fmin(5.0, 0.9 * pow(fmax(x.error, 1e-10), -0.2));
 #if NAME_HAS_SWITCHES
-        share = first_crossing(m, &x, h);
+        share = loose ? 2.0 : first_crossing(m, &x, h);
+        if (share <= 1.0 && ++crossings > CHATTER) { /* as with dry friction at rest: both sides lead back */
+            NAME_report(m, NAME_warning, "a break point is crossed again and again: equal steps are taken across it", h, 0);
+            loose = 1;
+            known = 0;
+            memset(m->now.row + NAME_at_sides, 0, NAME_nswitches * sizeof(double)); /* conditions as they are */
+            continue;
+        }
         if (share * h <= 10.0 * least) { /* at the beginning of the step */
             known = !change_sides(m->now.row, 1);
             continue;
@@ -170,7 +184,9 @@ int NAME_advance(struct NAME_instance *m, double t, double length)
         if (share <= 1.0) change_sides(m->now.row, 0); /* one that was just missed is found again, closer */
 #endif
         (void)share;
+        (void)crossings;
     }
+    if (loose) NAME_take_sides(m->now.row);
     m->now.row[NAME_at_t] = end;
     m->now.reached = end;
     m->fresh_rates = m->fresh_outputs = 0;
