@@ -14,7 +14,8 @@ from linkwright.exchange.fmu.variables import FmuState, places_of_copies
 from linkwright.mechanics.constraints.drives import is_rotary
 
 _HERE = Path(__file__).parent / "c"
-SHARED = ("tape.h", "tape.c", "core.h", "core.c", "start.c", "step.c", "derivative.c")
+SHARED = ("tape.h", "tape.c", "core.h", "core.c", "singular.c", "start.c", "step.c", "derivative.c")
+OF_VERSION = {"2.0": ("fmi2.c",), "3.0": ("fmi3.h", "fmi3.c", "fmi3_absent.c")}
 FUNCTIONS = {"outputs": "channels"}  # names of programs in C where they differ
 SINGLE = ("rates", "projection", "outputs")  # a file of their own each: they are long, and are compiled side by side
 
@@ -29,7 +30,7 @@ def sources(eq: FmuEquations, states: Sequence[FmuState], name: str, token: str,
     out[f"{name}_small.c"] = "\n".join([head, f'#include "{name}.h"', *small])
     tapes = [tape.write(p, f"{name}_tape_{key}") for key, p in eq.tapes.items()]
     out[f"{name}_tables.c"] = "\n".join([head, f'#include "{name}.h"\n#include "{name}_tape.h"\n', *tables(eq, states, name), *tapes])
-    for file in (*SHARED, f"fmi{fmi[0]}.c"):
+    for file in (*SHARED, *OF_VERSION[fmi]):
         out[f"{name}_{file}"] = (_HERE / file).read_text(encoding="utf-8").replace("NAME", name)
     return out
 
@@ -52,7 +53,7 @@ def header(eq: FmuEquations, name: str, token: str, tolerance: float) -> str:
     flags = {"NEAR": n["nnear"], "SWITCHES": n["nswitches"], "HELD": n["nheld"]}
     lines += [f"#define {name}_HAS_{key} {int(bool(size))}" for key, size in flags.items()]
     wide, narrow = eq.margins
-    lines += [f"#define {name}_WIDE {wide:.1f} /* see the derivatives in {name}_core.c */", f"#define {name}_NARROW {narrow:.1f}"]
+    lines += [f"#define {name}_WIDE {wide:.1f} /* see {name}_singular.c */", f"#define {name}_NARROW {narrow:.1f}"]
     lines += [f'#define {name}_TOKEN "{token}"', f"#define {name}_default_tolerance {tolerance!r}\n"]
     lines += ["enum {", ",\n".join(f"    {name}_{key} = {value}" for key, value in values.items()), "};\n"]
     lines += [
