@@ -49,7 +49,8 @@ class FmuTiming(NamedTuple):
 
 def timed(name: str, model: str, drive: Any) -> FmuTiming:
     """Export a model and time its steps."""
-    fmpy, fmi3 = import_module("fmpy"), import_module("fmpy.fmi3")
+    fmpy: Any = import_module("fmpy")
+    fmi3: Any = import_module("fmpy.fmi3")
     drives = drive and {joint: lw.voltage(volts, motor=lw.motor(**data)) for joint, (volts, data) in drive.items()}
     with tempfile.TemporaryDirectory() as folder:
         before = time.perf_counter()
