@@ -13,13 +13,15 @@ BUILDS := tests/test_words.py tests/test_quality.py tests/test_wheel.py tests/vi
 # What draws the pages in the tests of tests/views/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: help demo test check check-style check-types check-layers check-builds check-slow browser pictures gallery docs clean
+.PHONY: help demo test test-bridges check check-style check-types check-layers check-builds check-slow browser compiler controller \
+  pictures gallery docs clean
 
 help:
 	@echo "make demo        the wiper and the carpet scraper: what they are, one turn, pictures"
 	@echo "make test        make check, and beside it all tests that take seconds"
 	@echo "make check       linter, types, layers, the wheel and the site"
 	@echo "make check-slow  the tests that take minutes"
+	@echo "make test-bridges  tests with heavy packages: every FMU in FMPy, cross builds by zig, C on a Cortex-M4 in qemu"
 	@echo "make browser     find Chromium, or install it where apt-get may (make test does so by itself)"
 	@echo "make pictures    the pictures of pages and plots in docs/images, again"
 	@echo "make gallery     the live pages and pictures of gallery/ into build/gallery; open build/gallery/index.html"
@@ -30,7 +32,7 @@ demo: $(VENV)/installed
 	$(PY) examples/01_wiper_and_scraper.py
 
 # Both run at the same time, and either fails the target. The closing line of pytest is the last one printed.
-test: $(VENV)/installed-test browser
+test: $(VENV)/installed-test browser compiler
 	@mkdir -p build; echo "make check runs beside the tests; its output is in build/check.txt"; \
 	$(MAKE) --no-print-directory --keep-going check >build/check.txt 2>&1 & check=$$!; \
 	{ $(PY) -m pytest $(PYTEST_FLAGS) $(BUILDS:%=--ignore=%) $(if $(MAKE_TERMOUT),--color=yes); echo $$? >build/tests.status; } | \
@@ -55,6 +57,30 @@ check-builds: $(VENV)/installed-test browser
 
 check-slow: $(VENV)/installed-test browser
 	$(PY) -m pytest $(PYTEST_FLAGS) -m slow
+
+# zig's cache is in build, so that the C libraries of other systems are built once
+test-bridges: $(VENV)/installed-bridges compiler controller
+	ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig $(PY) -m pytest $(PYTEST_FLAGS) -m bridges
+
+# $(call packages,commands,packages,purpose): nothing is said where all commands are found; otherwise the distribution's packages, as below
+define packages
+	@there() { for name in $(1); do command -v "$$name" >/dev/null 2>&1 || return 1; done; }; there && exit 0; \
+	as=; test "$$(id -u)" = 0 || { sudo -n true >/dev/null 2>&1 && as="sudo -n"; } || as=none; \
+	if test "$$as" != none && command -v apt-get >/dev/null 2>&1; then \
+	  echo "Installing $(2) for $(3) (a minute, once)"; \
+	  get() { $$as env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$$@" >/dev/null; }; \
+	  install() { get install -y --no-install-recommends $(2); }; \
+	  install 2>/dev/null || { get update; install; } || true; \
+	  there && exit 0; \
+	fi; \
+	echo "$(1) were not found and could not be installed here: $(3) will fail. Debian: apt-get install $(2)"
+endef
+
+compiler:
+	$(call packages,gcc g++,gcc g++ libc6-dev,the tests of exported C)
+
+controller:
+	$(call packages,arm-none-eabi-gcc qemu-system-arm,gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm,the tests on a Cortex-M4)
 
 # Already there: nothing is said. Otherwise the distribution's package, first from the lists at hand, then from fresh ones.
 browser:
@@ -103,3 +129,8 @@ $(VENV)/installed-test: pyproject.toml | $(PY)
 	@echo "Installing Linkwright and its test tools into $(VENV) (a few minutes, once)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-bridges: pyproject.toml | $(PY)
+	@echo "Installing the heavy packages of the tests into $(VENV) (some minutes, once)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bridges]'
+	@touch $@ $(VENV)/installed-test $(VENV)/installed

@@ -251,6 +251,18 @@ class Mechanism:
 
         return snippet(self)
 
+    def export(self, path: str | os.PathLike[str], *, format: str | None = None, **options: Any) -> Path:
+        """Write the mechanism for another program; the ending decides the format: .fmu, .c (and .h), .js.
+
+        FMU: version ("3.0", "2.0"), kind ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque, force,
+        voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or patterns),
+        parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for sources only), start
+        (a State), name. C: precision ("double", "single"), kernels, free, name. Script: kernels, free, name.
+        """
+        from linkwright import formats
+
+        return formats.export(self, path, format, options)[0]
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model, normalised to SI, to a new YAML file."""
         return modelfile.save(self.description, path)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from linkwright.cli import console, info, new, optimise, page, report, reproduce, simulate, study, synthesise, turn
+from linkwright.cli import console, export, info, new, optimise, page, report, reproduce, simulate, study, synthesise, turn
 from linkwright.cli.bench import command as bench
 from linkwright.cli.parser import PROGRAM, CliCommand, Parser, add_options, settings_of
 from linkwright.errors import LinkwrightError, UsageError, nearest
@@ -24,6 +24,7 @@ COMMANDS: tuple[CliCommand, ...] = (
     optimise.COMMAND,
     synthesise.COMMAND,
     report.COMMAND,
+    export.COMMAND,
     new.LIST,
     reproduce.COMMAND,
     bench.COMMAND,

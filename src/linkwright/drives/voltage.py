@@ -170,7 +170,11 @@ class BoundVoltage(Follower):
         return DriveOutput(f.effort, rates=(f.current_rate,) if self.motor.has_current else ())
 
     def record(self, here: Instant, x: Any, held: Any) -> list[Any]:
-        f = self.flow(here, x, held)
-        out = [f.effort, f.mechanical, f.voltage, f.current, f.effort, f.speed, f.electric, f.mechanical, f.magnetic]
-        out += [f.heat, f.friction, f.gearbox]
-        return [*out, f.created] if self.motor.Kt != self.motor.Ke else out
+        return recorded(self.flow(here, x, held), self.motor.Kt != self.motor.Ke)
+
+
+def recorded(f: Flow, creates: bool) -> list[Any]:
+    """Values of a motor's channels in their order; `creates`: of one whose Kt and Ke differ."""
+    out = [f.effort, f.mechanical, f.voltage, f.current, f.effort, f.speed, f.electric, f.mechanical, f.magnetic]
+    out += [f.heat, f.friction, f.gearbox]
+    return [*out, f.created] if creates else out

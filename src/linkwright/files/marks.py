@@ -4,6 +4,7 @@
 .png            text chunk Software;  .svg, .pdf  metadata Creator;  .gif  comment;  .mp4  comment
 .npz            first entry linkwright.npy;  .parquet  schema metadata `linkwright`
 .csv            a quoted header row that begins with "t [unit]" (with "row" and ends with "why": a study), or a line `# linkwright: ...`
+.fmu            comment of the archive;  .c, .h, .js  a first line "... by Linkwright ..."
 .yaml           a first line with the checksum of the rest: a model that was edited since does not count
 """
 
@@ -94,6 +95,15 @@ def _mp4(stream: BinaryIO) -> bool:
     return found[4:8] == b"ftyp" and OWNER.encode() in found
 
 
+def _fmu(stream: BinaryIO) -> bool:
+    found = _ends(stream)
+    return found.startswith(b"PK") and found.endswith(OWNER.encode())
+
+
+def _source(stream: BinaryIO) -> bool:
+    return re.match(rb"(/\*|//) [^\n]* by " + OWNER.encode() + rb"\b", _head(stream)) is not None
+
+
 def _npz(stream: BinaryIO) -> bool:
     return re.match(rb"PK\x03\x04.{26}linkwright\.npy", stream.read(64), re.DOTALL) is not None
 
@@ -143,6 +153,10 @@ TESTS: dict[str, Callable[[BinaryIO], bool]] = {
     ".npz": _npz,
     ".parquet": _parquet,
     ".csv": _csv,
+    ".fmu": _fmu,
+    ".c": _source,
+    ".h": _source,
+    ".js": _source,
     ".yaml": _yaml,
     ".yml": _yaml,
 }

@@ -1,13 +1,11 @@
-"""A mechanism's kernels for other places: a script for pages and node, C sources for everything else.
+"""A mechanism's kernels for other places: the kernels that are exported, with names and numbers, and a script for pages and node.
 
     javascript(kernels)        one text: the kernels, names and numbers of the mechanism, and what a page needs on top of them
                                (assembling, speeds, loads, free motion); see page.js
-    c(kernels)                 {"model.h": ..., "model.c": ...}: the kernels, constants that say what lies where, and two
-                               functions on top (assembling, free motion); see model.c
 
-Nothing is needed where they run, so page.js and model.c have Newton's method round the kernels `kinematics` and `projection` in
-their own language. With free parameters their values are inputs. What the rank-revealing path does for a System is not exported: a
-state at which the kernels fail is reported, not answered.
+Nothing is needed where it runs, so page.js has Newton's method round the kernels `kinematics` and `projection` in its own
+language. With free parameters their values are inputs. What the rank-revealing path does for a System is not exported: a
+state at which the kernels fail is reported, not answered. C sources: `c_sources`.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler import c99
 from linkwright.compiler import javascript as js
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, without_unused
@@ -30,7 +27,7 @@ from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.kinematic import cut_coordinates
 from linkwright.kernels.kernels import SOLVES, Kernels
 from linkwright.kernels.page_kernels import TRACED, TracedKernel
-from linkwright.kernels.tracing import KERNELS, OPTIONAL, TIMED
+from linkwright.kernels.tracing import KERNELS, OPTIONAL
 from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, qdot
@@ -56,38 +53,17 @@ def javascript(
     values stay inputs, `drives` joints and cylinders in place of the model's drives, `more` kernels of the caller's own.
     """
     kernels = chosen(kernels, free, drives)
-    programs = _programs(kernels, names)
+    programs = programs_of(kernels, names)
     programs |= {key: _traced(kernels, x.function, *x.inputs) for key, x in (more or {}).items()}
     js.module({}, name)  # refuses names that cannot be
     data = json.dumps(_data(kernels, programs), separators=(",", ":")).replace("<", "\\u003c")
-    head = f"// {_title(kernels)}. SI units, radians.\n"
+    head = f"// {title_of(kernels)}. SI units, radians.\n"
     # `module` is a parameter so that the inner script, made for node too, leaves the real one alone
+    page = _short(template("page.js"))
     return (
-        f'{head}var {name}=((module)=>{{"use strict";\n{js.module(programs)}const data={data};\n{_short(_text("page.js"))}return m}})();\n'
+        f'{head}var {name}=((module)=>{{"use strict";\n{js.module(programs)}const data={data};\n{page}return m}})();\n'
         f'if(typeof module==="object"&&module.exports)module.exports={name};\n'
     )
-
-
-def c(
-    kernels: Kernels,
-    names: Sequence[str] | None = None,
-    *,
-    free: Sequence[str] | None = None,
-    drives: Sequence[str] | None = None,
-    name: str = "model",
-) -> dict[str, str]:
-    """The C99 sources `name`.h and `name`.c (C++ takes them too): kernels, constants, tables and the functions on top."""
-    kernels = chosen(kernels, free, drives)
-    programs = _programs(kernels, names)
-    tables = _tables(kernels, programs)
-    functions = [text.replace("NAME", name) for text in _functions(programs)]
-    head = f"/* {_title(kernels)}. SI units, radians. */\n"
-    header = [head, f"#ifndef {name.upper()}_MODEL_H\n#define {name.upper()}_MODEL_H\n", _entries(tables, name), _declared(tables, name)]
-    header += [c99.header(p, f"{name}_{key}") for key, p in programs.items()]
-    header += [_prototypes(functions), "#endif\n"]
-    source = [head, f'#include "{name}.h"\n', _defined(tables, name)]
-    source += [c99.write(p, f"{name}_{key}") for key, p in programs.items()] + functions
-    return {f"{name}.h": "\n".join(header), f"{name}.c": "\n".join(source)}
 
 
 # -------------------------------------------------------------------- what is exported
@@ -106,7 +82,7 @@ def chosen(kernels: Kernels, free: Sequence[str] | None, drives: Sequence[str] |
     return kernels
 
 
-def _programs(kernels: Kernels, names: Sequence[str] | None) -> dict[str, Program]:
+def programs_of(kernels: Kernels, names: Sequence[str] | None) -> dict[str, Program]:
     """The kernels asked for, and the small ones they need beside them."""
     if isinstance(names, str):
         names = [names]
@@ -177,7 +153,7 @@ class Tables(NamedTuple):
     quaternions: list[int]  # places in q where one begins
 
 
-def _tables(kernels: Kernels, programs: Mapping[str, Program]) -> Tables:
+def tables_of(kernels: Kernels, programs: Mapping[str, Program]) -> Tables:
     eq, entries = kernels.equations(kernels.defaults["free"]), kernels.entries
     q, near = kernels.start()
     q = np.asarray(q, dtype=float)
@@ -196,12 +172,12 @@ def _tables(kernels: Kernels, programs: Mapping[str, Program]) -> Tables:
     return Tables(names, {k: [float(x) for x in values] for k, values in numbers.items()}, first)
 
 
-def _title(kernels: Kernels) -> str:
+def title_of(kernels: Kernels) -> str:
     text = f"Kernels of {kernels.tree.description.name or 'a mechanism'} by Linkwright"
     return re.sub(r"[\r\n\u2028\u2029]", " ", text).replace("<", "< ").replace("*/", "* /")
 
 
-def _text(name: str) -> str:
+def template(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
 
 
@@ -209,7 +185,7 @@ def _text(name: str) -> str:
 
 
 def _data(kernels: Kernels, programs: Mapping[str, Program]) -> dict[str, Any]:
-    t = _tables(kernels, programs)
+    t = tables_of(kernels, programs)
     return {
         "names": t.names,
         "start": {k: t.numbers[k] for k in ("q", "drive", "near")},
@@ -234,113 +210,3 @@ def _short(text: str) -> str:
     """Without comments and indentation."""
     lines = (re.sub(r"(^|\s)//.*$", "", line).strip() for line in text.splitlines())
     return "".join(f"{line}\n" for line in lines if line)
-
-
-# -------------------------------------------------------------------- C
-
-
-def _functions(programs: Mapping[str, Program]) -> list[str]:
-    """The functions on top, where their kernels are there."""
-    parts = dict(re.findall(r"^/\* (\w+) \*/\n(.*?)(?=^/\* \w+ \*/\n|\Z)", _text("model.c"), re.MULTILINE | re.DOTALL))
-    assemble, step = "kinematics" in programs, {"forward", "projection"} <= programs.keys()
-    if not assemble and not step:
-        return []
-    packed = ["kinematics", "drives"] * assemble + ["forward", "projection"] * step
-    text = [parts["common"], *(_packer(key, programs[key]) for key in packed), _counting(programs), _rates(programs) if step else ""]
-    text += [parts[key] for key, wanted in (("assemble", assemble), ("step", step)) if wanted]
-    return [t for t in text if t]
-
-
-def _packer(key: str, program: Program) -> str:
-    """NAME_run_key(q, v, ..., t, near_, free_, y): the kernel on separate arrays; near_ and free_ that are 0 stand for the model's."""
-    needed = [n for n, _ in KERNELS[key].inputs] if key in KERNELS else ["q", "v"]
-    arguments = {n: n for n in [*needed, *(["t"] if key in TIMED else [])]} | {"near": "near_", "free": "free_"}
-    lines = [f"static int NAME_run_{key}(", f"    {', '.join(f'const double *{a}' for a in arguments.values())}, double *y)", "{"]
-    return "\n".join([*lines, *_packing(key, program, arguments), f"    return NAME_{key}(x, y);", "}", ""])
-
-
-def _packing(key: str, program: Program, arguments: Mapping[str, str]) -> list[str]:
-    """Statements that fill x of a kernel from arguments."""
-    sizes = {b.name: b.size for b in program.inputs}
-    lines = [f"    double x[{max(1, program.n_in)}];"]
-    for n, a in arguments.items():
-        source = f"{a} ? {a} : NAME_{n}" if n in ("near", "free") else a
-        lines.append(f"    NAME_put(x + NAME_{key}_in_{n}, {source}, {sizes[n]});" if n in sizes else f"    (void){a};")
-    return lines
-
-
-def _counting(programs: Mapping[str, Program]) -> str:
-    """NAME_count: turns of the cut joints counted on, where a kernel reads them."""
-    head = "static void NAME_count(const double *q, double *near_, const double *free_)\n{\n"
-    if "turns" not in programs:
-        return f"{head}    (void)q;\n    (void)near_;\n    (void)free_;\n}}\n"
-    n = programs["turns"].n_out
-    lines = [f"    double y[{n}];", *_packing("turns", programs["turns"], {"q": "q", "near": "near_", "free": "free_"})]
-    return head + "\n".join([*lines, f"    if (near_ && !NAME_turns(x, y)) NAME_put(near_, y, {n});", "}", ""])
-
-
-def _rates(programs: Mapping[str, Program]) -> str:
-    """NAME_qdot_of: dq/dt, which is v but for quaternions."""
-    head = "static void NAME_qdot_of(const double *q, const double *v, double *dq)\n{\n"
-    if "qdot" not in programs:
-        return f"{head}    (void)q;\n    NAME_put(dq, v, NAME_nv);\n}}\n"
-    return head + "\n".join([*_packing("qdot", programs["qdot"], {"q": "q", "v": "v"}), "    NAME_qdot(x, dq);", "}", ""])
-
-
-def _entries(tables: Tables, name: str) -> str:
-    """Sizes, and the place of every named entry, as constants."""
-    sizes = {"nq": "q", "nv": "v", "nc": "lam", "ndrives": "drives", "nfree": "free", "njoints": "joints", "npoints": "points"}
-    values = {f"{name}_{key}": len(tables.names[what]) for key, what in sizes.items()}
-    values[f"{name}_nquaternions"] = len(tables.quaternions)
-    for what in sizes.values():
-        for i, entry in enumerate(tables.names[what]):
-            key = f"{name}_at_{what}_{re.sub(r'[^A-Za-z0-9]', '_', entry)}"
-            while key in values:  # names that differ only in their punctuation
-                key += "_"
-            values[key] = i
-    comment = "/* Sizes, and places in q, v, lam, drives, free parameters, joints (rows of wrench) and points (rows of position). */"
-    return f"{comment}\nenum {{\n" + ",\n".join(f"    {key} = {value}" for key, value in values.items()) + "\n};\n"
-
-
-_TABLES = {
-    "start_q": "position as drawn, closed",
-    "start_drive": "values of the drives there",
-    "near": "turns of the cut joints there",
-    "free": "values of the free parameters",
-    "scale": "what a step of each entry of q is compared with",
-}
-
-
-def _numbers(tables: Tables) -> dict[str, list[float]]:
-    x = tables.numbers
-    return {k: v for k, v in zip(_TABLES, (x["q"], x["drive"], x["near"], x["free"], x["scale"]), strict=True)}
-
-
-def _declared(tables: Tables, name: str) -> str:
-    lines = [f"extern const double {name}_{k}[{max(1, len(v))}]; /* {_TABLES[k]} */" for k, v in _numbers(tables).items()]
-    return "\n".join(
-        [*_open(), *lines, f"extern const int {name}_quaternion[{max(1, len(tables.quaternions))}]; /* where they begin in q */", *_close()]
-    )
-
-
-def _defined(tables: Tables, name: str) -> str:
-    lines = ["#include <math.h>", ""]
-    for k, values in _numbers(tables).items():
-        lines.append(f"const double {name}_{k}[{max(1, len(values))}] = {{{', '.join(map(c99.number, values)) or '0'}}};")
-    first = ", ".join(map(str, tables.quaternions)) or "0"
-    lines.append(f"const int {name}_quaternion[{max(1, len(tables.quaternions))}] = {{{first}}};")
-    return "\n".join([*lines, ""])
-
-
-def _prototypes(functions: Sequence[str]) -> str:
-    """Comments and prototypes of the functions on top, for model.h."""
-    found = re.findall(r"(^/\*\n(?:(?!\*/).)*?\*/\n)^(int \w+\([^)]*\))\n\{", "\n".join(functions), re.MULTILINE | re.DOTALL)
-    return "\n".join([*_open(), *(f"{comment}{prototype};\n" for comment, prototype in found), *_close()])
-
-
-def _open() -> list[str]:
-    return ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
-
-
-def _close() -> list[str]:
-    return ["#ifdef __cplusplus", "}", "#endif", ""]

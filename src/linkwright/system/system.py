@@ -444,7 +444,7 @@ class System:
         return export.javascript(self.kernels, names, **options)
 
     def c(self, names: Sequence[str] | None = None, **options: Any) -> dict[str, str]:
-        """Return C99 sources of kernels by file name, model.h and model.c. Options: free, drives, name."""
-        from linkwright.kernels import export
+        """Return C99 sources of kernels, model.h and model.c. Options: free, drives, name, precision, fallback, moved."""
+        from linkwright.kernels import c_sources
 
-        return export.c(self.kernels, names, **options)
+        return c_sources.c(self.kernels, names, **options)

@@ -58,6 +58,7 @@ class KinematicEquations:
     plan: EliminationPlan
     drivers: tuple[str, ...] = ()  # joints and cylinders whose motion is given, one row each after the loops' (see `moved`)
     armature: tuple[float, ...] = ()  # inertia added on the diagonal of M, one entry per velocity; empty: none
+    most: float = 2.0  # ratio of a pivot to its typical size from which it does not count: how near a singular position is seen
 
     # ---------------------------------------------------------------- parts
 
@@ -76,7 +77,7 @@ class KinematicEquations:
         sizes = [
             real(pivot) * (1.0 / size) for (pivot, _), size in zip(watch, nominal, strict=False) if size != 0.0 and not constant(pivot)
         ]
-        smallest: Any = 2.0
+        smallest: Any = self.most
         for x in sizes:
             smallest = minimum(smallest, x)
         return np.array([smallest - 1.0])

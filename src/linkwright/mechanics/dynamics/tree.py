@@ -87,8 +87,8 @@ def rotors(skel: Skeleton, m: Motion, armature: Any, world_axes: bool = False) -
     turned = {span.start: R for span, R in turned_axes(skel, m)} if world_axes else {}
     out = {}
     for i, n in enumerate(skel.tree.nodes):
-        own = np.asarray(armature[n.v.start : n.v.stop], dtype=float)
-        if np.any(own != 0.0):
+        own = np.asarray(armature[n.v.start : n.v.stop])
+        if any(not isinstance(x, (int, float)) or x != 0.0 for x in own.tolist()):
             D: Any = np.diag(own)
             if n.v.start in turned:
                 R = turned[n.v.start]

@@ -1,0 +1,113 @@
+"""`linkwright export`: a model for another program; the ending of the file decides the format."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from linkwright.cli import console, loading, options, outputs
+from linkwright.cli.parser import CliCommand, CliOption, option
+from linkwright.errors import UsageError
+from linkwright.formats import FORMATS, format_of
+from linkwright.formats.base import DRIVE, PYTHON_ONLY, ExportFormat, ExportOption
+
+
+def run(given: argparse.Namespace) -> None:
+    if given.output is None:
+        raise UsageError(f"export needs the file to write, for example: linkwright export {given.model} -o model.fmu")
+    chosen = format_of(given.output, given.format)
+    outputs.check([(given.output, chosen.endings)], given.force)
+    settings = _settings(chosen, given)
+    m = loading.load(given)
+    if given.free or given.drive:
+        settings[DRIVE] = _drives(m, chosen, given)
+    with console.waiting(f"writing {given.output}"):
+        written = [str(path) for path in chosen.write(m, given.output, **settings)]
+    if given.json:
+        outputs.print_json("export/1", {"model": m.name, "format": chosen.name, "files": written})
+    outputs.report_files(written, given.json)
+
+
+def _settings(chosen: ExportFormat, given: argparse.Namespace) -> dict[str, Any]:
+    """Options of the format that were given; one of another format is an error."""
+    known = {x.on_command_line: x for x in chosen.options}
+    out: dict[str, Any] = {}
+    for x in _every_option():
+        value = getattr(given, _place(x))
+        if value in (None, [], False):
+            continue
+        if x.on_command_line not in known:
+            having = [f.name for f in FORMATS.values() if x.on_command_line in {y.on_command_line for y in f.options}]
+            raise UsageError(f"{x.on_command_line} is an option of {' and '.join(having)}; {chosen.name} has none. Leave it out.")
+        mine = known[x.on_command_line]
+        out[mine.keyword] = dict(value) if mine.pairs else value if mine.switch else mine.read(value)
+    return out
+
+
+def _drives(m: Any, chosen: ExportFormat, given: argparse.Namespace) -> dict[str, Any]:
+    from linkwright.drives import drives_of_description
+
+    if not chosen.takes_drives:
+        raise UsageError(f"--drive and --free say how a model moves; {chosen.name} has no motion in it. Leave them out.")
+    out = {} if given.free else drives_of_description(m.description)
+    return out | {name: loading.drive(m, name, text) for name, text in given.drive}
+
+
+def _every_option() -> list[ExportOption]:
+    """Options of all formats, one a flag."""
+    found: dict[str, ExportOption] = {}
+    for x in FORMATS.values():
+        for one in x.options:
+            if one.flag != PYTHON_ONLY:
+                found.setdefault(one.on_command_line, one)
+    return list(found.values())
+
+
+def _place(x: ExportOption) -> str:
+    """Return the attribute in which argparse puts an option."""
+    return f"option_{x.on_command_line.strip('-').replace('-', '_')}"
+
+
+def _written(x: ExportOption) -> CliOption:
+    having = [f.name for f in FORMATS.values() if x.on_command_line in {y.on_command_line for y in f.options}]
+    settings: dict[str, Any] = {"dest": _place(x), "help": f"{', '.join(having)}: {x.help}".replace("%", "%%")}
+    if x.switch:
+        return option(x.on_command_line, action="store_true", **settings)
+    if x.pairs:
+        return option(x.on_command_line, metavar=x.metavar, action="append", type=options.assignment, default=[], **settings)
+    return option(x.on_command_line, metavar=x.metavar, **settings)
+
+
+_KINDS = "; ".join(f"{', '.join(x.endings)}: {x.about}" for x in FORMATS.values())
+
+COMMAND = CliCommand(
+    name="export",
+    help="write a model for another program: " + ", ".join(e for x in FORMATS.values() for e in x.endings),
+    about=f"Write a model for another program. The ending of the file decides the format. {_KINDS}.",
+    examples=(
+        "linkwright export wiper -o wiper.fmu",
+        "linkwright export wiper -o wiper.fmu --fmi 2.0 --input A=torque --channels A,A.v,C.load",
+        "linkwright export four-bar -o four_bar.c --precision single",
+    ),
+    options=(
+        options.MODEL,
+        option("-o", "--output", metavar="FILE", help="the file to write; its ending decides the format"),
+        option("--format", metavar="NAME", help=f"the format, where the ending does not decide it: {', '.join(FORMATS)}"),
+        options.PARAM,
+        options.SET,
+        options.CUTS,
+        option("--free", action="store_true", help="without the file's drives: everything moves freely"),
+        option(
+            "--drive",
+            metavar="JOINT=VALUE",
+            action="append",
+            type=options.assignment,
+            default=[],
+            help="drive a joint otherwise, as in simulate (A='2 N m', A='12 V')",
+        ),
+        *(_written(x) for x in _every_option()),
+        options.FORCE,
+        options.JSON,
+    ),
+    run=run,
+)

@@ -1,0 +1,42 @@
+"""C99 sources for controllers: see `linkwright.kernels.export`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from linkwright import files
+from linkwright.formats.base import ExportFormat, ExportOption, listed
+
+
+def write(mechanism: Any, path: Any, *, name: str | None = None, kernels: Any = None, **options: Any) -> list[Path]:
+    """Write the header and the source beside each other; `path` is either of them."""
+    place = files.checked(path, FORMAT.endings)
+    prefix = _prefix(place.stem) if name is None else name
+    texts = mechanism.system.c(kernels, name=prefix, **options)
+    out = []
+    for ending in FORMAT.endings:
+        text = texts[f"{prefix}{ending}"].replace(f'#include "{prefix}.h"', f'#include "{place.stem}.h"')
+        out.append(files.write_text(place.with_suffix(ending), FORMAT.endings, text))
+    return out
+
+
+def _prefix(stem: str) -> str:
+    """A file's name as the beginning of C names."""
+    plain = re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_") or "model"
+    return f"m{plain}" if plain[0].isdigit() else plain
+
+
+FORMAT = ExportFormat(
+    name="c",
+    endings=(".h", ".c"),
+    about="C99 for controllers: a header and a source, no allocation, single or double precision",
+    options=(
+        ExportOption("precision", "double (default) or single", metavar="KIND"),
+        ExportOption("kernels", "kernels by name (default: those of docs/export.md)", metavar="A,B", read=listed),
+        ExportOption("free", "numbers that stay inputs: names or patterns", flag="--variable", metavar="A,B", read=listed),
+        ExportOption("name", "beginning of all C names (default: that of the file)", metavar="NAME"),
+    ),
+    write=write,
+)

@@ -1,0 +1,257 @@
+"""A mechanism's kernels as C99 sources for controllers: `{"model.h": ..., "model.c": ...}`.
+
+The header has the sizes, the place of every named entry and the status codes as constants, the source the kernels and two functions on
+top of them, assembling and a fixed step (model.c). They allocate nothing and keep no state. In single precision every number is a float,
+tolerances and the margins of pivots are those of floats.
+
+Where the pivots of a step vanish (a singular position), the accelerations are taken just beside it, or are those of least constraint,
+and the step says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwright.compiler import c99
+from linkwright.compiler.program import Program
+from linkwright.errors import UsageError
+from linkwright.kernels.equations.variants import Variant
+from linkwright.kernels.export import Tables, chosen, possible, programs_of, tables_of, template, title_of
+from linkwright.kernels.kernels import SOLVES, Kernels
+from linkwright.kernels.tracing import DRIVER_INPUTS, KERNELS, TIMED
+from linkwright.mechanics.constraints.drives import is_rotary
+
+STATUS = {"ok": 0, "not_finite": 1, "singular": 2, "open": 4, "continued": 8}
+MOVED = ("forward", "projection", "energy", "points")  # kernels of a mechanism with prescribed motions
+
+
+class Numerics(NamedTuple):
+    """Numbers that depend on the precision: see model.c."""
+
+    closed: float  # dimensionless gap of the loops at which they are closed
+    nearly: float  # and at which round-off may have stopped the steps
+    loose: float  # likewise in a singular position
+    shortest: float  # step of the drives below which assembling is given up
+    stiff: float  # of the loops against the largest inertia, in a singular position
+    pivots: float  # what the typical size of pivots is multiplied by before they are compared with it
+
+
+NUMERICS = {
+    "double": Numerics(1e-13, 1e-10, 1e-7, 1e-7, 1e7, 1.0),
+    "single": Numerics(1e-6, 2e-5, 1e-3, 1e-5, 1e3, 300.0),
+}
+
+
+def c(
+    kernels: Kernels,
+    names: Sequence[str] | None = None,
+    *,
+    free: Sequence[str] | None = None,
+    drives: Sequence[str] | None = None,
+    name: str = "model",
+    precision: str = "double",
+    fallback: bool = True,
+    moved: Sequence[str] | str = (),
+) -> dict[str, str]:
+    """The C99 sources `name`.h and `name`.c (C++ takes them too): kernels, constants, tables and the functions on top.
+
+    precision: "double" or "single". fallback: the step continues through singular positions, which takes the kernel `terms`. moved: joints
+    and cylinders whose motion is prescribed, step by step.
+    """
+    if precision not in NUMERICS:
+        raise UsageError(f"precision is 'double' or 'single', not {precision!r}.")
+    real, numerics = c99.PRECISIONS[precision], NUMERICS[precision]
+    driven = (moved,) if isinstance(moved, str) else tuple(moved)
+    kernels = _with_margins(chosen(_moving(kernels, driven), free, drives), numerics.pivots)
+    if names is None and driven:
+        names = [n for n in MOVED if possible(kernels, n)]
+    programs = programs_of(kernels, names)
+    steps = {"forward", "projection"} <= programs.keys()
+    if fallback and steps and "terms" not in programs:
+        programs["terms"] = kernels.get("terms").program
+    tables = tables_of(kernels, programs)
+    functions = [_typed(text, real, numerics).replace("NAME", name) for text in _functions(programs, fallback, driven)]
+    head = f"/* {title_of(kernels)}. SI units, radians. */\n"
+    guard = f"{name.upper()}_MODEL_H"
+    numbers = {**_numbers(tables), **_scales(kernels)}
+    header = [head, f"#ifndef {guard}\n#define {guard}\n", _entries(tables, name, driven), _declared(tables, numbers, name, real)]
+    header += [c99.header(p, f"{name}_{key}", real) for key, p in programs.items()]
+    header += [_prototypes(functions), "#endif\n"]
+    source = [head, f'#include "{name}.h"\n', _defined(tables, numbers, name, real)]
+    source += [c99.write(p, f"{name}_{key}", real) for key, p in programs.items()] + functions
+    return {f"{name}.h": "\n".join(header), f"{name}.c": "\n".join(source)}
+
+
+# -------------------------------------------------------------------- what is exported
+
+
+def _moving(kernels: Kernels, moved: tuple[str, ...]) -> Kernels:
+    return kernels.variant(Variant(drivers=moved)) if moved else kernels
+
+
+def _with_margins(kernels: Kernels, factor: float) -> Kernels:
+    """The kernels with typical sizes of pivots times a factor: in single precision a pivot is lost in round-off earlier."""
+    if factor == 1.0:
+        return kernels
+    for n in KERNELS:
+        if n not in SOLVES or not kernels.chosen.drivers:
+            kernels.plan_of(SOLVES.get(n, "sslm"))
+    plans = {}
+    for solve, p in kernels.plans.items():
+        plans[solve] = replace(p, nominal={k: tuple(x * factor for x in sizes) for k, sizes in p.nominal.items()})
+    out = replace(kernels, plans=plans, made={})
+    vars(out)["model_key"] = None  # it is not the mechanism whose code is cached
+    return out
+
+
+def _scales(kernels: Kernels) -> dict[str, list[float]]:
+    """Sizes of velocities and of rows of the loops and prescribed motions."""
+    loops = kernels.loops
+    driven = [1.0 if is_rotary(kernels.tree.description, n) else float(loops.kappa) for n in kernels.chosen.drivers]
+    rows = [float(x) for x in np.asarray(loops.row_scale, dtype=float)]
+    return {"column_scale": [float(x) for x in loops.columns], "row_scale": [*rows, *driven]}
+
+
+# -------------------------------------------------------------------- functions
+
+
+def _functions(programs: Mapping[str, Program], fallback: bool, moved: Sequence[str]) -> list[str]:
+    """The functions on top, where their kernels are there."""
+    parts = dict(re.findall(r"^/\* (\w+) \*/\n(.*?)(?=^/\* \w+ \*/\n|\Z)", template("model.c"), re.MULTILINE | re.DOTALL))
+    assemble, step = "kinematics" in programs, {"forward", "projection"} <= programs.keys()
+    if not assemble and not step:
+        return []
+    packed = ["kinematics", "drives"] * assemble + ["forward", "projection"] * step + ["terms"] * (step and fallback)
+    text = [parts["common"], *(_packer(key, programs[key], bool(moved)) for key in packed), _counting(programs)]
+    text += [_rates(programs)] if step else []
+    text += [parts["assemble"]] if assemble else []
+    text += [parts["singular" if fallback else "regular"], parts["step"], parts["moved" if moved else "free"]] if step else []
+    return [t for t in text if t]
+
+
+def _typed(text: str, real: c99.Real, numerics: Numerics) -> str:
+    """A template with its type, its functions, its literals and the numbers of a precision."""
+    values = {key.upper(): c99.number(value) for key, value in numerics._asdict().items()}
+    for token, value in {**values, "SQRT": f"sqrt{real.ending}", "FABS": f"fabs{real.ending}", "FMAX": f"fmax{real.ending}"}.items():
+        text = re.sub(rf"\b{token}\b", value, text)
+    if real.ending:
+        text = re.sub(r"(?<![\w.])(\d+\.\d*(?:e[-+]?\d+)?|\d+e[-+]?\d+)(?![\w.])", rf"\1{real.ending}", text)
+    return re.sub(r"\bREAL\b", real.name, text)
+
+
+def _packer(key: str, program: Program, moved: bool) -> str:
+    """NAME_run_key(q, v, ..., t, law, near_, free_, y): the kernel on separate arrays; near_ and free_ that are 0 mean the model's."""
+    needed = [n for n, _ in KERNELS[key].inputs] if key in KERNELS else ["q", "v"]
+    arguments = {n: n for n in [*needed, *(["t"] if key in TIMED else [])]}
+    stepping = key in ("forward", "projection", "terms")
+    arguments |= ({"law": "law"} if stepping else {}) | {"near": "near_", "free": "free_"}
+    lines = [f"static int NAME_run_{key}(", f"    {', '.join(f'const REAL *{a}' for a in arguments.values())}, REAL *y)", "{"]
+    return "\n".join([*lines, *_packing(key, program, arguments), f"    return NAME_{key}(x, y);", "}", ""])
+
+
+def _packing(key: str, program: Program, arguments: Mapping[str, str]) -> list[str]:
+    """Statements that fill x of a kernel from arguments."""
+    sizes = {b.name: b.size for b in program.inputs}
+    lines = [f"    REAL x[{max(1, program.n_in)}];"]
+    for n, a in arguments.items():
+        if n == "law" and "drive" in sizes:
+            lines += [
+                f"    NAME_put(x + NAME_{key}_in_{part}, law ? law + {i} * NAME_ndrivers : 0, {sizes[part]});"
+                for i, part in enumerate(DRIVER_INPUTS)
+            ]
+            continue
+        source = f"{a} ? {a} : NAME_{n}" if n in ("near", "free") else a
+        lines.append(f"    NAME_put(x + NAME_{key}_in_{n}, {source}, {sizes[n]});" if n in sizes else f"    (void){a};")
+    return lines
+
+
+def _counting(programs: Mapping[str, Program]) -> str:
+    """NAME_count: turns of the cut joints counted on, where a kernel reads them."""
+    head = "static void NAME_count(const REAL *q, REAL *near_, const REAL *free_)\n{\n"
+    if "turns" not in programs:
+        return f"{head}    (void)q;\n    (void)near_;\n    (void)free_;\n}}\n"
+    n = programs["turns"].n_out
+    lines = [f"    REAL y[{n}];", *_packing("turns", programs["turns"], {"q": "q", "near": "near_", "free": "free_"})]
+    return head + "\n".join([*lines, f"    if (near_ && !NAME_turns(x, y)) NAME_put(near_, y, {n});", "}", ""])
+
+
+def _rates(programs: Mapping[str, Program]) -> str:
+    """NAME_qdot_of: dq/dt, which is v but for quaternions."""
+    head = "static void NAME_qdot_of(const REAL *q, const REAL *v, REAL *dq)\n{\n"
+    if "qdot" not in programs:
+        return f"{head}    (void)q;\n    NAME_put(dq, v, NAME_nv);\n}}\n"
+    return head + "\n".join([*_packing("qdot", programs["qdot"], {"q": "q", "v": "v"}), "    NAME_qdot(x, dq);", "}", ""])
+
+
+# -------------------------------------------------------------------- constants and tables
+
+
+def _entries(tables: Tables, name: str, moved: Sequence[str]) -> str:
+    """Sizes, the place of every named entry, and status codes, as constants."""
+    sizes = {"nq": "q", "nv": "v", "nc": "lam", "ndrives": "drives", "nfree": "free", "njoints": "joints", "npoints": "points"}
+    values = {f"{name}_{key}": len(tables.names[what]) for key, what in sizes.items()}
+    values[f"{name}_nquaternions"] = len(tables.quaternions)
+    values[f"{name}_ndrivers"] = len(moved)
+    for what, entries in {**{w: tables.names[w] for w in sizes.values()}, "moved": list(moved)}.items():
+        for i, entry in enumerate(entries):
+            key = f"{name}_at_{what}_{re.sub(r'[^A-Za-z0-9]', '_', entry)}"
+            while key in values:  # names that differ only in their punctuation
+                key += "_"
+            values[key] = i
+    status = {f"{name}_{key}": value for key, value in STATUS.items()}
+    about = "/* Sizes, and places in q, v, lam, drives, free parameters, joints (rows of wrench) and points (rows of position). */"
+    enums = [(about, values), ("/* Status codes: sums of these. */", status)]
+    return "\n".join(
+        f"{comment}\nenum {{\n" + ",\n".join(f"    {key} = {value}" for key, value in found.items()) + "\n};\n" for comment, found in enums
+    )
+
+
+_TABLES = {
+    "start_q": "position as drawn, closed",
+    "start_drive": "values of the drives there",
+    "near": "turns of the cut joints there",
+    "free": "values of the free parameters",
+    "scale": "what a step of each entry of q is compared with",
+    "column_scale": "sizes of velocities",
+    "row_scale": "sizes of the rows of loops and prescribed motions",
+}
+
+
+def _numbers(tables: Tables) -> dict[str, list[float]]:
+    x = tables.numbers
+    return dict(zip(_TABLES, (x["q"], x["drive"], x["near"], x["free"], x["scale"]), strict=False))
+
+
+def _declared(tables: Tables, numbers: Mapping[str, Sequence[float]], name: str, real: c99.Real) -> str:
+    lines = [f"extern const {real.name} {name}_{k}[{max(1, len(v))}]; /* {_TABLES[k]} */" for k, v in numbers.items()]
+    places = f"extern const int {name}_quaternion[{max(1, len(tables.quaternions))}]; /* where they begin in q */"
+    return "\n".join([*_open(), *lines, places, *_close()])
+
+
+def _defined(tables: Tables, numbers: Mapping[str, Sequence[float]], name: str, real: c99.Real) -> str:
+    lines = ["#include <math.h>", ""]
+    for k, values in numbers.items():
+        text = ", ".join(c99.number(x, real) for x in values) or "0"
+        lines.append(f"const {real.name} {name}_{k}[{max(1, len(values))}] = {{{text}}};")
+    first = ", ".join(map(str, tables.quaternions)) or "0"
+    lines.append(f"const int {name}_quaternion[{max(1, len(tables.quaternions))}] = {{{first}}};")
+    return "\n".join([*lines, ""])
+
+
+def _prototypes(functions: Sequence[str]) -> str:
+    """Comments and prototypes of the functions on top, for model.h."""
+    found = re.findall(r"(^/\*\n(?:(?!\*/).)*?\*/\n)^(int \w+\([^)]*\))\n\{", "\n".join(functions), re.MULTILINE | re.DOTALL)
+    return "\n".join([*_open(), *(f"{comment}{prototype};\n" for comment, prototype in found), *_close()])
+
+
+def _open() -> list[str]:
+    return ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+
+
+def _close() -> list[str]:
+    return ["#ifdef __cplusplus", "}", "#endif", ""]

@@ -1,0 +1,94 @@
+"""`linkwright export` and the registry of formats."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import linkwright as lw
+from linkwright import cli, files
+from linkwright.errors import UsageError
+from linkwright.formats import FORMATS, format_of
+from tests.cli.schemas import disagreements
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = cli.main(["export", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_the_ending_decides_the_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "four-bar", "-o", tmp_path / "my.js") == (0, f"wrote {tmp_path / 'my.js'}\n", "")
+    assert (tmp_path / "my.js").read_text().startswith("// Kernels of four-bar by Linkwright")
+    code, out, _ = said(capsys, "four-bar", "-o", tmp_path / "my-bar.c", "--precision", "single", "--variable", "L1")
+    assert code == 0 and out == f"wrote {tmp_path / 'my-bar.h'}\nwrote {tmp_path / 'my-bar.c'}\n"
+    assert '#include "my-bar.h"' in (tmp_path / "my-bar.c").read_text() and "my_bar_at_free_L1" in (tmp_path / "my-bar.h").read_text()
+    arguments = [
+        "--platforms",
+        "none",
+        "--fmi",
+        "2.0",
+        "--input",
+        "A=torque",
+        "--channels",
+        "A.v,C.load",
+        "--parameters",
+        "*.mass",
+        "--free",
+    ]
+    assert said(capsys, "four-bar", "-o", tmp_path / "my.fmu", *arguments)[0] == 0
+    text = zipfile.ZipFile(tmp_path / "my.fmu").read("modelDescription.xml").decode()
+    assert 'fmiVersion="2.0"' in text and 'name="A.torque"' in text and 'name="rocker.mass"' in text and 'name="L1"' not in text
+
+
+def test_own_files_are_replaced_and_others_are_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, more in (("a.fmu", ["--platforms", "none"]), ("a.c", []), ("a.js", [])):
+        for _ in range(2):
+            assert said(capsys, "slider-crank", "-o", tmp_path / name, *more)[0] == 0
+        assert files.made_by_linkwright(tmp_path / name)
+        (tmp_path / name).write_text("mine")
+        code, _, err = said(capsys, "slider-crank", "-o", tmp_path / name, *more)
+        assert code == 1 and "was not made by Linkwright; use --force" in err
+        assert said(capsys, "slider-crank", "-o", tmp_path / name, *more, "--force")[0] == 0
+
+
+def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, "slider-crank", "-o", tmp_path / "a.c", "--json")
+    assert code == 0 and "wrote" in err
+    data = json.loads(out)
+    assert disagreements("export", data) == [] and data["format"] == "c" and len(data["files"]) == 2
+
+
+WRONG = {
+    "no file": (["four-bar"], "export needs the file to write"),
+    "ending": (["four-bar", "-o", "a.step"], "unsupported file type '.step'; use .fmu"),
+    "format": (["four-bar", "-o", "a.fmu", "--format", "fmi"], "there is no format 'fmi'. Did you mean 'fmu'"),
+    "option of another": (["four-bar", "-o", "a.fmu", "--precision", "single"], "--precision is an option of c; fmu has none"),
+    "drives of a script": (["four-bar", "-o", "a.js", "--free"], "script has no motion in it"),
+    "channel": (["four-bar", "-o", "a.fmu", "--channels", "C.lode"], "there is no channel 'C.lode'"),
+    "folder": (["four-bar", "-o", "none/a.fmu"], "the folder 'none' does not exist"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_requests(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, sentence = WRONG[case]
+    code, _, err = said(capsys, *arguments)
+    assert code == 1 and sentence in err and "Traceback" not in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_format_is_reachable() -> None:
+    endings = [e for x in FORMATS.values() for e in x.endings]
+    assert len(set(endings)) == len(endings)
+    for x in FORMATS.values():
+        assert all(format_of(f"a{e}") is x for e in x.endings) and format_of("a", x.name) is x
+    with pytest.raises(UsageError, match="export needs the path"):
+        lw.load("four-bar").export(3)
+    with pytest.raises(UsageError, match="export to script has no option 'precision'"):
+        lw.load("four-bar").export("a.js", precision="single")
