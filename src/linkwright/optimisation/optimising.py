@@ -7,6 +7,7 @@ from typing import Any
 
 from linkwright.errors import UsageError
 from linkwright.model.description import Description
+from linkwright.numerics import blas
 from linkwright.optimisation.making import problem
 from linkwright.optimisation.optimum import Optimum, change
 from linkwright.optimisation.problem import FEASIBLE, DesignPoint, DesignProblem
@@ -28,13 +29,14 @@ def optimise(
     points = options.pop("points", 15)
     chosen = SearchOptions.of(**options)
     found = problem(described, goal, vary, subject_to, of, make, presenter)
-    if not found.point(found.nominal).ok:
-        found = restored(found)
-    if len(found.goals) > 1:
-        from linkwright.optimisation.front import front
+    with blas.optimising():  # small systems: threads of BLAS cost more than they give, and change the last digits
+        if not found.point(found.nominal).ok:
+            found = restored(found)
+        if len(found.goals) > 1:
+            from linkwright.optimisation.front import front
 
-        return front(found, chosen, points)
-    return result(found, searched(found, found.goals[0], chosen))
+            return front(found, chosen, points)
+        return result(found, searched(found, found.goals[0], chosen))
 
 
 def result(p: DesignProblem, state: SearchState) -> Optimum:
