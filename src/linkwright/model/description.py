@@ -67,6 +67,20 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Visual:
+    """A shape that pictures show of a body: a mesh file, or a box, cylinder, sphere or capsule. It has no mass and touches nothing.
+
+    `size`: scales of a mesh, edges of a box, (radius, length along z, 0) of a cylinder or capsule, (radius, 0, 0) of a sphere.
+    """
+
+    shape: str  # "mesh", "box", "cylinder", "sphere", "capsule"
+    size: Vec3 = (1.0, 1.0, 1.0)
+    placement: Placement = Placement()  # in the body's frame
+    file: str = ""  # of a mesh, relative to the model file
+    colour: str = ""  # "#rrggbb"; empty: that of the body
+
+
+@dataclass(frozen=True)
 class Body:
     """A rigid body. `mass` None means not given; `com` in the body frame, `inertia` about the com."""
 
@@ -78,6 +92,7 @@ class Body:
     start: Placement = Placement()  # pose in the drawing or guess, always plain floats
     outline: tuple[tuple[str, ...], ...] = ()  # polylines and polygons (closed: first == last) of point names, for pictures
     where: Source | None = _place()
+    visuals: tuple[Visual, ...] = ()
 
     def point(self, name: str) -> Point:
         for p in self.points:
@@ -104,6 +119,7 @@ class Joint:
     options: tuple[tuple[str, Scalar], ...] = ()  # what the joint type takes, e.g. (("pitch", 0.005),)
     pin: str = ""  # the drawn pin it came from
     where: Source | None = _place()
+    armature: Scalar = 0.0  # inertia of a rotor, reflected to each velocity of the joint (kg m^2, kg where it slides)
 
 
 @dataclass(frozen=True)
@@ -216,12 +232,12 @@ class Friction:
 class Stop:
     """Ends of the travel of a joint or cylinder: at depth d beyond one it pushes back with stiffness d (1 + damping d'), never pulls.
 
-    An end that is None is open; `damping` is per speed: s/rad, or s/m where it slides.
+    An end that is None is open; `damping` is per speed: s/rad, or s/m where it slides. `stiffness` None: rigid.
     """
 
     name: str
     joint: str
-    stiffness: Scalar
+    stiffness: Scalar  # or None
     lower: Scalar | None = None
     upper: Scalar | None = None
     damping: Scalar = 0.0
@@ -273,6 +289,8 @@ class Drive:
     moves: tuple[Move, ...] = ()
     motor: tuple[tuple[str, Scalar], ...] = ()
     where: Source | None = _place()
+    gear: Scalar = 1.0  # effort at the joint over `value` of a torque
+    limits: tuple[Scalar | None, Scalar | None] = (None, None)  # of the effort at the joint
 
 
 @dataclass(frozen=True)
@@ -402,7 +420,7 @@ def _every_field(kind: Any) -> tuple[str, ...]:
 
 _PLAIN = frozenset((float, str, int, bool, type(None)))  # types that hold no expression
 _CONSTANT = frozenset(map(id, (EYE3, ZERO3, NO_INERTIA)))  # values that hold none
-_HOLD_NONE: dict[type, tuple[str, ...]] = {Body: ("name", "start", "outline"), Description: ("name", "units", "drawing", "cuts")}
+_HOLD_NONE: dict[type, tuple[str, ...]] = {Body: ("name", "start", "outline", "visuals"), Description: ("name", "units", "drawing", "cuts")}
 
 
 def _note_variables(value: Any, found: set[str]) -> None:
