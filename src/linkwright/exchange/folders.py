@@ -49,7 +49,7 @@ class Folders:
         return Folders(path.parent, self.allowed)
 
     def find(self, name: str) -> tuple[Path | None, str]:
-        """The file of a path or URI, or None with the reason in words."""
+        """The file of a path or URI, or None with the reason."""
         scheme, rest = _split(name)
         if not rest:
             return None, "the path is empty"

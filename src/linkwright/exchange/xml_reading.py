@@ -29,16 +29,16 @@ NOT_UTF8 = 'it is not UTF-8. Save it as UTF-8, or name its encoding in the first
 
 
 @dataclass(frozen=True)
-class Element:
+class XmlElement:
     """An element of an XML file: its name as written, attributes, the elements in it, its own text and its line."""
 
     tag: str
     attributes: Mapping[str, str]
     where: Source
-    children: tuple[Element, ...] = ()
+    children: tuple[XmlElement, ...] = ()
     text: str = field(default="", repr=False)
 
-    def __iter__(self) -> Iterator[Element]:
+    def __iter__(self) -> Iterator[XmlElement]:
         return iter(self.children)
 
     def error(self, message: str) -> ModelError:
@@ -50,17 +50,17 @@ class Element:
         name = self.attributes.get("name")
         return f"<{self.tag}>" if name is None else f"<{self.tag} name='{name}'>"
 
-    def all(self, *tags: str) -> list[Element]:
+    def all(self, *tags: str) -> list[XmlElement]:
         return [x for x in self.children if x.tag in tags]
 
-    def one(self, tag: str) -> Element | None:
+    def one(self, tag: str) -> XmlElement | None:
         """The only element of that name, None without one; two are an error."""
         found = self.all(tag)
         if len(found) > 1:
             raise found[1].error(f"a second <{tag}> in {self.shown}; one is allowed.")
         return found[0] if found else None
 
-    def need(self, tag: str) -> Element:
+    def need(self, tag: str) -> XmlElement:
         found = self.one(tag)
         if found is None:
             raise self.error(f"it needs an element <{tag}>.")
@@ -119,7 +119,7 @@ class Element:
         found = self.one(tag) if default is not None else self.need(tag)
         return float(default or 0.0) if found is None else found.as_number(found.text, infinite=infinite)
 
-    def words(self, tag: str, default: str | None = None) -> str:
+    def named_text(self, tag: str, default: str | None = None) -> str:
         """The text in an element `tag` inside this one."""
         found = self.one(tag) if default is not None else self.need(tag)
         return (default or "") if found is None else found.text.strip()
@@ -132,18 +132,18 @@ class Element:
         return given in ("true", "1")
 
 
-def read_xml(path: str | os.PathLike[str], roots: Sequence[str] = ()) -> Element:
+def read_xml(path: str | os.PathLike[str], roots: Sequence[str] = ()) -> XmlElement:
     """The root element of an XML file; `roots` are the names it may have."""
     content = files.read_regular(path, MOST_BYTES, "a model of that size is not read")
     return parse_xml(content, files.shown(path), roots)
 
 
-def parse_xml(content: bytes | str, file: str, roots: Sequence[str] = ()) -> Element:
+def parse_xml(content: bytes | str, file: str, roots: Sequence[str] = ()) -> XmlElement:
     """The root element of an XML text; `file` is used in messages."""
     data = content.encode() if isinstance(content, str) else content
     if len(data) > MOST_BYTES:
         raise ModelError(f"the text is larger than {MOST_BYTES / 1e6:g} MB; a model of that size is not read.", Source(file))
-    root = _Builder(file).read(data)
+    root = _XmlBuilder(file).read(data)
     if roots and root.tag not in roots:
         every = " or ".join(f"<{x}>" for x in roots)
         raise ModelError(f"the outermost element is <{root.tag}>, not {every}.", root.where)
@@ -153,21 +153,21 @@ def parse_xml(content: bytes | str, file: str, roots: Sequence[str] = ()) -> Ele
 def root_name(path: str | os.PathLike[str]) -> str:
     """The name of the outermost element of an XML file, read no further than that element."""
     content = files.read_regular(path, MOST_BYTES, "a model of that size is not read")
-    return _Builder(files.shown(path)).first(content)
+    return _XmlBuilder(files.shown(path)).first(content)
 
 
 class _Enough(Exception):
     """The parser has found what was asked for."""
 
 
-class _Builder:
+class _XmlBuilder:
     """Handlers of expat that build elements and refuse what is not data."""
 
     def __init__(self, file: str):
         self.file = file
-        self.open: list[tuple[str, dict[str, str], Source, list[Element], list[str]]] = []
+        self.open: list[tuple[str, dict[str, str], Source, list[XmlElement], list[str]]] = []
         self.count = 0
-        self.root: Element | None = None
+        self.root: XmlElement | None = None
         self.only_first = False
         p = self.parser = expat.ParserCreate()
         p.buffer_text = True
@@ -176,7 +176,7 @@ class _Builder:
         p.EntityDeclHandler = p.UnparsedEntityDeclHandler = p.ExternalEntityRefHandler = self._entity
         p.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
-    def read(self, data: bytes) -> Element:
+    def read(self, data: bytes) -> XmlElement:
         self._feed(data)
         if self.root is None:
             raise ModelError("the file has no XML element in it.", Source(self.file))
@@ -229,7 +229,7 @@ class _Builder:
 
     def _end(self, tag: str) -> None:
         tag, attributes, where, children, texts = self.open.pop()
-        done = Element(tag, attributes, where, tuple(children), "".join(texts).strip())
+        done = XmlElement(tag, attributes, where, tuple(children), "".join(texts).strip())
         if self.open:
             self.open[-1][3].append(done)
         else:
