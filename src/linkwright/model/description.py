@@ -119,7 +119,7 @@ class Joint:
     options: tuple[tuple[str, Scalar], ...] = ()  # what the joint type takes, e.g. (("pitch", 0.005),)
     pin: str = ""  # the drawn pin it came from
     where: Source | None = _place()
-    armature: Scalar = 0.0  # inertia of a rotor, reflected to each velocity of the joint (kg m^2, kg where it slides)
+    armature: Scalar = 0.0  # inertia that moves with each velocity of the joint (kg m^2, kg where it slides): rotors seen through gears
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,7 @@ class DesignNumbers:
         spots = [take(3) for _ in range(max(self.used, default=-1) + 1)]
         placed = iter([spots[k] for k in self.used])
         lengths = take(len(d.rods))
-        numbers = iter(take(sum(_is_number(x) for j in d.joints for _, x in j.options)))
+        numbers, armatures = iter(take(sum(_is_number(x) for j in d.joints for _, x in j.options))), iter(take(len(d.joints)))
         acting = _filled_acting(d, flat)
         acting["gears"] = tuple(replace(g, side=self.tree.sides.get(g.name)) for g in acting["gears"])
         gravity, drawn = take(3), {name: take(3) for name in self.tree.floating}
@@ -139,7 +139,7 @@ class DesignNumbers:
         def joint(j: Joint) -> Joint:
             options = tuple((name, next(numbers) if _is_number(x) else x) for name, x in j.options)
             first, second = (Placement(next(placed), next(rotations)) for _ in range(2))
-            return replace(j, frame_first=first, frame_second=second, options=options)
+            return replace(j, frame_first=first, frame_second=second, options=options, armature=next(armatures))
 
         bodies = tuple(body(*x) for x in zip(d.bodies, masses, upper, strict=True))
         joints = tuple(joint(j) for j in d.joints)
@@ -212,8 +212,8 @@ def _is_number(x: Any) -> bool:
 
 
 def _acting(d: Description) -> tuple[tuple[Any, ...], list[float]]:
-    """Laws of everything that acts on bodies and joints without their numbers, and these, after those of the joints' own options."""
-    numbers = [x for j in d.joints for _, x in j.options if _is_number(x)]
+    """Laws of everything that acts on bodies and joints without their numbers, and these, after the joints' own options and armatures."""
+    numbers = [x for j in d.joints for _, x in j.options if _is_number(x)] + [j.armature for j in d.joints]
     laws: list[Any] = []
     for section, names in ACTING.items():
         for thing in getattr(d, section):

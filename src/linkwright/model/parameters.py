@@ -6,6 +6,7 @@
     crank.mass                crank.com.x, crank.inertia (in space crank.inertia.xx ... yz), about the centre of mass
     crank.B.x                 the joint point B on the crank, in the crank's own frame: one eye, all joints of the pin in it
     coupler.P.x               a marked point without a joint; springs, rods and loads there move along
+    knee.armature             of a joint that has one
     rod.length                of a massless rod
     coil.stiffness            numbers of springs, dampers, friction, stops, couplings; of loads and cylinders where they are constant
     gravity.y
@@ -25,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import ModelError, UsageError, nearest
+from linkwright.joints import JOINTS
 from linkwright.model.description import Body, Description, Joint, Placement
 
 PAIRS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
@@ -87,6 +89,9 @@ def need_possible_masses(d: Description) -> Description:
         if b.mass is not None and (b.mass < 0.0 or any(b.inertia[i][i] < 0.0 for i in range(3))):
             what = f"the mass of '{b.name}' is {float(b.mass):.6g} kg" if b.mass < 0.0 else f"a moment of inertia of '{b.name}' is negative"
             raise ModelError(f"{what}: it cannot be below zero.")
+    for j in d.joints:
+        if j.armature < 0.0:
+            raise ModelError(f"the armature of '{j.name}' is {float(j.armature):.6g}: it cannot be below zero.")
     return d
 
 
@@ -108,6 +113,12 @@ def single_parameters(described: Description) -> dict[str, Parameter]:
     for rod in numbers.rods:
         longer = partial(_with_rod, rod.name)
         out.append(_parameter(numbers, f"{rod.name}.length", "length", float(rod.length), float(rod.length), True, longer))
+    for joint in numbers.joints:
+        if joint.armature != 0.0:
+            heavier = partial(_with_armature, joint.name)
+            kinds, size = {k == "length" for k in JOINTS[joint.type].coordinate_kinds}, float(joint.armature)
+            kind = "" if len(kinds) == 2 else "mass" if True in kinds else "inertia"
+            out.append(_parameter(numbers, f"{joint.name}.armature", kind, size, size, False, heavier, False))
     for body in numbers.bodies:
         out += _of_marked_points(numbers, body)
     for section, names in SECTIONS.items():
@@ -165,6 +176,10 @@ def _with_named(described: Description, name: str, value: float, step: Any) -> D
 
 def _with_rod(name: str, d: Description, step: Any) -> Description:
     return replace(d, rods=tuple(replace(r, length=r.length + step) if r.name == name else r for r in d.rods))
+
+
+def _with_armature(name: str, d: Description, step: Any) -> Description:
+    return replace(d, joints=tuple(replace(j, armature=j.armature + step) if j.name == name else j for j in d.joints))
 
 
 def _with_mass(body: str, d: Description, step: Any) -> Description:

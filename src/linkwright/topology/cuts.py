@@ -1,6 +1,6 @@
 """Choice of the cut joints: the user's, checked, or the program's own.
 
-The program keeps joints that carry something (a drive, spring, damper, friction, gear, coupling) and
+The program keeps joints that carry something (an armature, a drive, spring, damper, friction, gear, coupling) and
 screws, looks at every remaining spanning tree if there are not too many and at edge exchanges
 from a shallow tree otherwise, and takes the one with the cheapest forward dynamics. In a large mechanism
 bodies at regular distances may float, each with a small tree of its own (bays of a scissor lift). Trees with
@@ -16,7 +16,7 @@ from functools import partial
 
 from linkwright.errors import ModelError, listing, nearest
 from linkwright.joints import JOINTS
-from linkwright.model.description import Description, TorsionSpring
+from linkwright.model.description import Description, Joint, TorsionSpring
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.graph import FLOATING, DisjointSets, Graph, Span, loop_left, read_graph, span
 from linkwright.topology.inertia import InertiaTest
@@ -29,6 +29,8 @@ LARGE = 16  # bodies beyond which whole sets of floating bodies are tried, so th
 RADII = (2, 3, 4)  # joints between such bodies
 ALIKE = 1.4  # times the least flops, at most, for trees of fewer different shapes, whose code is written once
 
+NOT_CUT = "whose armature turns with a speed of the tree; the speed of a cut joint is none."
+
 Key = tuple[float, ...]
 Judge = Callable[[Span, Sequence[int]], Key]
 
@@ -40,6 +42,8 @@ def given_cuts(graph: Graph, names: Sequence[str]) -> list[int]:
         if name not in graph.joint_index:
             raise ModelError(f"cuts names joint '{name}', which does not exist. {nearest(name, graph.joint_index, 'Joints')}")
         e = graph.joint_index[name]
+        if has_armature(graph.description.joints[e]):
+            raise ModelError(f"cuts names joint '{name}', {NOT_CUT} Cut another joint of the loop.", graph.description.joints[e].where)
         if e in cuts:
             raise ModelError(f"cuts names joint '{name}' twice. Name every joint once.")
         cuts.append(e)
@@ -50,10 +54,15 @@ def given_cuts(graph: Graph, names: Sequence[str]) -> list[int]:
     return cuts
 
 
+def has_armature(joint: Joint) -> bool:
+    """True if an inertia moves with the joint's own speed; a symbol is one."""
+    return not (isinstance(joint.armature, (int, float)) and joint.armature == 0.0)
+
+
 def protected_joints(description: Description) -> dict[str, str]:
     """Joints that are not cut, with the reason; the most important reasons come first in the dict."""
     d = description
-    out: dict[str, str] = {}
+    out: dict[str, str] = {joint.name: "armature" for joint in d.joints if has_armature(joint)}
     for joint in d.joints:
         if reason := JOINTS[joint.type].uncut:
             out.setdefault(joint.name, reason)
@@ -159,7 +168,14 @@ def _keep_protected(graph: Graph) -> tuple[tuple[int, ...], tuple[int, ...]]:
     rowless = [joint.name for joint, size in zip(graph.description.joints, graph.sizes, strict=True) if not size.labels]
     for name in dict.fromkeys((*protected_joints(graph.description), *rowless)):
         e = graph.joint_index[name]
-        (retained if groups.merge(*graph.ends[e]) else forced).append(e)
+        joins = groups.merge(*graph.ends[e])
+        if not joins and has_armature(graph.description.joints[e]):
+            raise ModelError(
+                f"every joint of a loop has an armature, '{name}' too, and one of them must be cut: there the loop is closed by a condition, "
+                f"and an armature has no speed to turn with. Leave the armature of one of these joints out.",
+                graph.description.joints[e].where,
+            )
+        (retained if joins else forced).append(e)
     return tuple(retained), tuple(sorted(forced))
 
 

@@ -30,6 +30,8 @@ class InertiaTest:
         self.rank = [full] * len(graph.bodies)
         self.idle: set[tuple[int, int]] = set()  # (joint, body it carries): a degree of freedom of the joint does not move that body's mass
         self.idle_afloat: set[int] = set()
+        joints = graph.description.joints
+        self.resisting = {e for e, j in enumerate(joints) if not isinstance(j.armature, (int, float)) or j.armature != 0.0}  # armatures
         for b, body in enumerate(graph.description.bodies):
             if b == 0 or body.mass is None:  # mass not given: kinematics only, nothing to judge
                 continue
@@ -42,14 +44,14 @@ class InertiaTest:
             for e in graph.adjacency[b]:
                 joint = graph.description.joints[e]
                 frame = joint.frame_second if graph.ends[e][1] == b else joint.frame_first
-                if _moves_nothing(_spatial_inertia(body, frame, planar), _subspace(joint, planar)):
+                if e not in self.resisting and _moves_nothing(_spatial_inertia(body, frame, planar), _subspace(joint, planar)):
                     self.idle.add((e, b))
         self.always_sound = all(r == full for r in self.rank[1:])
 
     @property
     def facts(self) -> Hashable:
         """All that it knows of the numbers of the bodies; None if every body has full inertia."""
-        return None if self.always_sound else (tuple(self.rank), frozenset(self.idle))
+        return None if self.always_sound else (tuple(self.rank), frozenset(self.idle), frozenset(self.resisting))
 
     def faults(self, tree: Span) -> int:
         """How many joints of the tree have a degree of freedom that moves no inertia (0: every subsystem is sound)."""
@@ -64,7 +66,7 @@ class InertiaTest:
         bad: list[int] = []
         for b in reversed(tree.order):
             e = tree.carrier[b]
-            freedoms[b] += self.graph.size(e).nv
+            freedoms[b] += 0 if e in self.resisting else self.graph.size(e).nv
             resisted[b] += self.rank[b]
             massive[b] += self.rank[b] > 0
             alone = massive[b] == 1 and self.rank[b] > 0  # no mass beyond b itself

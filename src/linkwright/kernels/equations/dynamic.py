@@ -316,11 +316,11 @@ class Equations(ResidualEquations):
         acceleration = along_world(place, a) if self.plan.body_axes else a
         N = self.idle_columns(place)
         if self.plan.idle:
-            g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.body_axes)
+            g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration)
             K = N.T @ T.M @ N
             spin, _ = eliminate(K, -(N.T @ g))
             acceleration = acceleration + N @ spin
-        g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.body_axes)
+        g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration)
         J = T.J if self.plan.keep is None else T.J[list(self.plan.keep)]
         return np.concatenate([J.T, self._effort_columns(place), N], axis=1), g, acceleration, place
 

@@ -54,13 +54,13 @@ class ResidualEquations(KinematicEquations):
         # rows read accelerations where the bias was: k + J a
         moving = replace(m, dw=[x for x, _ in acc], du=[x for _, x in acc], like=None)
         rows = replace(self.loops, row_axes=self.plan.axes).closure(moving, v, t[0], self.loops.skel.unpack(m.q, near), body_axes)
-        return {"effort": dynamics.inverse_tree(skel, m, a, pushes) + self._rotor_efforts(m, a, body_axes), "gap": rows.k}
+        return {"effort": dynamics.inverse_tree(skel, m, a, pushes) + self._rotor_efforts(m, a), "gap": rows.k}
 
-    def _rotor_efforts(self, m: Motion, a: Any, body_axes: bool) -> Any:
+    def _rotor_efforts(self, m: Motion, a: Any) -> Any:
         """Efforts of the joints for their rotors."""
         if not self.armature:
             return 0.0
-        return dynamics.rotor_efforts(self.loops.skel, dynamics.rotors(self.loops.skel, m, self.armature, body_axes), a)
+        return dynamics.rotor_efforts(self.loops.skel, dynamics.rotors(self.loops.skel, m, self.armature), a)
 
     def inverse_balance(self, q: Any, v: Any, a: Any, lam: Any, u: Any, t: Any, near: Any) -> Arrays:
         """M a + h - J' lam - B u in economical rows, and the multipliers these are reported as."""
@@ -68,7 +68,7 @@ class ResidualEquations(KinematicEquations):
         skel = self.loops.skel
         place = Instant(skel, q, v, t[0], skel.unpack(q, near), loops=self.loops, motion=m, closure=c)
         turned = along_world(place, a)
-        effort = dynamics.inverse_tree(skel, m, turned, [*pushes, *self._drive_pushes(place, u)]) + self._rotor_efforts(m, turned, True)
+        effort = dynamics.inverse_tree(skel, m, turned, [*pushes, *self._drive_pushes(place, u)]) + self._rotor_efforts(m, turned)
         for name, x in zip(self.drives, u, strict=True):
             node = skel.tree.node_of_joint.get(name)
             if node is not None:
@@ -97,7 +97,7 @@ class ResidualEquations(KinematicEquations):
             turned = along_world(place, change)
             force = dynamics.inverse_tree(skel, at, turned, loop_wrenches(skel, c, push)) - weight
             moving = rows_along(c, motion(skel, q, velocity, world_axes=True))
-            out[f"{name}effort"] = force + self._rotor_efforts(at, turned, True)
+            out[f"{name}effort"] = force + self._rotor_efforts(at, turned)
             out[f"{name}gap"] = moving + (c.b if name else c.phi)
         return out
 

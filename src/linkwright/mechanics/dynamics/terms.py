@@ -118,7 +118,7 @@ def terms(
     armature: Sequence[float] = (),
 ) -> Terms:
     """All terms of a mechanism at a state, with wrenches on bodies already applied; `armature` (one entry per velocity, or
-    none) are inertias of rotors that turn with the joints' own speeds.
+    none) are inertias of rotors besides the armatures of the model's joints.
 
     `body_axes` is a motion with turning rates along the world's axes (`motion(..., world_axes=True)`): then loops are in the rows
     that cost least too, tau and a are along the world's axes, and `to_joint_axes` brings solutions back.
@@ -128,7 +128,7 @@ def terms(
     m = motion(skel, q, v) if body_axes is None else body_axes
     c = loops.closure(m, v, t, references, body_axes is not None)
     h = dynamics.bias_force(skel, m, external)
-    rotors = dynamics.rotors(skel, m, armature, body_axes is not None) if len(armature) else {}
+    rotors = dynamics.rotors(skel, m, armature) if len(armature) else {}
     return Terms(
         I=tuple(dynamics.with_rotors(skel, dynamics.inertia_blocks(skel, m), rotors)),
         bias=tuple(h[s.v] for s in skel.tree.subsystems),

@@ -2,7 +2,8 @@
 
     M(q) a + h(q, v) = tau        (per subsystem; loops enter through J' lam above this layer)
 
-h holds Coriolis and gravity forces minus everything the forces of the model do. Recursions run in world axes; wrenches of
+h holds Coriolis and gravity forces minus everything the forces of the model do. M holds the armatures of the joints, which turn with the
+joints' own speeds and have no place in space: they add efforts in the joints, and neither weight nor momentum. Recursions run in world axes; wrenches of
 forces come and go at the subsystem's origin, where they add without transformation.
 """
 
@@ -27,7 +28,12 @@ def body_inertias(skel: Skeleton, m: Motion) -> list[np.ndarray]:
 
 
 def inertia_blocks(skel: Skeleton, m: Motion) -> list[np.ndarray]:
-    """I_j of every subsystem: composite-rigid-body algorithm  [RBDA ch. 6], each composite about its own node's point.
+    """I_j of every subsystem, with the armatures of its joints."""
+    return with_rotors(skel, _composite_inertias(skel, m), rotors(skel, m, skel.armature))
+
+
+def _composite_inertias(skel: Skeleton, m: Motion) -> list[np.ndarray]:
+    """Inertia of every subsystem: composite-rigid-body algorithm  [RBDA ch. 6], each composite about its own node's point.
 
     What a body carries on joints that stay in place on it counts as point masses at those joints first: their part of the
     inertia turns with the body and is constant in its axes.
@@ -66,7 +72,7 @@ def inertia_blocks(skel: Skeleton, m: Motion) -> list[np.ndarray]:
 
 def _inertia(skel: Skeleton, q: Any, v: Any, world_axes: bool) -> list[Any]:
     """I of the one subsystem of a skeleton."""
-    return inertia_blocks(skel, motion(skel, q, v, world_axes=world_axes))
+    return _composite_inertias(skel, motion(skel, q, v, world_axes=world_axes))
 
 
 def _shifted(r: Any, h: Any, mass: Any) -> np.ndarray:
@@ -81,21 +87,29 @@ def _shifted(r: Any, h: Any, mass: Any) -> np.ndarray:
     return out
 
 
-def rotors(skel: Skeleton, m: Motion, armature: Any, world_axes: bool = False) -> dict[int, Any]:
+def rotors(skel: Skeleton, m: Motion, armature: Any) -> dict[int, Any]:
     """node -> (nv_i, nv_i): inertias of rotors that turn with the joints' own speeds, where there are any; for quaternion
     joints along the world's axes if that is how the motion counts their turning rates."""
-    turned = {span.start: R for span, R in turned_axes(skel, m)} if world_axes else {}
+    if all(isinstance(x, (int, float)) and x == 0.0 for x in armature):
+        return {}
+    turned = {span.start: R for span, R in turned_axes(skel, m)} if m.world_axes else {}
     out = {}
     for i, n in enumerate(skel.tree.nodes):
         own = np.asarray(armature[n.v.start : n.v.stop])
         if any(not isinstance(x, (int, float)) or x != 0.0 for x in own.tolist()):
             D: Any = np.diag(own)
-            if n.v.start in turned:
+            if n.v.start in turned and not _alike(own[:3]):
                 R = turned[n.v.start]
                 D = np.array(D, dtype=common_type(R))
                 D[:3, :3] = R @ D[:3, :3] @ R.T
             out[i] = D
     return out
+
+
+def _alike(values: Any) -> bool:
+    """True if all are the same number or the same symbol: the same about any axes."""
+    first = values[0]
+    return all(x is first or (isinstance(x, float) and isinstance(first, float) and x == first) for x in values)
 
 
 def with_rotors(skel: Skeleton, blocks: list[Any], extra: Mapping[int, Any]) -> list[Any]:
@@ -176,7 +190,8 @@ def joint_wrenches(skel: Skeleton, m: Motion, a: Any, external: External = ()) -
 
 def inverse_tree(skel: Skeleton, m: Motion, a: Any, external: External = ()) -> np.ndarray:
     """Joint efforts of the open tree for accelerations a."""
-    return _efforts(skel, m, node_accelerations(skel, m, a), external)
+    tau, own = _efforts(skel, m, node_accelerations(skel, m, a), external), rotors(skel, m, skel.armature)
+    return tau + rotor_efforts(skel, own, a) if own else tau
 
 
 def _efforts(skel: Skeleton, m: Motion, acc: list[tuple[Any, Any]], external: External) -> np.ndarray:
@@ -213,12 +228,12 @@ def generalised(skel: Skeleton, m: Motion, wrenches: External) -> np.ndarray:
 
 
 def forward_tree(skel: Skeleton, m: Motion, tau: Any, external: External = (), extra: Mapping[int, Any] | None = None) -> np.ndarray:
-    """Accelerations of the open tree in O(n): the articulated-body recursion  [RBDA ch. 7]; `extra` are rotors.
+    """Accelerations of the open tree in O(n): the articulated-body recursion  [RBDA ch. 7]; `extra` are rotors besides the armatures.
 
     The DeNOC recursion of the papers is the same elimination (U D U' of the inertia, tips first).
     """
     nodes, n = skel.tree.nodes, len(skel.tree.nodes)
-    I_A = body_inertias(skel, m)
+    I_A, own_inertias = body_inertias(skel, m), (rotors(skel, m, skel.armature), extra or {})
     weight = np.concatenate([np.zeros(3), skel.gravity])
     own = [m.A[i] - (m.A[k.parent] if k.parent >= 0 else 0.0) for i, k in enumerate(nodes)]
     p_A = [cross_wrench(V, I @ V) for V, I in zip(m.V, I_A, strict=True)]
@@ -228,8 +243,7 @@ def forward_tree(skel: Skeleton, m: Motion, tau: Any, external: External = (), e
     for i in reversed(range(n)):
         S, U = m.S[i], I_A[i] @ m.S[i]
         D, u = S.T @ U, tau[nodes[i].v] - S.T @ p_A[i]
-        if extra and i in extra:
-            D = D + extra[i]
+        D = D + sum((inertias[i] for inertias in own_inertias if i in inertias), 0.0)
         retained[i] = (U, D, u)
         if nodes[i].parent >= 0:
             k = nodes[i].parent
@@ -250,8 +264,11 @@ def forward_tree(skel: Skeleton, m: Motion, tau: Any, external: External = (), e
 
 
 def kinetic_energy(skel: Skeleton, m: Motion) -> Any:
-    """Sum of m u.u / 2 + u.(w x h) + w.I w / 2, each about its node's point."""
+    """Sum of m u.u / 2 + u.(w x h) + w.I w / 2, each about its node's point, and of the armatures of the joints."""
     total: Any = 0.0
+    for i, I in enumerate(skel.armature):
+        if not isinstance(I, float) or I != 0.0:
+            total = total + 0.5 * I * m.v[i] * m.v[i]
     for mass, h, I, w, u in zip(skel.mass, m.moments, m.inertias, m.w, m.u, strict=True):
         total = total + 0.5 * (mass * (u @ u) + w @ (I @ w)) + u @ cross(w, h)
     return total

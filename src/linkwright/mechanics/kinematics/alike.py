@@ -235,7 +235,7 @@ def placed_part(own: Skeleton, x: Any) -> tuple[Skeleton, Skeleton, Any, Any, An
 def _numbers(skel: Skeleton) -> Any:
     for X in (*skel.X_PF, *skel.X_CM):
         yield from X
-    yield from (np.asarray(m) for m in skel.mass)
+    yield from (np.asarray(m) for m in (*skel.mass, *skel.armature))
     yield from skel.com
     yield from skel.inertia
 
@@ -252,7 +252,7 @@ def _form(skel: Skeleton, s: Subsystem) -> tuple[Any, ...]:
         form.append(tuple(x != 0.0 for x in skel.origins[i].tolist()) if apart else ())
         ball = skel.ball_axes[i]
         form.append(() if ball is None else ball.R.tobytes())
-        form.append((float(skel.mass[i]), *((x + 0.0).tobytes() for x in arrays)))  # + 0.0: no negative zeros
+        form.append((float(skel.mass[i]), float(n.joint.armature), *((x + 0.0).tobytes() for x in arrays)))  # + 0.0: no negative zeros
     return tuple(form)
 
 

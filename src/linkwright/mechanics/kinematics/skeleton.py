@@ -115,6 +115,11 @@ class Skeleton:
         )
 
     @cached_property
+    def armature(self) -> tuple[Any, ...]:
+        """Inertias that turn or slide with the joints' own speeds, one entry for every velocity."""
+        return tuple(n.joint.armature for n in self.tree.nodes for _ in range(n.v.stop - n.v.start))
+
+    @cached_property
     def turns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Places of quaternions in q, (joints, 4), and of their angular velocities in v, (joints, 3); of all other entries in both."""
         balls = [(n.q.start, n.v.start) for jt, n in zip(self.types, self.tree.nodes, strict=True) if "quaternion" in jt.coordinate_kinds]

@@ -17,10 +17,10 @@ from linkwright.model.file.geometry import frame_along, product, transpose, vect
 from linkwright.model.file.instead import instead, types
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
-from linkwright.model.file.units import KINDS, LENGTH
+from linkwright.model.file.units import INERTIA, KINDS, LENGTH, MASS, NONE
 from linkwright.numerics.groups import NameGroups
 
-JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames")  # and those of single types
+JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames", "armature")  # and those of single types
 
 
 def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | None) -> tuple[Joint, ...]:
@@ -134,11 +134,11 @@ def _explicit(context: Context, shapes: dict[str, Shape], name: str, node: FileN
     keys = node.keys(what, (*JOINT_KEYS, *_owners()))
     kind = _type(context, keys, node, what)
     first, second, point = _ends(context, shapes, keys, node, what)
-    options = _options(context, kind, keys, node, what)
+    options, armature = _options(context, kind, keys, node, what), _armature(context, kind, keys, what)
     if "frames" in keys:
         F, M = (_frame(context, n, f"{what}: frames") for n in keys["frames"].sequence(f"{what}: frames", 2))
         pin = keys["pin"].string(what) if "pin" in keys else ""
-        return Joint(name, kind, first, second, F, M, options, pin, node.where)
+        return Joint(name, kind, first, second, F, M, options, pin, node.where, armature)
     positions = [_position_in(context, shapes[b], p, keys, node, what) for b, p in ((first, point[0]), (second, point[1]))]
     rotations = _axes(context, shapes, kind, (first, second), point, keys, what)
     F, M = (Placement(p, r) for p, r in zip(positions, rotations, strict=True))
@@ -148,7 +148,7 @@ def _explicit(context: Context, shapes: dict[str, Shape], name: str, node: FileN
             f"{node.where}: {what} is no further joint: it is the hinge that {first} and {second} share at pin '{shared}', under this "
             f"name. Write `pin: {shared}` to say so, or take it out."
         )
-    return Joint(name, kind, first, second, F, M, options, shared, node.where)
+    return Joint(name, kind, first, second, F, M, options, shared, node.where, armature)
 
 
 def _is_pin(context: Context, shape: Shape, point: str) -> bool:
@@ -242,6 +242,20 @@ def _options(context: Context, kind: str, keys: dict[str, FileNode], node: FileN
             raise node.error(f"{what}: a {kind} needs its `{name}:`, {option.meaning}.")
         out.append((name, context.number(keys[name], KINDS[option.dimension], f"{what}: {name}")))
     return tuple(out)
+
+
+def _armature(context: Context, kind: str, keys: dict[str, FileNode], what: str) -> Any:
+    """Inertia on every velocity of the joint: kg m^2, kg where it slides; a bare number where it does both."""
+    if "armature" not in keys:
+        return 0.0
+    if not JOINTS[kind].coordinate_kinds:
+        raise keys["armature"].error(f"{what}: a {kind} joint does not move and has no armature. Take it out.")
+    kinds = {k == "length" for k in JOINTS[kind].coordinate_kinds}
+    dimension = NONE if len(kinds) == 2 else MASS if True in kinds else INERTIA
+    value = context.number(keys["armature"], dimension, f"{what}: armature")
+    if context.numeric(value) < 0.0:
+        raise keys["armature"].error(f"{what}: armature is {context.shown(value, dimension)}, it must be 0 or more.")
+    return value
 
 
 def _axes(

@@ -149,6 +149,8 @@ def dimension(d: Description, name: str, p: Parameter) -> Dimension:
     head, key, *_ = name.split(".")
     if head == "gravity":
         return ACCELERATION
+    if key == "armature":  # of a joint that turns and slides
+        return NONE
     return field_dimension(d, next(x for section in SECTIONS for x in getattr(d, section) if x.name == head and hasattr(x, key)), key)
 
 

@@ -270,6 +270,8 @@ def _joint(joint: Joint, flat: int) -> dict[str, Any]:
     if joint.pin:
         out["pin"] = joint.pin
     out.update(dict(joint.options))
+    if isinstance(joint.armature, Expr) or joint.armature != 0.0:
+        out["armature"] = joint.armature
     out["frames"] = [_placement(joint.frame_first, flat), _placement(joint.frame_second, flat)]
     return out
 
