@@ -13,12 +13,13 @@ called; `plane` only names the two axes for people. `ground` is the first body.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cache, cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from linkwright.errors import ModelError, Source, nearest
-from linkwright.model.expressions import Evaluation, Expr, evaluate_parameters, free_variables
+from linkwright.model.expressions import Evaluation, evaluate_parameters
+from linkwright.model.substitution import EYE3, NO_INERTIA, ZERO3, compared, note_variables, substitute
 from linkwright.numerics.pickling import essentials
 
 Scalar = Any  # float | Expr; after numbers(): float, complex or traced symbol
@@ -26,9 +27,6 @@ Vec3 = tuple[Scalar, Scalar, Scalar]
 Mat3 = tuple[Vec3, Vec3, Vec3]
 PointRef = tuple[str, str]  # (body, point)
 
-ZERO3: Vec3 = (0.0, 0.0, 0.0)
-EYE3: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-NO_INERTIA: Mat3 = (ZERO3, ZERO3, ZERO3)
 GROUND = "ground"
 
 
@@ -367,9 +365,9 @@ class Description:
         if any("." in name for name in values) and self.in_symbols is not self:
             return self.in_symbols._with(values)
         evaluated = self._evaluation if not values else Evaluation(evaluate_parameters(dict(self.parameters), values))
-        found = _substitute(self, evaluated)
+        found = substitute(self, evaluated)
         if self.poses:
-            poses = {name: _substitute(x, evaluated) for name, x in self.poses}
+            poses = {name: substitute(x, evaluated) for name, x in self.poses}
             named = tuple((name, x) for name, x in found.parameters if "." not in name)
             bodies = tuple(replace(b, start=poses[b.name]) for b in found.bodies)
             found = replace(found, bodies=bodies, parameters=named, drawn=(), poses=())
@@ -389,7 +387,7 @@ class Description:
         """Return the numbers of the drawing that may vary, by name: coordinates of pins that place something, lengths of links."""
         found = self.in_symbols
         used: set[str] = set()
-        _note_variables(tuple(getattr(found, name) for name in _compared(Description) if name != "parameters"), used)
+        note_variables(tuple(getattr(found, name) for name in compared(Description) if name != "parameters"), used)
         return {name: x for name, x in found.drawn if name in used}
 
     @cached_property
@@ -403,63 +401,3 @@ def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:
         if thing.name == name:
             return thing
     raise ModelError(f"there is no {kind} '{name}'. {nearest(name, [t.name for t in things], plural)}")
-
-
-@cache
-def _compared(kind: type) -> tuple[str, ...]:
-    """Names of the fields of a dataclass that may hold numbers; none for other classes."""
-    if not is_dataclass(kind) or kind is Source:
-        return ()
-    return tuple(f.name for f in fields(kind) if f.compare and f.name not in _HOLD_NONE.get(kind, ("name", "between")))
-
-
-@cache
-def _every_field(kind: Any) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind))
-
-
-_PLAIN = frozenset((float, str, int, bool, type(None)))  # types that hold no expression
-_CONSTANT = frozenset(map(id, (EYE3, ZERO3, NO_INERTIA)))  # values that hold none
-_HOLD_NONE: dict[type, tuple[str, ...]] = {Body: ("name", "start", "outline", "visuals"), Description: ("name", "units", "drawing", "cuts")}
-
-
-def _note_variables(value: Any, found: set[str]) -> None:
-    """Add the names that expressions in a part of a description depend on."""
-    if isinstance(value, Expr):
-        found |= free_variables(value)
-    elif isinstance(value, tuple):
-        for x in value:
-            _note_variables(x, found)
-    else:
-        for name in _compared(type(value)):
-            _note_variables(getattr(value, name), found)
-
-
-def _substitute(value: Any, evaluated: Evaluation) -> Any:
-    """The value with expressions evaluated; what holds none is the same object as before."""
-    kind = type(value)
-    if kind in _PLAIN:
-        return value
-    if kind is Expr:
-        return evaluated(value)
-    if kind is tuple:
-        if id(value) in _CONSTANT:
-            return value
-        parts = [x if type(x) in _PLAIN else _substitute(x, evaluated) for x in value]
-        for new, old in zip(parts, value, strict=True):
-            if new is not old:
-                return tuple(parts)
-        return value
-    changed = {}
-    for name in _compared(kind):
-        old = getattr(value, name)
-        if type(old) is not float and type(old) is not str and old:
-            new = _substitute(old, evaluated)
-            if new is not old:
-                changed[name] = new
-    if not changed:
-        return value
-    new = object.__new__(kind)  # as `dataclasses.replace`, which sets every field of frozen data one by one
-    held = vars(value)
-    vars(new).update({f: held[f] for f in _every_field(kind)}, **changed)
-    return new

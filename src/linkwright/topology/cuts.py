@@ -171,8 +171,8 @@ def _keep_protected(graph: Graph) -> tuple[tuple[int, ...], tuple[int, ...]]:
         joins = groups.merge(*graph.ends[e])
         if not joins and has_armature(graph.description.joints[e]):
             raise ModelError(
-                f"every joint of a loop has an armature, '{name}' too, and one of them must be cut: there the loop is closed by a condition, "
-                f"and an armature has no speed to turn with. Leave the armature of one of these joints out.",
+                f"every joint of a loop has an armature, '{name}' too, and one of them must be cut: there the loop is closed by a "
+                "condition, and an armature has no speed to turn with. Leave the armature of one of these joints out.",
                 graph.description.joints[e].where,
             )
         (retained if joins else forced).append(e)

@@ -42,13 +42,17 @@ LOOP = {
         "coupler": {"pins": ["B", "C"], "mass": 2.0, "com": "B", "inertia": 0.1},
         "rocker": {"pins": ["D", "C"], "mass": 1.5, "com": "D", "inertia": 0.08},
     },
-    "joints": {"A": {"pin": "A", "between": ["ground", "crank"], "armature": 0.07}, "D": {"pin": "D", "between": ["ground", "rocker"], "armature": 0.2}},
+    "joints": {"A": {"pin": "A", "between": ["ground", "crank"], "armature": 0.07},
+               "D": {"pin": "D", "between": ["ground", "rocker"], "armature": 0.2}},
 }  # fmt: skip
 SAME_LOOP = """
 <mujoco><option gravity="0 -9.81 0"/><worldbody>
-<body name="crank" pos="0 0 0"><joint type="hinge" axis="0 0 1" armature="0.07"/><inertial pos="0.05 0.15 0" mass="1" diaginertia="0.02 0.02 0.02"/>
-<body name="coupler" pos="0 0.3 0"><joint type="hinge" axis="0 0 1"/><inertial pos="0 0 0" mass="2" diaginertia="0.1 0.1 0.1"/></body></body>
-<body name="rocker" pos="0.9 0 0"><joint type="hinge" axis="0 0 1" armature="0.2"/><inertial pos="0 0 0" mass="1.5" diaginertia="0.08 0.08 0.08"/>
+<body name="crank" pos="0 0 0"><joint type="hinge" axis="0 0 1" armature="0.07"/>
+<inertial pos="0.05 0.15 0" mass="1" diaginertia="0.02 0.02 0.02"/>
+<body name="coupler" pos="0 0.3 0"><joint type="hinge" axis="0 0 1"/>
+<inertial pos="0 0 0" mass="2" diaginertia="0.1 0.1 0.1"/></body></body>
+<body name="rocker" pos="0.9 0 0"><joint type="hinge" axis="0 0 1" armature="0.2"/>
+<inertial pos="0 0 0" mass="1.5" diaginertia="0.08 0.08 0.08"/>
 </body></worldbody><equality><connect body1="coupler" body2="rocker" anchor="0.8 0.4 0"/></equality></mujoco>"""
 
 

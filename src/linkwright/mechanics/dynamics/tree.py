@@ -3,8 +3,8 @@
     M(q) a + h(q, v) = tau        (per subsystem; loops enter through J' lam above this layer)
 
 h holds Coriolis and gravity forces minus everything the forces of the model do. M holds the armatures of the joints, which turn with the
-joints' own speeds and have no place in space: they add efforts in the joints, and neither weight nor momentum. Recursions run in world axes; wrenches of
-forces come and go at the subsystem's origin, where they add without transformation.
+joints' own speeds and have no place in space: they add efforts in the joints, and neither weight nor momentum. Recursions run in world
+axes; wrenches of forces come and go at the subsystem's origin, where they add without transformation.
 """
 
 from __future__ import annotations
