@@ -54,7 +54,7 @@ class Mechanism:
 
     def __repr__(self) -> str:
         d = self.description
-        return f"<Mechanism {d.name!r}: {len(d.bodies) - 1} moving bodies, {len(d.joints)} joints>"
+        return f"<Mechanism {d.name!r}: {len(d.moving)} moving bodies, {len(d.joints)} joints>"
 
     @property
     def name(self) -> str:

@@ -147,13 +147,13 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
             pressure = _pressure(system, moving)
         except LinkwrightError as problem:
             how = f"not turned: {problem}"
-    masses = [b.mass for b in d.bodies[1:]]
+    masses = [b.mass for b in d.moving]
     residual = float(np.abs(system.phi(start) / system.loops.row_scale).max()) if system.tree.nc else 0.0
     return Summary(
         name=d.name,
         about=d.about,
         space="planar" if d.planar else "spatial",
-        bodies=len(d.bodies) - 1,
+        bodies=len(d.moving),
         joints=len(d.joints),
         freedoms=mobility.freedoms,
         idle=tuple("+".join(group) for group in mobility.idle),
@@ -216,7 +216,7 @@ def _swings(system: System, c: Trajectory) -> list[ChannelCurve]:
     """Angles of the links in a plane; in space those of the hinges. What goes round swings nowhere."""
     d = system.description
     hinges = [j.name for j in d.joints if is_hinge(JOINTS[j.type])]
-    names = [f"{b.name}.angle" for b in d.bodies[1:]] if d.planar else hinges
+    names = [f"{b.name}.angle" for b in d.moving] if d.planar else hinges
     found = c.read(names)
     return [ChannelCurve(n, n) for n in names if 1e-9 < np.ptp(found[n]) < 2 * np.pi - 1e-3]
 

@@ -99,31 +99,56 @@ def _head(root: xml.Element, system: System, timestep: float, forces: MujocoForc
 
 
 def _body(
-    parent: xml.Element, system: System, i: int, mass: list[Solid], floor: float, order: list[MujocoJoint], forces: MujocoForces
+    parent: xml.Element,
+    system: System,
+    i: int,
+    mass: list[Solid],
+    floor: float,
+    order: list[MujocoJoint],
+    forces: MujocoForces,
+    chain: tuple[tuple[int, Pose], ...] = (),
 ) -> None:
-    """A body with everything it carries; joints of the text are noted in `order`, which is MuJoCo's order of coordinates."""
+    """A body with everything it carries; joints of the text are noted in `order`, which is MuJoCo's order of coordinates.
+
+    `chain`: nodes of links between the parent and this body, with their poses in the parent; the body gets their joints.
+    """
     n, skel = system.tree.nodes[i], system.skel
     X_PB = skel.X_PF[i] @ skel.X_CM[i].inverse()  # pieces at zero
+    X_PB = chain[-1][1] @ X_PB if chain else X_PB
+    carried = [k for k, other in enumerate(system.tree.nodes) if other.parent == i]
+    if _joins_next(system, i, carried):
+        _body(parent, system, carried[0], mass, floor, order, forces, (*chain, (i, X_PB)))
+        return
     e = xml.SubElement(parent, "body", {"name": n.body, **_pose(X_PB)})
     if mass[i].raised:
         _note(e, f"massless or thin: mass or inertia raised to the floor of {floor:g}; MuJoCo needs some inertia in every direction")
     I = mass[i].inertia
     full = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
     xml.SubElement(e, "inertial", pos=_numbers(mass[i].com), mass=f"{mass[i].mass:.17g}", fullinertia=_numbers(full))
-    for at in placed_pieces(system, i):
-        _joint(e, system, at, forces)
-        order.append(at)
+    for node, X_PL in (*chain, (i, X_PB)):
+        for at in placed_pieces(system, node):
+            _joint(e, X_PB.inverse() @ X_PL @ skel.X_CM[node], at, forces)
+            order.append(at)
     _points(e, system, n.body)
-    for k, other in enumerate(system.tree.nodes):
-        if other.parent == i:
-            _body(e, system, k, mass, floor, order, forces)
+    for k in carried:
+        _body(e, system, k, mass, floor, order, forces)
 
 
-def _joint(body: xml.Element, system: System, at: MujocoJoint, forces: MujocoForces) -> None:
+def _joins_next(system: System, i: int, carried: list[int]) -> bool:
+    """True for a link inside a chain of hinges and sliders: MuJoCo has several joints in one body instead."""
+    n = system.tree.nodes[i]
+    if not system.description.body(n.body).chain or len(carried) != 1:
+        return False
+    every = [at for k in (i, *carried) for at in placed_pieces(system, k)]
+    simple = all(at.piece is not None and at.piece.kind in ("turn", "slide") for at in every)
+    return simple and all(n.body not in (c.first, c.second) for c in loops.closings(system))
+
+
+def _joint(body: xml.Element, X: Pose, at: MujocoJoint, forces: MujocoForces) -> None:
+    """A joint whose frame M is at `X` in the body where all coordinates are zero."""
     if at.piece is None:
         xml.SubElement(body, "freejoint", name=at.name)
         return
-    X = system.skel.X_CM[at.node]
     where = {"pos": _numbers(X.p)}
     if at.piece.kind == "ball":
         xml.SubElement(body, "joint", {"name": at.name, "type": "ball", **where})

@@ -91,6 +91,7 @@ class Body:
     outline: tuple[tuple[str, ...], ...] = ()  # polylines and polygons (closed: first == last) of point names, for pictures
     where: Source | None = _place()
     visuals: tuple[Visual, ...] = ()
+    chain: str = ""  # of a link inside a chain of joints: the name of the chain. It has no mass and is not shown
 
     def point(self, name: str) -> Point:
         for p in self.points:
@@ -346,6 +347,11 @@ class Description:
     @property
     def planar(self) -> bool:
         return self.plane is not None
+
+    @property
+    def moving(self) -> tuple[Body, ...]:
+        """Return the moving bodies that a user knows: all but ground and the links inside chains of joints."""
+        return tuple(b for b in self.bodies[1:] if not b.chain)
 
     def numbers(self, values: Mapping[str, Any] | None = None) -> Description:
         """Return this description with every `Expr` evaluated; `values` override parameters, over any scalar.

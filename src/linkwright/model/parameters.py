@@ -106,9 +106,10 @@ def single_parameters(described: Description) -> dict[str, Parameter]:
     """Numbers that change alone, nothing else with them: of bodies, joint points, rods, forces, gravity."""
     numbers = described.numbers()
     out: list[Parameter] = []
-    for body in numbers.bodies[1:]:
+    for body in numbers.moving:
         out += _of_masses(numbers, body)
-    for body in numbers.bodies:
+    shown = [b for b in numbers.bodies if not b.chain]
+    for body in shown:
         out += _of_points(numbers, body)
     for rod in numbers.rods:
         longer = partial(_with_rod, rod.name)
@@ -119,7 +120,7 @@ def single_parameters(described: Description) -> dict[str, Parameter]:
             kinds, size = {k == "length" for k in JOINTS[joint.type].coordinate_kinds}, float(joint.armature)
             kind = "" if len(kinds) == 2 else "mass" if True in kinds else "inertia"
             out.append(_parameter(numbers, f"{joint.name}.armature", kind, size, size, False, heavier, False))
-    for body in numbers.bodies:
+    for body in shown:
         out += _of_marked_points(numbers, body)
     for section, names in SECTIONS.items():
         out += [p for thing in getattr(numbers, section) for name in names for p in _of_field(numbers, section, thing, name)]

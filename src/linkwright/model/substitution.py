@@ -29,7 +29,10 @@ def _every_field(kind: Any) -> tuple[str, ...]:
 
 _PLAIN = frozenset((float, str, int, bool, type(None)))  # types that hold no expression
 _CONSTANT = frozenset(map(id, (EYE3, ZERO3, NO_INERTIA)))  # values that hold none
-_HOLD_NONE = {"Body": ("name", "start", "outline", "visuals"), "Description": ("name", "units", "drawing", "cuts")}  # fields of classes
+_HOLD_NONE = {  # fields of classes
+    "Body": ("name", "start", "outline", "visuals", "chain"),
+    "Description": ("name", "units", "drawing", "cuts"),
+}
 
 
 def note_variables(value: Any, found: set[str]) -> None:

@@ -164,7 +164,7 @@ def _theta(m: float, moment: np.ndarray, I: np.ndarray, names: Sequence[str]) ->
 
 def counterweight_blocks(d: Description, wanted: Sequence[str] | Mapping[str, Mapping[str, Any]]) -> list[CounterweightBlock]:
     limits = wanted if isinstance(wanted, Mapping) else {name: {} for name in wanted}
-    everything = sum(float(b.mass or 0.0) for b in d.bodies[1:])
+    everything = sum(float(b.mass or 0.0) for b in d.moving)
     out = []
     for name, given in limits.items():
         body = _moving_body(d, name)
@@ -213,7 +213,7 @@ def _known(given: Mapping[str, Any], allowed: Sequence[str], what: str) -> None:
 
 
 def _moving_body(d: Description, name: str) -> Body:
-    moving = {b.name: b for b in d.bodies[1:]}
+    moving = {b.name: b for b in d.moving}
     if name not in moving:
         raise UsageError(f"there is no moving body '{name}'. {nearest(name, moving, 'Bodies')}")
     return moving[name]

@@ -122,7 +122,7 @@ class MotionChannels(Mapping[str, Channel]):
         """Places that are listed: coordinates of joints, cylinders, angles of bodies, points."""
         out = [c.name for c in self.d.cylinders]
         out += [n for j in self.d.joints for n in _coordinates(j)]
-        for body in self.d.bodies[1:]:
+        for body in self.d.moving:
             out += [f"{body.name}.angle"] if self.d.planar else []
             out += [f"{body.name}.{p.name}" for p in body.points]
         rest = resting_points(self.d)

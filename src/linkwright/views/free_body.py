@@ -242,7 +242,7 @@ def of_loads(loads: Loads, body: str, where: str) -> FreeBody:
     place = loads.problem.place
     skel = place.loops.skel
     d = skel.tree.description
-    names = [b.name for b in d.bodies[1:]]
+    names = [b.name for b in d.moving]
     if body == d.bodies[0].name:
         raise UsageError(f"'{body}' is fixed; its load is the shaking force. Moving bodies: {', '.join(names)}.")
     if body not in names:

@@ -16,13 +16,15 @@ from linkwright.views.style import DRIVEN, PALETTE, mixed
 
 def colours(scene: Scene) -> dict[str, str]:
     """A colour for every body; the driven ones share the drive's."""
-    bodies = [b.name for b in scene.description.bodies[1:]]
+    bodies = [b.name for b in scene.description.moving]
     others = [b for b in bodies if b not in scene.driven]
     out = {b: PALETTE[i % len(PALETTE)] for i, b in enumerate(others)}
     for barrel, rod in (t.bodies for t in scene.telescopes if t.bodies[0]):
         colour = DRIVEN if {barrel, rod} & scene.driven else out[barrel]
         out[barrel] = out[rod] = colour
-    return {b: out.get(b, DRIVEN) for b in bodies}
+    found = {b: out.get(b, DRIVEN) for b in bodies}
+    links = {b.name: scene.shown_body(b.name) for b in scene.description.bodies[1:] if b.chain}
+    return {**found, **{link: found.get(b, PALETTE[8]) for link, b in links.items()}}
 
 
 def drawn_bodies(scene: Scene) -> list[str]:
@@ -31,7 +33,7 @@ def drawn_bodies(scene: Scene) -> list[str]:
     sliding = [g.block for g in scene.guides if not g.turns and g.block >= 0] if scene.description.planar else []
     blocks = {scene.skel.tree.nodes[node].body for node in sliding}
     shown = {*pairs, *(p.body for p in scene.pieces), *blocks}
-    return [pairs.get(b.name, b.name) for b in scene.description.bodies if b.name in shown]
+    return [pairs.get(b.name, b.name) for b in scene.description.bodies if b.name in shown and not b.chain]
 
 
 class PlanarDrawing:

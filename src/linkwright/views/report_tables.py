@@ -242,7 +242,7 @@ def masses(system: System) -> str:
     header = [("body", ""), ("mass", mass[0]), *((f"centre {x}", length[0]) for x in axes)]
     header += [("inertia", "kg m²")] if d.planar else [(f"I{x}{x}", "kg m²") for x in "xyz"]
     alike: dict[tuple[str, ...], tuple[tuple[Any, ...], list[str]]] = {}
-    for b in d.bodies[1:]:
+    for b in d.moving:
         if b.mass is None:
             continue
         inertia = [b.inertia[2][2]] if d.planar else [b.inertia[i][i] for i in range(3)]

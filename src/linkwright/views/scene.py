@@ -8,22 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from linkwright.errors import ChannelError
-from linkwright.joints import JOINTS, along_x, create, is_slider, track
+from linkwright.joints import JOINTS, create, is_slider, track
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, node_motion, pose_of
 from linkwright.model.description import Body, CoilSpring, Description, GasSpring, Joint, PointRef
 from linkwright.numerics.spatial import Pose, array
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
+from linkwright.views.outlines import dense, guide_samples, hull, inside, unit_circle
 from linkwright.views.tips import tips
 
-CURVED = 33  # points of a drawn guide that is not straight
 BARREL = 0.58  # length of a drawn barrel as a share of the shortest length of its telescope
 
 
@@ -205,7 +204,7 @@ class Scene:
             names = line[:-1] if closed else line
             out.append(BodyPiece(body.name, node, np.array([named[n] for n in names]), closed))
         plates = [p.points for p in out if p.closed]
-        out = [p for p in out if p.closed or len(p.points) != 2 or not any(_inside(p.points, plate) for plate in plates)]
+        out = [p for p in out if p.closed or len(p.points) != 2 or not any(inside(p.points, plate) for plate in plates)]
         if not out:
             places = self._places(body)
             return [BodyPiece(body.name, node, hull(places), len(places) > 2)] if len(places) > 1 else []
@@ -215,7 +214,7 @@ class Scene:
             rail = JOINTS[joint.type].guide is not None and joint.first == body.name
             near = drawn[np.argmin(np.linalg.norm(drawn - at, axis=1))]
             arm = np.array([near, at])
-            if not rail and np.linalg.norm(near - at) > 1e-6 * size and not any(_inside(arm, plate) for plate in plates):
+            if not rail and np.linalg.norm(near - at) > 1e-6 * size and not any(inside(arm, plate) for plate in plates):
                 out.append(BodyPiece(body.name, node, arm, False))
         return out
 
@@ -224,8 +223,14 @@ class Scene:
         for d in self.description.drives:
             for j in self.joints:
                 if j.name == d.joint:
-                    out.add(j.second if j.second != self.description.bodies[0].name else j.first)
+                    out.add(self.shown_body(j.second if j.second != self.description.bodies[0].name else j.first))
         return out
+
+    def shown_body(self, name: str) -> str:
+        """The body that a link inside a chain of joints leads to; any other body itself."""
+        while self.description.body(name).chain:
+            name = next(j.second for j in self.joints if j.first == name)
+        return name
 
     # ---------------------------------------------------------------- joints
 
@@ -244,6 +249,7 @@ class Scene:
             if (
                 not is_slider(create(j.type, j.options))
                 or ground in (j.first, j.second)
+                or any(self.description.body(name).chain for name in (j.first, j.second))
                 or not (self._on_axis(j.first, first) and self._on_axis(j.second, second))
             ):
                 continue
@@ -324,7 +330,7 @@ class Scene:
         """(body, name, place) of marked points of moving bodies: those that no joint, rod or spring uses."""
         used = {ref for pair in self._between() for ref in pair}
         out = []
-        for body in self.description.bodies[1:]:
+        for body in self.description.moving:
             joined = [at for _, at in self._joint_spots(body)]
             for p in body.points:
                 if (body.name, p.name) not in used and all(np.linalg.norm(array(p.at) - at) > 1e-9 for at in joined):
@@ -392,58 +398,12 @@ class Scene:
     def extent(self, at: Instant, *, whole_turn: bool) -> np.ndarray:
         """(n, 3): every place that is drawn, now or also over the turn (thinned out)."""
         instants = [at, *self.turn.instants[:: max(1, len(self.turn) // 48)]] if whole_turn and self.turn is not None else [at]
-        nodes: list[tuple[int, np.ndarray]] = [(p.node, _dense(p.points)) for p in self.pieces]
-        nodes += [(w.spot.node, w.spot.at + w.radius * _circle(w.axis)) for w in self.wheels]
+        nodes: list[tuple[int, np.ndarray]] = [(p.node, dense(p.points)) for p in self.pieces]
+        nodes += [(w.spot.node, w.spot.at + w.radius * unit_circle(w.axis)) for w in self.wheels]
         nodes += [(s.node, s.at[None]) for t in self.telescopes for s in t.ends]
         nodes += [(s.node, s.at[None]) for t in self.lines for s in t.ends]
         nodes += [(p.spot.node, p.spot.at[None]) for p in self.pins]
         nodes += [(s.node, s.at[None]) for _, _, s in self.marks]
-        nodes += [(g.node, _dense(g.curve) @ g.frame.R.T + g.frame.p) for g in self.guides]
+        nodes += [(g.node, dense(g.curve) @ g.frame.R.T + g.frame.p) for g in self.guides]
         stages = [Stage(self.skel, x) for x in instants]
         return np.concatenate([stage.place(node, points) for stage in stages for node, points in nodes] or [np.zeros((1, 3))])
-
-
-def guide_samples(joint: Any, low: float, high: float) -> np.ndarray:
-    """Values of a guide's coordinate at which its curve is drawn: both ends of a straight one."""
-    if along_x(joint):
-        return np.array([low, high])
-    more = 1e-6 if low == high else 0.0  # so that it has a direction
-    return np.linspace(low - more, high + more, CURVED)
-
-
-def _dense(points: np.ndarray) -> np.ndarray:
-    """A chain with places between its points, so that distances to it can be measured."""
-    return np.concatenate([points[:1], *(a + np.linspace(0.125, 1.0, 8)[:, None] * (b - a) for a, b in pairwise(points))])
-
-
-def _circle(axis: np.ndarray) -> np.ndarray:
-    """(12, 3): a unit circle about an axis."""
-    across = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
-    across /= np.linalg.norm(across)
-    angles = np.linspace(0.0, 2 * np.pi, 12, endpoint=False)
-    return np.outer(np.cos(angles), across) + np.outer(np.sin(angles), np.cross(axis, across))
-
-
-def _inside(spoke: np.ndarray, plate: np.ndarray) -> bool:
-    """True if a line from a corner of a plate to a point of its plane ends inside: it would only clutter the plate."""
-    if np.linalg.norm(plate - spoke[0], axis=1).min() > 1e-9:
-        return False
-    size = float(np.ptp(plate, axis=0).max())
-    _, _, axes = np.linalg.svd(plate - plate.mean(axis=0))
-    end = spoke[1] + 1e-6 * (plate.mean(axis=0) - spoke[1])  # an end on an edge counts as inside
-    local = (plate - end) @ axes.T
-    if abs(local[:, 2]).max() > 1e-6 * size:
-        return False
-    angles = np.arctan2(local[:, 1], local[:, 0])
-    turns = np.roll(angles, -1) - angles
-    return bool(abs(np.sum((turns + np.pi) % (2 * np.pi) - np.pi)) > np.pi)
-
-
-def hull(points: np.ndarray) -> np.ndarray:
-    """Points in the order of their outline, as seen across their flattest direction."""
-    if len(points) < 3:
-        return points
-    centre = points.mean(axis=0)
-    _, _, axes = np.linalg.svd(points - centre)
-    flat = (points - centre) @ axes[:2].T
-    return points[np.argsort(np.arctan2(flat[:, 1], flat[:, 0]), kind="stable")]

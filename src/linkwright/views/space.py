@@ -8,8 +8,9 @@ import numpy as np
 
 from linkwright.mechanics.instant import Instant
 from linkwright.results.trajectory import unit_of
+from linkwright.views.outlines import hull
 from linkwright.views.planar import colours, drawn_bodies
-from linkwright.views.scene import Scene, Stage, hull
+from linkwright.views.scene import Scene, Stage
 from linkwright.views.sheet import Sheet, nice_length
 from linkwright.views.style import PALETTE, Theme, mixed
 

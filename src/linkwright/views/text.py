@@ -25,7 +25,7 @@ def turn_channels(c: Trajectory) -> list[str]:
         n for j in d.joints for n in (j.name, f"{j.name}.slide") if n in c.channels and c.dimension(n) == "length" and c[n].ndim == 1
     ]
     if d.planar:
-        others = [*sliders, *(f"{b.name}.angle" for b in d.bodies[1:])]
+        others = [*sliders, *(f"{b.name}.angle" for b in d.moving)]
     else:
         others = [j.name for j in d.joints if j.name in c.channels and c[j.name].ndim == 1]
     moving = [n for n in others if n not in lead and np.ptp(c[n]) > 1e-9 and not _repeats(c, n, lead)]

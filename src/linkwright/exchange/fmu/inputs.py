@@ -292,7 +292,7 @@ def _kinds(system: Any, drive: Mapping[str, Any], inputs: Any) -> dict[str, str]
         raise UsageError(f"inputs is a dict, inputs={{'A': 'torque'}}, or a list of names, not {type(inputs).__name__}.")
     given = dict(inputs) if isinstance(inputs, Mapping) else dict.fromkeys(inputs)
     d = system.description
-    bodies = [b.name for b in d.bodies[1:]]
+    bodies = [b.name for b in d.moving]
     movable = [*(j.name for j in d.joints), *(c.name for c in d.cylinders)]
     out: dict[str, str] = {}
     for name, kind in given.items():

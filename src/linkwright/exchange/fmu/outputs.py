@@ -98,7 +98,7 @@ class OutputReader:
             parts = [f"{joint.name}.{n}" if n else joint.name for n in names]
             out += [n for p in parts for n in (p, f"{p}.v") if n in self.channels]
         out += [n for c in d.cylinders for n in (c.name, f"{c.name}.v")]
-        for body in d.bodies[1:]:
+        for body in d.moving:
             out += [f"{body.name}.angle"] if planar else []
             marked = [p.name for p in body.points if not self._is_eye(body.name, p)]
             out += [f"{body.name}.{p}{tail}" for p in marked for tail in ("", ".v")]

@@ -7,11 +7,13 @@ universal joint turns about x of F and y of M.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from linkwright.errors import listing, nearest
 from linkwright.joints import JOINTS
-from linkwright.model.description import EYE3, ZERO3, Joint, Mat3, Placement, Vec3
+from linkwright.model.description import EYE3, ZERO3, Body, Joint, Mat3, Placement, Vec3
+from linkwright.model.file.chains import is_chain, link_body, read_chain
 from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import frame_along, product, transpose, vector
 from linkwright.model.file.instead import instead, types
@@ -23,15 +25,32 @@ from linkwright.numerics.groups import NameGroups
 JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames", "armature")  # and those of single types
 
 
-def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | None) -> tuple[Joint, ...]:
-    """Explicit joints in file order, then the hinges of pins that no joint names."""
+@dataclass(frozen=True)
+class Joints:
+    """The joints of a model, and the links inside its chains of joints: their bodies, and their poses in symbols."""
+
+    joints: tuple[Joint, ...]
+    links: tuple[Body, ...] = ()
+    poses: tuple[tuple[str, Placement], ...] = ()
+
+
+def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | None) -> Joints:
+    """The hinges of pins that no joint names, then explicit joints in file order."""
     explicit: list[Joint] = []
-    entries = node.mapping("joints") if node else {}
-    for name, entry in entries.items():
+    links: dict[str, tuple[Shape, str]] = {}
+    sections = node.mapping("joints") if node else {}
+    entries: dict[str, FileNode] = {}  # of every joint
+    for name, entry in sections.items():
         context.check_name(name, entry, "joint")
-        if name == "t":
-            raise entry.error("a joint cannot be called 't', which is the time. Rename it.")
-        explicit.append(_explicit(context, shapes, name, entry))
+        if not is_chain(entry):
+            _add(entries, name, entry)
+            explicit.append(_explicit(context, shapes, name, entry))
+            continue
+        made, between = read_chain(context, shapes, name, entry, _explicit)
+        explicit += made
+        links |= {link.name: (link, name) for link in between}
+        for joint, piece in entry.mapping(name)["chain"].mapping(name).items():
+            _add(entries, context.check_name(joint, piece, "joint"), piece)
     pins = _shared_pins(context, shapes)
     covered: dict[str, list[Joint]] = {pin: [] for pin in pins}
     for joint in explicit:
@@ -50,7 +69,17 @@ def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | Non
                 f"the name '{joint.name}' is taken twice: by this joint and by the hinge at pin '{joint.pin}'. Rename the joint, "
                 f"or make it the joint of that pin with `pin: {joint.pin}`."
             )
-    return tuple(automatic + explicit)
+    bodies = tuple(link_body(link, chain) for link, chain in links.values())
+    return Joints(tuple(automatic + explicit), bodies, tuple((name, link.pose) for name, (link, _) in links.items()))
+
+
+def _add(entries: dict[str, FileNode], name: str, node: FileNode) -> None:
+    """Note the place of a joint; joints inside chains and outside share one list of names."""
+    if name == "t":
+        raise node.error("a joint cannot be called 't', which is the time. Rename it.")
+    if name in entries:
+        raise node.error(f"the name '{name}' is taken twice: by this joint and by the one at {entries[name].where}. Rename one.")
+    entries[name] = node
 
 
 def _shared_pins(context: Context, shapes: dict[str, Shape]) -> dict[str, list[str]]:
@@ -328,4 +357,5 @@ def joint_places(node: FileNode | None) -> set[str]:
         connect = (entry.entries or {}).get("connect")
         for item in (connect.items or ()) if connect else ():
             places.add((item.text or "").strip().partition(".")[2])
+        places |= joint_places((entry.entries or {}).get("chain"))
     return places

@@ -148,7 +148,8 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
     _drawing(context, keys.get("drawing"), (plane if context.planar else None) or "xyz")
     context.joint_places = joint_places(keys.get("joints"))
     shapes = read_shapes(context, keys.get("bodies"), keys.get("guess"))
-    joints = read_joints(context, shapes, keys.get("joints"))
+    found_joints = read_joints(context, shapes, keys.get("joints"))
+    joints = found_joints.joints
     elements = Elements(context, shapes, joints)
     cylinder_names = tuple(keys["cylinders"].mapping("cylinders")) if "cylinders" in keys else ()
     channels = ChannelDimensions(elements.joints, elements.points, cylinder_names, plane if context.planar else None)
@@ -156,7 +157,7 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
     found = Description(
         name=_label(keys.get("name"), document.name),
         about=" ".join(keys["about"].string("about").split()) if "about" in keys else "",
-        bodies=bodies,
+        bodies=(*bodies, *found_joints.links),
         joints=joints,
         plane=plane if context.planar else None,
         units=shown,
@@ -182,7 +183,7 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
     )
     if in_symbols:
         fixed = {pin for shape in shapes.values() if shape.turned for pin in shape.fitted}  # no expression knows how they act
-        poses = tuple((name, shape.pose) for name, shape in shapes.items())
+        poses = (*((name, shape.pose) for name, shape in shapes.items()), *found_joints.poses)
         found = replace(found, poses=poses, drawn=tuple((n, x) for n, x in context.drawn.items() if n.split(".")[0] not in fixed))
     vars(found)["_evaluation"] = context.evaluation
     left = {name: node for name, node in single.items() if name not in context.drawn}

@@ -59,8 +59,8 @@ def write(description: Description) -> str:
         sections["gravity"] = list(d.gravity[:flat])
     sections["parameters"] = {name: _bounded(d, name, x) for name, x in d.parameters}
     sections["drawing"] = {name: list(at[:flat]) for name, at in d.drawing}
-    sections["bodies"] = {b.name: _body(b, flat) for b in d.bodies}
-    sections["joints"] = {j.name: _joint(j, flat) for j in d.joints}
+    sections["bodies"] = {b.name: _body(b, flat) for b in d.bodies if not b.chain}
+    sections["joints"] = _joints(d, flat)
     sections["rods"] = {r.name: {"between": _ends(r.between), "length": r.length} for r in d.rods}
     sections["couplings"] = {c.name: _coupling(c) for c in d.couplings}
     sections["gears"] = {g.name: _gear(g) for g in d.gears}
@@ -74,7 +74,7 @@ def write(description: Description) -> str:
     sections["loads"] = {load.name: _load(load, flat) for load in d.loads}
     sections["drive"] = {x.joint: _drive(x) for x in d.drives}
     sections["start"] = {channel: list(v) if isinstance(v, tuple) else v for channel, v in d.start}
-    sections["guess"] = {b.name: _pose(b.start, flat) for b in d.bodies[1:]}
+    sections["guess"] = {b.name: _pose(b.start, flat) for b in d.moving}
     shared = _shared(sections, d)
     if shared:
         items = [(k, v if k == "parameters" else _abbreviate(v, shared)) for k, v in sections.items()]
@@ -262,6 +262,23 @@ def _body(body: Body, flat: int) -> dict[str, Any]:
         out["inertia"] = [I[i][i] for i in range(3)] if diagonal else [list(row) for row in I]
         if NO_INERTIA == I:
             out["inertia"] = [0.0, 0.0, 0.0]
+    return out
+
+
+def _joints(d: Description, flat: int) -> dict[str, Any]:
+    """Joints by name; those of a chain together, from its first to its second body."""
+    links = {b.name: b for b in d.bodies if b.chain}
+    out: dict[str, Any] = {}
+    for j in d.joints:
+        carried, carrier = links.get(j.second), links.get(j.first)
+        link = carried or carrier
+        if link is None:
+            out[j.name] = _joint(j, flat)
+            continue
+        chain = out.setdefault(link.chain, {"between": [j.first, j.second], "chain": {}})
+        chain["between"][1] = j.second
+        piece = {k: x for k, x in _joint(j, flat).items() if k != "between"}
+        chain["chain"][j.name] = piece if carried is None else {**piece, "guess": _pose(carried.start, flat)}
     return out
 
 

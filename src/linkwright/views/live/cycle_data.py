@@ -250,7 +250,7 @@ def interesting(system: System, run: Trajectory) -> list[str]:
     wanted += [n for n in run.columns if run.columns[n].values.ndim == 1]
     wanted += [f"{pin}.on.{body}.size" for pin, body in eyes(d)]
     wanted += [n for n in run.channels if n.startswith(("energy.", "work.", "motor."))]
-    wanted += [f"{b.name}.angle" for b in d.bodies[1:]] + [f"{p}.{axis}" for p in _points(system) for axis in d.plane or "xyz"]
+    wanted += [f"{b.name}.angle" for b in d.moving] + [f"{p}.{axis}" for p in _points(system) for axis in d.plane or "xyz"]
     wanted += [f"{p}.curvature" for p in _points(system)]
     wanted += [n for n in run.channels if n.startswith("singular.")]
     known, first = set(run.channels), run[0:1]
@@ -269,7 +269,7 @@ def _points(system: System) -> list[str]:
     """Marked points, at which nothing is joined."""
     d = system.description
     out = []
-    for b in d.bodies[1:]:
+    for b in d.moving:
         joined = [j.frame_first.at if j.first == b.name else j.frame_second.at for j in d.joints if b.name in (j.first, j.second)]
         out += [f"{b.name}.{p.name}" for p in b.points if all(np.linalg.norm(np.subtract(p.at, at)) > 1e-9 for at in joined)]
     return out

@@ -127,7 +127,7 @@ def _pins(system: System, unique: dict[tuple[str, str], bool]) -> list[dict[str,
 def _marked(d: Description) -> list[dict[str, Any]]:
     """Points of moving bodies at which nothing is joined: what is worth tracing."""
     out = []
-    for b in d.bodies[1:]:
+    for b in d.moving:
         joined = [
             np.array(j.frame_first.at if j.first == b.name else j.frame_second.at, float) for j in d.joints if b.name in (j.first, j.second)
         ]

@@ -18,7 +18,8 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.model.description import Description, Joint
-from linkwright.views.scene import Arrow, Pin, Scene, SceneGuide, ScenePoint, Stage, Telescope, guide_samples, hull
+from linkwright.views.outlines import guide_samples, hull
+from linkwright.views.scene import Arrow, Pin, Scene, SceneGuide, ScenePoint, Stage, Telescope
 
 BAR = 0.10  # width of a bar as a share of the typical link
 DIGITS = 15  # after the point, metres: far below what is drawn, and it drops the noise of 1e-17

@@ -206,7 +206,7 @@ def overview(trajectory: Trajectory, path: Place = None, *, over: str | None = N
 def main_angles(c: Trajectory, over: str = "") -> list[str]:
     """Body angles in the plane, joint coordinates in space; without the one plotted over and what is at rest or repeats it."""
     d = c.skel.tree.description
-    names = [f"{b.name}.angle" for b in d.bodies[1:]] if d.planar else [j.name for j in d.joints if j.name in c.channels]
+    names = [f"{b.name}.angle" for b in d.moving] if d.planar else [j.name for j in d.joints if j.name in c.channels]
     base = c[over] if over in c.channels and over != "t" else None
     out = []
     for name in names:
@@ -222,7 +222,7 @@ def marked_points(c: Trajectory) -> list[str]:
     """Points of moving bodies that are no joint, such as `coupler.P`; otherwise the last joint of the last body."""
     d = c.skel.tree.description
     out = []
-    for b in d.bodies[1:]:
+    for b in d.moving:
         joined = [
             np.array(j.frame_first.at if j.first == b.name else j.frame_second.at, float) for j in d.joints if b.name in (j.first, j.second)
         ]

@@ -62,7 +62,7 @@ def path_of(
 
 def _points(c: Trajectory, points: str | Sequence[str] | None) -> list[str]:
     names = [points] if isinstance(points, str) else list(points) if points is not None else marked_points(c)
-    known = [f"{b.name}.{p.name}" for b in c.skel.tree.description.bodies[1:] for p in b.points]
+    known = [f"{b.name}.{p.name}" for b in c.skel.tree.description.moving for p in b.points]
     if not names:
         example = f", for example points=['{known[-1]}']" if known else ""
         raise UsageError(f"the mechanism has no marked point to follow; name some{example}.")
