@@ -16,6 +16,7 @@ class ImportReport:
     inferred: tuple[str, ...] = ()  # "coupler and rocker: two points on one axis become the hinge 'C'"
     dropped: tuple[str, ...] = ()  # "3 collision shapes", "sensor 'imu'"
     gaps: tuple[tuple[str, float], ...] = ()  # joint that closes a loop -> distance of its two sides in the file's pose, m
+    angles: tuple[tuple[str, float], ...] = ()  # the same of the rotation that it holds, rad; joints that hold none are not listed
 
 
 @dataclass(frozen=True)
