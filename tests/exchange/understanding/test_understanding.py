@@ -16,8 +16,8 @@ from tests.exchange.understanding.linkages import C_COUPLER, C_ROCKER, about_x, 
 DOWN_THE_TREE = {"A": 2.0, "D": -0.7}  # N m
 
 
-def understood(d: Description, *closing: str, **options: object) -> Imported:
-    return understand(Imported(d, closing), **options)  # ty: ignore[invalid-argument-type]
+def understood(d: Description, *closing: str, points_only: tuple[str, ...] = ()) -> Imported:
+    return understand(Imported(d, closing), points_only=points_only)
 
 
 def accelerations(d: Description) -> np.ndarray:

@@ -15,9 +15,7 @@ ALIGNED = 4e-16  # sine of an angle between axes that round-off explains
 
 def placement(X: Pose) -> Placement:
     """Return a pose as plain data."""
-    rows = tuple(tuple(float(x) for x in row) for row in X.R)
-    at = tuple(float(x) for x in X.p)
-    return Placement((at[0], at[1], at[2]), (rows[0], rows[1], rows[2]))  # ty: ignore[invalid-argument-type]
+    return Placement(vector(X.p), (vector(X.R[0]), vector(X.R[1]), vector(X.R[2])))
 
 
 def vector(x: Any) -> tuple[float, float, float]:

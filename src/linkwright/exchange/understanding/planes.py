@@ -28,14 +28,14 @@ LEVEL = 1e-2  # share of the mechanism's size by which the points of a planar lo
 
 
 @dataclass(frozen=True)
-class Planar:
+class PlanarLoops:
     """A description whose planar loops are closed by hinges with parallel axes, and sentences about it."""
 
     description: Description
     sentences: tuple[str, ...] = ()
 
 
-def planar_loops(d: Description, closing: Sequence[str]) -> Planar:
+def planar_loops(d: Description, closing: Sequence[str]) -> PlanarLoops:
     """Make hinges of the points that close planar loops, and the axes of all planar loops parallel."""
     sentences: list[str] = []
     for name in closing:
@@ -50,7 +50,7 @@ def planar_loops(d: Description, closing: Sequence[str]) -> Planar:
             inside = quoted(s.joint.name for s in steps)
             sentences.append(f"the loop of {inside} is planar: the point '{name}' that closes it became a hinge, without redundant rows.")
     d, said = _aligned(d)
-    return Planar(d, (*sentences, *said))
+    return PlanarLoops(d, (*sentences, *said))
 
 
 def _with_joint(d: Description, joint: Joint) -> Description:

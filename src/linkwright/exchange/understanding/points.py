@@ -49,7 +49,7 @@ def joined(d: Description, closing: Sequence[str]) -> Joined:
 
 
 def _group(d: Description, group: Sequence[Joint]) -> tuple[dict[str, Joint | None], list[str]]:
-    """What becomes of points between two bodies: new joints by name, None for those that are left out."""
+    """New joints in place of points between two bodies, by name, None for those that are left out; and sentences."""
     one = group[0]
     group = [j if j.first == one.first else _other_way(j) for j in group]
     at = np.array([j.frame_first.at for j in group], float), np.array([j.frame_second.at for j in group], float)
