@@ -21,7 +21,8 @@ import numpy as np
 from benchmarks.workshop import Workshop, version
 from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.cli.bench.clocks import best_call
-from linkwright.exchange import MujocoMap, to_mjcf
+from linkwright.exchange import MujocoMap
+from linkwright.exchange.mujoco import mjcf
 
 ENGINE = "MuJoCo"
 STEPS = 200  # of one rollout; 1 ms each
@@ -39,7 +40,7 @@ def small_model(case: BenchCase, timestep: float = 1e-3) -> tuple[Any, Any, Mujo
     if find_spec("mujoco") is None:
         raise Unavailable("the package 'mujoco' is not installed")
     mujoco: Any = import_module("mujoco")
-    root = xml.fromstring(to_mjcf(case.system, timestep=timestep))
+    root = xml.fromstring(mjcf(case.system, timestep=timestep).text)
     for parent in list(root.iter()):
         for drawn in [e for e in parent if e.tag == "geom" and "type" in e.attrib]:
             parent.remove(drawn)

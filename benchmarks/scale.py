@@ -23,7 +23,8 @@ import numpy as np
 
 from linkwright.cli.bench.clocks import seconds_of
 from linkwright.compiler.timing import time_aosoa
-from linkwright.exchange import MujocoMap, to_mjcf
+from linkwright.exchange import MujocoMap
+from linkwright.exchange.mujoco import mjcf
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
 from linkwright.results.state import State
@@ -112,7 +113,7 @@ def _mujoco(s: System, state: State) -> dict[str, Any]:
     if find_spec("mujoco") is None:
         return {"note": "the package 'mujoco' is not installed"}
     mujoco: Any = import_module("mujoco")
-    text = to_mjcf(s, timestep=1e-3)
+    text = mjcf(s, timestep=1e-3).text
     found: list[Any] = []
 
     def first() -> None:

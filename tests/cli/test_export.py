@@ -46,7 +46,7 @@ def test_the_ending_decides_the_format(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_own_files_are_replaced_and_others_are_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, more in (("a.fmu", ["--platforms", "none"]), ("a.c", []), ("a.js", [])):
+    for name, more in (("a.fmu", ["--platforms", "none"]), ("a.c", []), ("a.js", []), ("a.xml", [])):
         for _ in range(2):
             assert said(capsys, "slider-crank", "-o", tmp_path / name, *more)[0] == 0
         assert files.made_by_linkwright(tmp_path / name)
@@ -61,6 +61,16 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0 and "wrote" in err
     data = json.loads(out)
     assert disagreements("export", data) == [] and data["format"] == "c" and len(data["files"]) == 2
+
+
+def test_losses_are_printed_and_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, "punch-press", "-o", tmp_path / "a.xml", "--timestep", "5e-4", "--json")
+    data = json.loads(out)
+    assert code == 0 and disagreements("export", data) == [] and [x["name"] for x in data["lost"]] == ["sheet", "E"]
+    assert err.startswith("warning: MJCF: 'punch-press' loses sheet (") and 'timestep="0.0005' in (tmp_path / "a.xml").read_text()
+    with pytest.warns(lw.exchange.LossWarning, match="MJCF: 'punch-press' loses sheet") as warned:
+        lw.load("punch-press").export(tmp_path / "b.mjcf")
+    assert warned[0].filename == __file__ and len(warned) == 1
 
 
 WRONG = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree as xml
 
 import mujoco
@@ -9,7 +11,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.exchange import MujocoMap, mujoco_state, to_mjcf
+from linkwright.exchange import LossWarning, MujocoMap, mujoco_state, to_mjcf
+from linkwright.exchange.mujoco import mjcf
+from linkwright.model.description import Drive, Placement, Stop, Visual
 from linkwright.system.system import System
 from tests.exchange import states
 from tests.sweeps import every_model, some
@@ -62,7 +66,7 @@ def hard_acceleration(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
 
 def assert_same_motion(there: MujocoMap, st: lw.State, data: mujoco.MjData, ours: np.ndarray, soft: float = SOFT) -> None:
     scale = np.abs(ours).max()
-    hard = RAISED if "raised" in to_mjcf(there.system) else HARD
+    hard = RAISED if any("raised" in x.why for x in mjcf(there.system).lost) else HARD
     np.testing.assert_allclose(there.acceleration(st, hard_acceleration(there.model, data)), ours, atol=hard * scale)
     without_loops = np.abs(there.acceleration(st, data.qacc_smooth)).max()
     np.testing.assert_allclose(there.acceleration(st, data.qacc), ours, atol=soft * max(scale, without_loops))
@@ -189,17 +193,17 @@ def _ours(there: MujocoMap, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray
     return T.T @ data.qpos, T.T @ data.qvel
 
 
-def test_massless_bodies_are_marked() -> None:
-    text = to_mjcf(lw.load("rssr-7r"))
-    assert text.count("raised to the floor of 1e-08") == 6  # three massless links, and three rods that are thin
-    assert "raised" not in to_mjcf(lw.load("carpet-scraper"))
+def test_raised_masses_are_losses() -> None:
+    raised = [x.name for x in mjcf(lw.load("rssr-7r")).lost if "raised to 1e-08" in x.why]
+    assert len(raised) == 6 and {"link2", "link4", "link5"} < set(raised)  # three massless links, and three rods that are thin
+    assert not any("raised" in x.why for x in mjcf(lw.load("carpet-scraper")).lost)
 
 
-def test_what_is_lost_is_told_and_comes_with_the_effort() -> None:
+def test_losses_are_a_warning_and_a_list_and_come_with_the_effort() -> None:
     m = lw.load("punch-press")
-    with pytest.warns(UserWarning, match=r"to_mjcf: 'punch-press' loses sheet \(a load that varies by a table or formula\)"):
+    with pytest.warns(LossWarning, match=r"to_mjcf: 'punch-press' loses sheet \(a load that varies by a table or formula\)") as said:
         text = to_mjcf(m)
-    assert "sheet" in text.split("<compiler")[0]
+    assert [x.name for x in said[0].message.lost] == ["sheet", "E"] and said[0].filename == __file__
     there = MujocoMap.of(mujoco.MjModel.from_xml_string(text), m.system)
     low = m.system.assemble({"E": 3.3})  # the sheet pushes here
     assert np.abs(there.effort(low)).max() > 1.0
@@ -292,7 +296,7 @@ def test_what_mjcf_cannot_hold_is_named() -> None:
     with pytest.warns(UserWarning, match=r"turn \(it acts in 'A', which is cut there; choose other cuts\)"):
         to_mjcf(lw.compile(lw.load(cut), cuts=["A"]))
     stopped = {**FORCED, "stops": {"A": {"max": 2.0, "stiffness": 100.0}}}
-    with pytest.warns(UserWarning, match=r"A \(a stop"):
+    with pytest.warns(UserWarning, match=r"A \(the stiffness of a stop"):
         to_mjcf(lw.load(stopped))
     steep = {**FORCED, "springs": {"gas": {**FORCED["springs"]["gas"], "progression": 6.0}}}
     with pytest.warns(UserWarning, match=r"gas \(its push is a cubic there, [\d.]+ % off"):
@@ -300,6 +304,64 @@ def test_what_mjcf_cannot_hold_is_named() -> None:
     varying = {**FORCED, "loads": {"wave": {"on": "coupler.P", "force": ["2 N * sin(3 rad/s * t)", 0]}}}
     with pytest.warns(UserWarning, match="wave"):
         to_mjcf(lw.load(varying))
+
+
+def test_armatures_limits_gears_and_controls(rng: np.random.Generator) -> None:
+    """Rotor inertia joins M, a rigid stop is a range, a drive's gear and limits are the motor's."""
+    m = lw.load({**FORCED, "drive": {"A": {"torque": 2.0}}})
+    d = m.description
+    changed = replace(
+        d,
+        joints=tuple(replace(j, armature=0.25) if j.name == "A" else j for j in d.joints),
+        stops=(Stop("end", "A", None, -0.5, None), Stop("pad", "D", 1e4, 0.1, 2.0), Stop("ram end", "ram", None, 0.2, 1.5)),
+        drives=(replace(d.drives[0], gear=4.0, limits=(-40.0, 80.0)),),
+    )
+    system = System(changed)
+    found = mjcf(system)
+    model = mujoco.MjModel.from_xml_string(found.text)
+    assert [x.name for x in found.lost] == ["pad"]
+    assert model.dof_armature[model.joint("A").dofadr[0]] == 0.25
+    np.testing.assert_allclose(model.joint("A").range, [-0.5, 1e9])
+    np.testing.assert_allclose(model.joint("D").range, [0.1, 2.0])
+    np.testing.assert_allclose(model.tendon_range[model.tendon("ram").id], [0.2, 1.5])
+    assert model.actuator("A").gear[0] == 4.0 and model.key("start").ctrl[model.actuator("A").id] == 2.0
+    np.testing.assert_allclose(model.actuator("A").forcerange, [-10.0, 20.0])  # before the gear
+
+
+def test_prescribed_motions_are_named() -> None:
+    for kind in ("speed", "position", "moves"):
+        d = replace(lw.load("four-bar").description, drives=(Drive("A", kind),))
+        assert [x.name for x in mjcf(System(d)).lost] == ["A"]
+    assert not mjcf(System(replace(d, drives=(Drive("A", "free"),)))).lost
+
+
+def test_shapes_are_geoms_without_mass_or_contact(tmp_path: Path) -> None:
+    (tmp_path / "rod.stl").write_bytes(_tetrahedron())
+    d = lw.load("four-bar").description
+    at = Placement((0.1, 0.2, 0.3), ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
+    shapes = (
+        Visual("box", (0.2, 0.4, 0.6), at, colour="#ff0000"), Visual("cylinder", (0.1, 0.5, 0.0)), Visual("sphere", (0.3, 0.0, 0.0)),
+        Visual("mesh", (0.001, 0.001, 0.001), file=str(tmp_path / "rod.stl")), 
+        Visual("mesh", file="nowhere.stl"), Visual("mesh", file="rod.dae"),
+    )  # fmt: skip
+    system = System(replace(d, drives=(), bodies=tuple(replace(b, visuals=shapes) if b.name == "crank" else b for b in d.bodies)))
+    found = mjcf(system)
+    assert [x.name for x in found.lost] == ["crank", "crank"] and "no such file" in str(found.lost) and ".dae" in str(found.lost)
+    model = mujoco.MjModel.from_xml_string(found.text)
+    crank = model.body("crank")
+    own = range(int(crank.geomadr[0]), int(crank.geomadr[0] + crank.geomnum[0]))
+    assert len(own) == 4 and not model.geom_contype.any() and crank.mass[0] == pytest.approx(d.numbers().body("crank").mass)
+    np.testing.assert_allclose(model.geom_size[own[0]], [0.1, 0.2, 0.3])
+    np.testing.assert_allclose(model.geom_rgba[own[0]], [1, 0, 0, 1])
+    np.testing.assert_allclose(model.geom_quat[own[0]], np.array([1, 0, 0, 1]) / np.sqrt(2.0), atol=1e-9)
+    np.testing.assert_allclose(model.geom_size[own[1]][:2], [0.1, 0.25])
+
+
+def _tetrahedron() -> bytes:
+    """A binary STL of one tetrahedron of 100 units."""
+    corners = np.array([[0, 0, 0], [100, 0, 0], [0, 100, 0], [0, 0, 100]], np.float32)
+    faces = [corners[[i, j, k]].tobytes() for i, j, k in ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))]
+    return b"\0" * 80 + np.uint32(4).tobytes() + b"".join(b"\0" * 12 + f + b"\0\0" for f in faces)
 
 
 def test_refusals() -> None:

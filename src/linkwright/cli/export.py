@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import warnings
 from typing import Any
 
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, CliOption, option
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, visible
+from linkwright.exchange.losses import LossWarning
 from linkwright.formats import FORMATS, format_of
 from linkwright.formats.base import DRIVE, PYTHON_ONLY, ExportFormat, ExportOption
 
@@ -21,10 +24,14 @@ def run(given: argparse.Namespace) -> None:
     m = loading.load(given)
     if given.free or given.drive:
         settings[DRIVE] = _drives(m, chosen, given)
-    with console.waiting(f"writing {given.output}"):
+    with console.waiting(f"writing {given.output}"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         written = [str(path) for path in chosen.write(m, given.output, **settings)]
     if given.json:
-        outputs.print_json("export/1", {"model": m.name, "format": chosen.name, "files": written})
+        lost = [x._asdict() for w in said if isinstance(w.message, LossWarning) for x in w.message.lost]
+        outputs.print_json("export/1", {"model": m.name, "format": chosen.name, "files": written, "lost": lost})
+    for warning in said:
+        print(visible(f"warning: {warning.message}"), file=sys.stderr)
     outputs.report_files(written, given.json)
 
 
@@ -88,6 +95,7 @@ COMMAND = CliCommand(
         "linkwright export wiper -o wiper.fmu",
         "linkwright export wiper -o wiper.fmu --fmi 2.0 --input A=torque --channels A,A.v,C.load",
         "linkwright export four-bar -o four_bar.c --precision single",
+        "linkwright export excavator -o excavator.xml --timestep 5e-4",
     ),
     options=(
         options.MODEL,

@@ -9,8 +9,18 @@ coincide and frames that are welded (docs/converters.md).
 
 from __future__ import annotations
 
+from linkwright.exchange.losses import Loss, LossWarning
 from linkwright.exchange.mujoco import to_mjcf
 from linkwright.exchange.mujoco_map import MujocoMap, mujoco_state
 from linkwright.exchange.pinocchio import PinocchioAcceleration, PinocchioModel, to_pinocchio
 
-__all__ = ["MujocoMap", "PinocchioAcceleration", "PinocchioModel", "mujoco_state", "to_mjcf", "to_pinocchio"]
+__all__ = [
+    "Loss",
+    "LossWarning",
+    "MujocoMap",
+    "PinocchioAcceleration",
+    "PinocchioModel",
+    "mujoco_state",
+    "to_mjcf",
+    "to_pinocchio",
+]  # fmt: skip

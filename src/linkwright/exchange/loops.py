@@ -51,6 +51,11 @@ class Closing(NamedTuple):
     weld: bool
 
 
+def system_of(model: System | HasSystem) -> System:
+    """The System of a mechanism, or the System itself."""
+    return model if isinstance(model, System) else model.system
+
+
 def closings(system: System) -> tuple[Closing, ...]:
     """Return what closes the loops of a system whose cuts are all closable."""
     d = system.description
@@ -87,7 +92,7 @@ def convertible(model: System | HasSystem, program: str, *, regular: bool) -> Sy
     A `System` whose cuts were given is not changed but refused. `regular` asks for a tree whose mass matrix is not
     singular, as far as there is one (thin rods and massless bodies need the loop to hold them).
     """
-    system = model if isinstance(model, System) else model.system
+    system = system_of(model)
     refuse(system.description, program)
     bad = [name for name in system.tree.cuts if not closed_by(system.description.joint(name))]
     if isinstance(model, System) and bad:

@@ -3,25 +3,28 @@
 Bodies nest along our spanning tree and keep our body frames; every joint is written as its pieces (hinge, slide, ball, or one
 free joint). Loops become equality constraints between sites, which MuJoCo holds softly: they are set as stiff as its time step
 allows. Springs, dampers, friction and constant loads are written as far as MJCF can hold them (`mujoco_forces`); for the rest
-there is a warning, and `MujocoMap.effort` gives what it does.
+there is a LossWarning, and `MujocoMap.effort` gives what it does.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as xml
 
 import numpy as np
 
 from linkwright import joints
 from linkwright.errors import UsageError, call_explained
-from linkwright.exchange import loops
+from linkwright.exchange import loops, losses
 from linkwright.exchange.inertia import Solid, solids
+from linkwright.exchange.losses import Loss
+from linkwright.exchange.mujoco_drives import Drives, actuators
 from linkwright.exchange.mujoco_forces import WORLD, MujocoForces, held, numbers
 from linkwright.exchange.mujoco_map import MujocoJoint, place, placed_pieces
+from linkwright.exchange.mujoco_shapes import assets, geom
+from linkwright.exchange.shapes import Shapes
+from linkwright.files import OWNER
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.kinematics.motion import locate, motion
@@ -32,61 +35,83 @@ from linkwright.system.system import System
 
 FLOOR = 1e-8  # share of the mechanism's mass (times length squared) that every body gets at least
 THIN = 0.02  # radius of the drawn bars against the size of the mechanism
+ADVICE = "MujocoMap.effort(state) gives the forces that are missing, to be applied as qfrc_applied."
+_RAISED = "massless or thin: raised to {floor:g} of the mechanism's inertia"
+
+
+class MujocoText(NamedTuple):
+    """A mechanism as MJCF, and what the format cannot hold."""
+
+    text: str
+    lost: tuple[Loss, ...]
 
 
 @call_explained
 def to_mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: float = FLOOR) -> str:
-    """The mechanism as MJCF text: tree, loops, rods, gears, springs, dampers, friction, constant loads, motors for the drives, and
-    the start as keyframe `start`. A UserWarning lists what MJCF cannot hold."""
+    """The mechanism as MJCF text: tree, loops, rods, gears, springs, dampers, friction, armatures, limits, constant loads, motors for the
+    drives, and the start as keyframe `start`. A LossWarning (a UserWarning) lists what MJCF cannot hold."""
+    found = mjcf(model, timestep=timestep, floor=floor)
+    losses.warn("to_mjcf", loops.system_of(model).description.name, found.lost, ADVICE)
+    return found.text
+
+
+def mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: float = FLOOR, folder: str | None = None) -> MujocoText:
+    """The mechanism as MJCF text with its losses. Mesh files are named relative to `folder`, or by their whole path."""
     if not timestep > 0.0:
         raise UsageError(f"the time step must be positive, not {timestep!r}.")
     system = loops.convertible(model, "MuJoCo", regular=True)
     system.M(system.start)  # says which masses are missing
     root = xml.Element("mujoco", model=system.description.name)
     forces = held(system)
-    _head(root, system, timestep, forces)
+    drives = Drives.of(system)
+    shapes = Shapes(system.description, folder, [".obj", ".stl", ".msh"])
+    mass = solids(system, floor, realistic=True)
+    _head(root, system, timestep)
+    assets(root, shapes)
     world = xml.SubElement(root, "worldbody")
     if forces.world:
         xml.SubElement(world, "site", name=WORLD)
-    _points(world, system, system.description.bodies[0].name)
+    _points(world, system, system.description.bodies[0].name, shapes)
     order: list[MujocoJoint] = []
-    mass = solids(system, floor, realistic=True)
+    text = _Text(system, mass, order, forces, shapes, [])
     for i, n in enumerate(system.tree.nodes):
         if n.parent < 0:
-            _body(world, system, i, mass, floor, order, forces)
+            _body(world, text, i)
     _tendons(root, system, forces)
     _equalities(root, system)
-    _actuators(root, system, forces)
-    _keyframe(root, system, order, system.start if isinstance(model, System) else model.system.start)
+    actuators(root, drives, forces)
+    _keyframe(root, system, order, loops.system_of(model).start, drives.controls(len(forces.actuators)))
     xml.indent(root, "  ")
-    return xml.tostring(root, encoding="unicode") + "\n"
+    lost = (*forces.lost, *drives.lost, *shapes.lost, *(Loss(x, _RAISED.format(floor=floor)) for x in text.raised))
+    return MujocoText(xml.tostring(root, encoding="unicode") + "\n", lost)
 
 
-def _numbers(values: Iterable[Any]) -> str:
-    return numbers(list(values))
+class _Text(NamedTuple):
+    """Parts of the text that the writers of bodies share; `order` notes the joints in MuJoCo's order of coordinates, `raised` the bodies
+    whose inertia is more than the model's."""
+
+    system: System
+    mass: list[Solid]
+    order: list[MujocoJoint]
+    forces: MujocoForces
+    shapes: Shapes
+    raised: list[str]
 
 
 def _pose(X: Pose) -> dict[str, str]:
-    return {"pos": _numbers(X.p), "quat": _numbers(rotation_quaternion(np.asarray(X.R, float)))}
+    return {"pos": numbers(X.p), "quat": numbers(rotation_quaternion(np.asarray(X.R, float)))}
 
 
 def _note(parent: xml.Element, text: str) -> None:
     parent.append(xml.Comment(f" {text.replace('--', '- -')} "))
 
 
-def _head(root: xml.Element, system: System, timestep: float, forces: MujocoForces) -> None:
+def _head(root: xml.Element, system: System, timestep: float) -> None:
     d = system.description
-    _note(root, f"{d.name}: {d.about or 'a mechanism'}. Lengths in m, angles in rad, SI throughout.")
+    _note(root, f"Written by {OWNER}. {d.name}: {d.about or 'a mechanism'}. Lengths in m, angles in rad, SI throughout.")
     _note(root, f"Cut joints, closed by equality constraints: {', '.join(system.tree.cuts) or 'none'}.")
-    if forces.lost:
-        lost = "; ".join(f"{name} ({why})" for name, why in forces.lost)
-        _note(root, f"Not in this file, apply it as qfrc_applied: {lost}.")
-        warnings.warn(
-            f"to_mjcf: '{d.name}' loses {lost}. MujocoMap.effort(state) gives what is missing, to be applied as qfrc_applied.",
-            stacklevel=4,
-        )
     xml.SubElement(root, "compiler", angle="radian", autolimits="true")
-    option = {"timestep": f"{timestep:.17g}", "gravity": _numbers(d.gravity), "integrator": "implicitfast", "solver": "Newton"}
+    option = {"timestep": f"{timestep:.17g}", "gravity": numbers(d.gravity), "integrator": "implicitfast", "solver": "Newton"}
     xml.SubElement(root, "option", {**option, "iterations": "100", "tolerance": "1e-14"})
     default = xml.SubElement(root, "default")
     # a time constant of two steps is the stiffest MuJoCo accepts, 0.9999 the least softness
@@ -98,40 +123,32 @@ def _head(root: xml.Element, system: System, timestep: float, forces: MujocoForc
 # -------------------------------------------------------------------- bodies
 
 
-def _body(
-    parent: xml.Element,
-    system: System,
-    i: int,
-    mass: list[Solid],
-    floor: float,
-    order: list[MujocoJoint],
-    forces: MujocoForces,
-    chain: tuple[tuple[int, Pose], ...] = (),
-) -> None:
-    """A body with everything it carries; joints of the text are noted in `order`, which is MuJoCo's order of coordinates.
+def _body(parent: xml.Element, text: _Text, i: int, chain: tuple[tuple[int, Pose], ...] = ()) -> None:
+    """Write a body with everything it carries.
 
     `chain`: nodes of links between the parent and this body, with their poses in the parent; the body gets their joints.
     """
+    system, solid = text.system, text.mass[i]
     n, skel = system.tree.nodes[i], system.skel
     X_PB = skel.X_PF[i] @ skel.X_CM[i].inverse()  # pieces at zero
     X_PB = chain[-1][1] @ X_PB if chain else X_PB
     carried = [k for k, other in enumerate(system.tree.nodes) if other.parent == i]
     if _joins_next(system, i, carried):
-        _body(parent, system, carried[0], mass, floor, order, forces, (*chain, (i, X_PB)))
+        _body(parent, text, carried[0], (*chain, (i, X_PB)))
         return
     e = xml.SubElement(parent, "body", {"name": n.body, **_pose(X_PB)})
-    if mass[i].raised:
-        _note(e, f"massless or thin: mass or inertia raised to the floor of {floor:g}; MuJoCo needs some inertia in every direction")
-    I = mass[i].inertia
+    if solid.raised:
+        text.raised.append(n.body)
+    I = solid.inertia
     full = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
-    xml.SubElement(e, "inertial", pos=_numbers(mass[i].com), mass=f"{mass[i].mass:.17g}", fullinertia=_numbers(full))
+    xml.SubElement(e, "inertial", pos=numbers(solid.com), mass=f"{solid.mass:.17g}", fullinertia=numbers(full))
     for node, X_PL in (*chain, (i, X_PB)):
         for at in placed_pieces(system, node):
-            _joint(e, X_PB.inverse() @ X_PL @ skel.X_CM[node], at, forces)
-            order.append(at)
-    _points(e, system, n.body)
+            _joint(e, X_PB.inverse() @ X_PL @ skel.X_CM[node], at, text.forces)
+            text.order.append(at)
+    _points(e, system, n.body, text.shapes)
     for k in carried:
-        _body(e, system, k, mass, floor, order, forces)
+        _body(e, text, k)
 
 
 def _joins_next(system: System, i: int, carried: list[int]) -> bool:
@@ -149,32 +166,36 @@ def _joint(body: xml.Element, X: Pose, at: MujocoJoint, forces: MujocoForces) ->
     if at.piece is None:
         xml.SubElement(body, "freejoint", name=at.name)
         return
-    where = {"pos": _numbers(X.p)}
+    where = {"pos": numbers(X.p)}
+    acts = {k: numbers([x]) for k, x in forces.joints.get(at.name, {}).items() if x}
+    if at.name in forces.ranges:
+        acts["range"] = numbers(forces.ranges[at.name])
     if at.piece.kind == "ball":
-        xml.SubElement(body, "joint", {"name": at.name, "type": "ball", **where})
+        xml.SubElement(body, "joint", {"name": at.name, "type": "ball", **where, **acts})
         return
     kind = "slide" if at.travel or at.piece.kind == "slide" else "hinge"
-    acts = {k: numbers([x]) for k, x in forces.joints.get(at.name, {}).items() if x}
-    axis = {"axis": _numbers(np.asarray(X.R, float) @ at.piece.axis)}
+    axis = {"axis": numbers(np.asarray(X.R, float) @ at.piece.axis)}
     xml.SubElement(body, "joint", {"name": at.name, "type": kind, **where, **axis, **acts})
 
 
-def _points(e: xml.Element, system: System, body: str) -> None:
-    """Named points as sites, both sides of the loops as sites, outlines as thin bars for the eye."""
+def _points(e: xml.Element, system: System, body: str, shapes: Shapes) -> None:
+    """Named points as sites, both sides of the loops as sites, shapes, or outlines as thin bars, for the eye."""
     b = system.description.body(body)
     for p in b.points:
-        xml.SubElement(e, "site", name=f"{body}.{p.name}", pos=_numbers(p.at))
+        xml.SubElement(e, "site", name=f"{body}.{p.name}", pos=numbers(p.at))
     for c in loops.closings(system):
         for end, frame in ((c.first, c.at_first), (c.second, c.at_second)):
             if end == body:
                 side = "first" if frame is c.at_first else "second"
                 xml.SubElement(e, "site", {"name": f"loop:{c.name}:{side}", **_pose(Pose(array(frame.rotation), array(frame.at)))})
+    for shape in shapes.of(body):
+        geom(e, shape)
     radius = THIN * system.loops.kappa
-    for line in b.outline:
+    for line in b.outline if not b.visuals else ():
         for one, two in pairwise(line):
             ends = np.array([b.point(one).at, b.point(two).at], float)
             if np.linalg.norm(ends[1] - ends[0]) > radius:
-                xml.SubElement(e, "geom", type="capsule", size=f"{radius:.6g}", fromto=_numbers(ends.ravel()))
+                xml.SubElement(e, "geom", type="capsule", size=f"{radius:.6g}", fromto=numbers(ends.ravel()))
 
 
 # -------------------------------------------------------------------- what holds and drives it
@@ -182,7 +203,8 @@ def _points(e: xml.Element, system: System, body: str) -> None:
 
 def _tendons(root: xml.Element, system: System, forces: MujocoForces) -> None:
     d = system.description
-    lines: list[tuple[str, Any, dict[str, str]]] = [(x.name, x.between, {}) for x in (*d.rods, *d.cylinders)]
+    ranges = {name: {"range": numbers(x)} for name, x in forces.ranges.items()}
+    lines: list[tuple[str, Any, dict[str, str]]] = [(x.name, x.between, ranges.get(x.name, {})) for x in (*d.rods, *d.cylinders)]
     lines += forces.tendons
     if not lines:
         return
@@ -202,7 +224,7 @@ def _equalities(root: xml.Element, system: System) -> None:
         xml.SubElement(section, "weld" if c.weld else "connect", name=c.name, site1=f"loop:{c.name}:first", site2=f"loop:{c.name}:second")
     for rod in d.rods:
         more = rod.length - _length(system, rod.between)
-        xml.SubElement(section, "tendon", name=rod.name, tendon1=rod.name, polycoef=_numbers((more, 0, 0, 0, 0)))
+        xml.SubElement(section, "tendon", name=rod.name, tendon1=rod.name, polycoef=numbers((more, 0, 0, 0, 0)))
     for i, n in enumerate(system.tree.nodes):
         for at in placed_pieces(system, i):
             if at.travel and at.piece:
@@ -222,7 +244,7 @@ def _equalities(root: xml.Element, system: System) -> None:
 
 
 def _tie(section: xml.Element, name: str, second: str, first: str, offset: Any, ratio: Any) -> None:
-    xml.SubElement(section, "joint", name=name, joint1=second, joint2=first, polycoef=_numbers((offset, ratio, 0, 0, 0)))
+    xml.SubElement(section, "joint", name=name, joint1=second, joint2=first, polycoef=numbers((offset, ratio, 0, 0, 0)))
 
 
 def _only(system: System, joint: str, what: str) -> str:
@@ -244,28 +266,10 @@ def _length(system: System, ends: tuple[PointRef, PointRef]) -> float:
     return float(np.linalg.norm(b - a))
 
 
-def _actuators(root: xml.Element, system: System, forces: MujocoForces) -> None:
-    d = system.description
-    section = xml.Element("actuator")
-    cylinders = {c.name for c in d.cylinders}
-    for drive in d.drives:
-        if drive.joint in cylinders:
-            xml.SubElement(section, "motor", name=drive.joint, tendon=drive.joint)
-        else:
-            joint, i, _ = system.coordinate(drive.joint)
-            if joint.name not in system.tree.node_of_joint:
-                raise UsageError(f"MuJoCo cannot drive the cut joint '{joint.name}'. Cut another joint of its loop with `cuts`.")
-            piece = next(at for at in placed_pieces(system, system.tree.node_of_joint[joint.name]) if at.piece and at.piece.v.start == i)
-            xml.SubElement(section, "motor", name=drive.joint, joint=piece.name)
-    for bias in forces.actuators:
-        xml.SubElement(section, "general", bias)
-    if len(section):
-        root.append(section)
-
-
-def _keyframe(root: xml.Element, system: System, order: list[MujocoJoint], start: Any) -> None:
+def _keyframe(root: xml.Element, system: System, order: list[MujocoJoint], start: Any, controls: list[float]) -> None:
     st = loops.in_tree_of(system, start)
     put = [place(system, at, st) for at in order]
     qpos, qvel = [x for p in put for x in p.qpos], [x for p in put for x in p.T @ st.v]
     section = xml.SubElement(root, "keyframe")
-    xml.SubElement(section, "key", name="start", qpos=_numbers(qpos), qvel=_numbers(qvel))
+    ctrl = {"ctrl": numbers(controls)} if any(controls) else {}
+    xml.SubElement(section, "key", {"name": "start", "qpos": numbers(qpos), "qvel": numbers(qvel), **ctrl})

@@ -1,22 +1,25 @@
 """Springs, dampers, friction and loads of a model in MJCF, and those it cannot hold.
 
     spring, damper, friction in a joint   stiffness, springref, damping, frictionloss of that joint, if it is in the tree
+    armature, stop                        armature and range; a range of the cylinder's tendon
     spring, damper between points         a spatial tendon with stiffness, springlength, damping
     gas spring                            a tendon of polynomial stiffness and an actuator of affine bias: the cubic nearest to its push
     constant load, cylinder's force       an actuator with a constant bias at the point, or at the cylinder's tendon
 
-Everything else (tables, formulas, stops, what acts in a cut joint, motors) is lost there; `lost` says what and why.
+Everything else (tables, formulas, stiffness of stops, what acts in a cut joint, laws of drives) is lost there; `lost` says what and why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from linkwright.exchange.pieces import pieces
+from linkwright.exchange.coordinates import acted
+from linkwright.exchange.losses import Loss
+from linkwright.exchange.pieces import is_free, pieces
 from linkwright.mechanics.forces import Wrenches, line, push
 from linkwright.mechanics.forces.spring import GasSpringForce
 from linkwright.mechanics.instant import Instant
@@ -24,6 +27,7 @@ from linkwright.model import description as model
 from linkwright.system.system import System
 
 WORLD = "world axes"  # the site at the origin in whose axes loads are given
+OPEN = 1e9  # an end of a travel that is open, where the other is not
 GOOD = 1e-3  # share of a gas spring's force by which the cubic may miss it without a word
 
 
@@ -43,16 +47,17 @@ class Rest:
 class MujocoForces:
     """Attributes and elements of the text, the forces they stand for, and what is lost."""
 
-    joints: dict[str, dict[str, float]] = field(default_factory=dict)  # by joint: stiffness, springref, damping, frictionloss
+    joints: dict[str, dict[str, float]] = field(default_factory=dict)  # by piece: stiffness, springref, damping, frictionloss, armature
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)  # by piece or cylinder: ends of its travel
     tendons: list[tuple[str, tuple[Any, Any], dict[str, str]]] = field(default_factory=list)  # name, points, attributes
     actuators: list[dict[str, str]] = field(default_factory=list)
     written: list[Any] = field(default_factory=list)  # forces of the system
     rests: list[Any] = field(default_factory=list)  # forces: what the text's approximations leave
-    lost: list[tuple[str, str]] = field(default_factory=list)  # name, why
+    lost: list[Loss] = field(default_factory=list)
     world: bool = False  # loads need the site WORLD
 
 
-def numbers(values: Sequence[Any]) -> str:
+def numbers(values: Iterable[Any]) -> str:
     return " ".join(f"{float(x) + 0.0:.17g}" for x in values)
 
 
@@ -63,13 +68,15 @@ def held(system: System) -> MujocoForces:
     for force, thing in zip(system.forces, things, strict=True):
         why = _put(out, system, thing)
         if why:
-            out.lost.append((thing.name, why))
+            out.lost.append(Loss(thing.name, why))
         else:
             out.written.append(force)
     for values in out.joints.values():  # springs in one joint add up
         if values.get("stiffness"):
             values["springref"] /= values["stiffness"]
-    out.lost += [(drive.joint, "a DC motor: only its torque is an input there") for drive in d.drives if drive.kind == "motor_dc"]
+    for j in d.joints:
+        if j.armature:
+            _armature(out, system, j)
     return out
 
 
@@ -88,28 +95,77 @@ def _put(out: MujocoForces, system: System, thing: Any) -> str:
         return _load(out, thing, system.description.bodies[0].name)
     if isinstance(thing, model.Cylinder):
         return _cylinder(out, thing)
-    return "a stop; MuJoCo's limits have no stiffness of their own"
+    return _stop(out, system, thing)
 
 
 def _in_joint(out: MujocoForces, system: System, thing: Any) -> str:
-    j = system.description.joint(thing.joint)
-    if thing.joint not in system.tree.node_of_joint:
-        return f"it acts in '{thing.joint}', which is cut there; choose other cuts"
-    if [p.kind for p in pieces(j, False)] not in (["turn"], ["slide"]):
-        return f"it acts in '{thing.joint}', a {j.type} joint"
+    """Put a spring, damper or friction into the attributes of every piece of a joint that it acts in."""
+    names = _pieces_of(system, thing.joint, ball=isinstance(thing, model.Damper) or not _is_dry(thing))
+    if isinstance(names, str):
+        return names
     if isinstance(thing, model.TorsionSpring) and not float(thing.stiffness) > 0.0:
         return "a spring without stiffness"
-    values = out.joints.setdefault(thing.joint, {})
-    if isinstance(thing, model.TorsionSpring):
-        # effort = -k (q - free) + preload; the reference is divided by the sum of k at the end
-        values["stiffness"] = values.get("stiffness", 0.0) + float(thing.stiffness)
-        values["springref"] = values.get("springref", 0.0) + float(thing.stiffness) * float(thing.free) + float(thing.preload)
-        return ""
-    if isinstance(thing, model.Damper):
-        values["damping"] = values.get("damping", 0.0) + float(thing.coefficient)
-        return ""
-    values["damping"] = values.get("damping", 0.0) + float(thing.viscous)
-    values["frictionloss"] = values.get("frictionloss", 0.0) + float(thing.coulomb)
+    if isinstance(thing, model.Friction) and float(thing.mu):
+        out.lost.append(Loss(thing.name, "friction by the load of the joint"))
+    for name in names:
+        values = out.joints.setdefault(name, {})
+        if isinstance(thing, model.TorsionSpring):
+            # effort = -k (q - free) + preload; the reference is divided by the sum of k at the end
+            values["stiffness"] = values.get("stiffness", 0.0) + float(thing.stiffness)
+            values["springref"] = values.get("springref", 0.0) + float(thing.stiffness) * float(thing.free) + float(thing.preload)
+        elif isinstance(thing, model.Damper):
+            values["damping"] = values.get("damping", 0.0) + float(thing.coefficient)
+        else:
+            values["damping"] = values.get("damping", 0.0) + float(thing.viscous)
+            values["frictionloss"] = values.get("frictionloss", 0.0) + float(thing.coulomb)
+    return ""
+
+
+def _is_dry(thing: Any) -> bool:
+    """True for a spring and for dry friction, which MuJoCo defines otherwise for a ball than we do."""
+    return isinstance(thing, model.TorsionSpring) or bool(float(thing.coulomb))
+
+
+def _pieces_of(system: System, name: str, *, ball: bool) -> list[str] | str:
+    """Names of the MuJoCo joints that a name of ours means, or the reason why there are none."""
+    found = acted(system.description, name)
+    if found is None:
+        return f"it acts in '{name}', which is no joint"
+    j, entries = found
+    if j.name not in system.tree.node_of_joint:
+        return f"it acts in '{j.name}', which is cut there; choose other cuts"
+    if is_free(j) or any(p.kind == "ball" for p in pieces(j, False)):
+        whole = ball and len(entries) == 3 and not is_free(j)
+        return [j.name] if whole else f"it acts in '{j.name}', a {j.type} joint"
+    if any(p.kind == "screw" for p in pieces(j, False)):
+        return f"it acts in '{j.name}', a {j.type} joint"
+    return [p.name for p in pieces(j, False) if p.v.start in entries]
+
+
+def _armature(out: MujocoForces, system: System, j: model.Joint) -> None:
+    """Inertia of a rotor in every velocity of a joint."""
+    if j.name not in system.tree.node_of_joint:
+        out.lost.append(Loss(j.name, "the armature of a joint that is cut there; choose other cuts"))
+        return
+    if is_free(j):
+        out.lost.append(Loss(j.name, "the armature of a free joint, whose velocities are others there"))
+        return
+    for p in pieces(j, False):
+        out.joints.setdefault(p.name, {})["armature"] = float(j.armature)
+
+
+def _stop(out: MujocoForces, system: System, s: model.Stop) -> str:
+    """Put the ends of a travel as a range; MuJoCo's limits push back with a stiffness of their own."""
+    lower, upper = (-OPEN if s.lower is None else float(s.lower), OPEN if s.upper is None else float(s.upper))
+    cylinders = {c.name for c in system.description.cylinders}
+    names = [s.joint] if s.joint in cylinders else _pieces_of(system, s.joint, ball=False)
+    if isinstance(names, str):
+        return names
+    for name in names:
+        before = out.ranges.get(name, (-OPEN, OPEN))
+        out.ranges[name] = (max(lower, before[0]), min(upper, before[1]))
+    if s.stiffness is not None:
+        out.lost.append(Loss(s.name, "the stiffness of a stop: there it is a limit, as stiff as MuJoCo's limits are"))
     return ""
 
 
@@ -134,7 +190,7 @@ def _gas(out: MujocoForces, s: model.GasSpring) -> str:
     out.rests.append(Rest(GasSpringForce(s), tuple(b)))
     miss = float(np.abs(fit(at) - pushes).max()) / force
     if miss > GOOD:
-        out.lost.append((s.name, f"its push is a cubic there, {100.0 * miss:.2g} % off within the stroke"))
+        out.lost.append(Loss(s.name, f"its push is a cubic there, {100.0 * miss:.2g} % off within the stroke"))
     return ""
 
 

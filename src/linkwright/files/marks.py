@@ -5,6 +5,7 @@
 .npz            first entry linkwright.npy;  .parquet  schema metadata `linkwright`
 .csv            a quoted header row that begins with "t [unit]" (with "row" and ends with "why": a study), or a line `# linkwright: ...`
 .fmu            comment of the archive;  .c, .h, .js  a first line "... by Linkwright ..."
+.xml, .mjcf, .urdf, .sdf  a comment "Written by Linkwright" at the head
 .yaml           a first line with the checksum of the rest: a model that was edited since does not count
 """
 
@@ -104,6 +105,10 @@ def _source(stream: BinaryIO) -> bool:
     return re.match(rb"(/\*|//) [^\n]* by " + OWNER.encode() + rb"\b", _head(stream)) is not None
 
 
+def _robot(stream: BinaryIO) -> bool:
+    return re.search(rb"\A[^\0]{0,2000}?<!-- Written by " + OWNER.encode() + rb"\b", _head(stream)) is not None
+
+
 def _npz(stream: BinaryIO) -> bool:
     return re.match(rb"PK\x03\x04.{26}linkwright\.npy", stream.read(64), re.DOTALL) is not None
 
@@ -157,6 +162,10 @@ TESTS: dict[str, Callable[[BinaryIO], bool]] = {
     ".c": _source,
     ".h": _source,
     ".js": _source,
+    ".xml": _robot,
+    ".mjcf": _robot,
+    ".urdf": _robot,
+    ".sdf": _robot,
     ".yaml": _yaml,
     ".yml": _yaml,
 }

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from linkwright.errors import UsageError
+
 PYTHON_ONLY = "-"  # flag of an option that the command line has not, or has in its own way
 DRIVE = "drive"  # the option by which a format takes drives, as `m.simulate` does: dict by joint
 
@@ -46,3 +48,11 @@ class ExportFormat:
 def listed(text: str) -> list[str]:
     """Names separated by commas."""
     return [x.strip() for x in text.split(",") if x.strip()]
+
+
+def number(text: str) -> float:
+    """A plain number of the command line."""
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"'{text}' is not a number.") from None

@@ -1,0 +1,44 @@
+"""Losses of a conversion: what another program's format cannot hold, as a list for programs and as one warning for people."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterable
+from typing import NamedTuple
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class Loss(NamedTuple):
+    """One loss: the name in the model (a spring, a joint, a body), and the reason."""
+
+    name: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.why})"
+
+
+class LossWarning(UserWarning):
+    """A file that holds less than the model. `lost` lists it; the text is for people."""
+
+    def __init__(self, writer: str, model: str, lost: Iterable[Loss], advice: str = ""):
+        self.writer, self.model, self.lost = writer, model, tuple(lost)
+        super().__init__(f"{writer}: '{model}' loses {'; '.join(str(x) for x in self.lost)}.{' ' if advice else ''}{advice}")
+
+
+def warn(writer: str, model: str, lost: Iterable[Loss], advice: str = "") -> None:
+    """Warn once of all losses, if there are any."""
+    every = tuple(dict.fromkeys(lost))
+    if every:
+        warnings.warn(LossWarning(writer, model, every, advice), stacklevel=_depth())
+
+
+def _depth() -> int:
+    """Frames from the warning up to the first line outside of Linkwright, which the warning is shown at."""
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        depth, frame = depth + 1, frame.f_back
+    return depth
