@@ -9,6 +9,7 @@ import numpy as np
 
 import linkwright as lw
 from linkwright.exchange import MujocoMap
+from linkwright.exchange.mujoco import mjcf
 
 LEG = {
     "name": "leg",
@@ -68,6 +69,6 @@ def test_a_chain_that_is_cut_keeps_its_links_as_bodies() -> None:
     held = {**LEG, "joints": {**LEG["joints"], "tie": {"type": "spherical", "between": ["ground", "shank"], "at": [0, 0, 0.2]}}}
     m = lw.load(held)
     system = lw.compile(m, cuts=["roll"])
-    model = mujoco.MjModel.from_xml_string(lw.to_mjcf(system))
+    model = mujoco.MjModel.from_xml_string(mjcf(system).text)
     bodies = {model.body(k).name for k in range(model.nbody)}
     assert {"hip:2", "hip:3"} & bodies and model.neq > 0

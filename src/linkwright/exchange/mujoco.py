@@ -23,7 +23,7 @@ from linkwright.exchange.mujoco_drives import Drives, actuators
 from linkwright.exchange.mujoco_forces import WORLD, MujocoForces, held, numbers
 from linkwright.exchange.mujoco_map import MujocoJoint, place, placed_pieces
 from linkwright.exchange.mujoco_shapes import assets, geom
-from linkwright.exchange.shapes import Shapes
+from linkwright.exchange.visuals import Shapes
 from linkwright.files import OWNER
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.gear import GearConstraint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as xml
 
 from linkwright.exchange.mujoco_forces import numbers
-from linkwright.exchange.shapes import Shapes, rgba
+from linkwright.exchange.visuals import Shapes, rgba
 from linkwright.model.description import Visual
 from linkwright.numerics.spatial import array, rotation_quaternion
 
