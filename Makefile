@@ -13,7 +13,7 @@ BUILDS := tests/test_words.py tests/test_quality.py tests/test_wheel.py tests/vi
 # What draws the pages in the tests of tests/views/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: help demo test test-bridges check check-style check-types check-layers check-builds check-slow browser compiler controller \
+.PHONY: help demo test test-bridges check check-style check-types check-layers check-builds check-slow browser compiler controller video \
   pictures gallery docs clean
 
 help:
@@ -32,7 +32,7 @@ demo: $(VENV)/installed
 	$(PY) examples/01_wiper_and_scraper.py
 
 # Both run at the same time, and either fails the target. The closing line of pytest is the last one printed.
-test: $(VENV)/installed-test browser compiler
+test: $(VENV)/installed-test browser compiler video
 	@mkdir -p build; echo "make check runs beside the tests; its output is in build/check.txt"; \
 	$(MAKE) --no-print-directory --keep-going check >build/check.txt 2>&1 & check=$$!; \
 	{ $(PY) -m pytest $(PYTEST_FLAGS) $(BUILDS:%=--ignore=%) $(if $(MAKE_TERMOUT),--color=yes); echo $$? >build/tests.status; } | \
@@ -78,6 +78,9 @@ endef
 
 compiler:
 	$(call packages,gcc g++,gcc g++ libc6-dev,the tests of exported C)
+
+video:
+	$(call packages,ffmpeg,ffmpeg,the tests of videos)
 
 controller:
 	$(call packages,arm-none-eabi-gcc qemu-system-arm,gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm,the tests on a Cortex-M4)

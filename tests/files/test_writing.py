@@ -46,6 +46,7 @@ def writers() -> dict[str, Callable[[Path], Any]]:
         "c.npz": c.save,
         "c.parquet": c.save,
         "c.csv": c.save,
+        "c.xlsx": c.save,
         "m.html": m.page,
         "p.html": Page("title").text("x" * 9000).save,
         "p.png": lambda path: plots.plot(c, "A", path, size=(3, 2)),
@@ -55,7 +56,7 @@ def writers() -> dict[str, Callable[[Path], Any]]:
     }
 
 
-WRITERS = ("m.yaml", "c.npz", "c.parquet", "c.csv", "m.html", "p.html", "p.png", "p.svg", "p.pdf", "a.gif")
+WRITERS = ("m.yaml", "c.npz", "c.parquet", "c.csv", "c.xlsx", "m.html", "p.html", "p.png", "p.svg", "p.pdf", "a.gif")
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright import files
 from linkwright.topology.order import gicm_pattern
 from linkwright.views import animation
 from linkwright.views.plots import plot_of
@@ -165,6 +168,32 @@ def test_load_arrows_are_to_scale_and_stay_in_the_picture(run: Any) -> None:
     width, height = 72.0 * figure.get_size_inches()
     inside = np.minimum(np.array(ends), [width, height] - np.array(ends))
     assert 3.9 < inside.min() < 6.0  # points: kept off the edge, and no shorter than that needs
+
+
+def test_a_video_of_full_hd_is_what_players_read(tmp_path: Path) -> None:
+    """Size, colours, frames and their rate as ffprobe reads them from the file."""
+    path = lw.load("wiper").animate(tmp_path / "w.mp4", seconds=0.2, fps=30, trace=[])
+    wanted = "stream=codec_name,width,height,pix_fmt,r_frame_rate,nb_frames"
+    said = subprocess.run(["ffprobe", "-v", "error", "-show_entries", wanted, "-of", "json", str(path)], capture_output=True, check=True)
+    (stream,) = json.loads(said.stdout)["streams"]
+    assert stream == {
+        "codec_name": "h264", "width": 1920, "height": 1080, "pix_fmt": "yuv420p", "r_frame_rate": "30/1", "nb_frames": "6",
+    }  # fmt: skip
+    assert files.made_by_linkwright(path)
+
+
+def test_sizes_of_frames() -> None:
+    size = animation.frame_size
+    assert size(Path("a.gif"), None, None).width == 560 and size(Path("a.gif"), None, None).inches is None
+    assert size(Path("a.mp4"), None, None) == animation.FrameSize(1920, 1080) == size(Path("a.gif"), None, "1080p")
+    assert size(Path("a.mp4"), None, "1280x720") == animation.FrameSize(1280, 720) == size(Path("a.mp4"), None, (1280, 720))
+    for wrong in ("4k", "50x50", (1280,), 720, "12345x10", (True, 2.5)):
+        with pytest.raises(lw.UsageError, match="resolution is 720p, 1080p"):
+            size(Path("a.mp4"), None, wrong)
+    with pytest.raises(lw.UsageError, match="not both"):
+        size(Path("a.mp4"), 300, "720p")
+    with pytest.raises(lw.UsageError, match="whole number of pixels"):
+        size(Path("a.mp4"), 50, None)
 
 
 def test_videos_go_through_ffmpeg(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from linkwright import files
 from linkwright.cli.parser import option
-from linkwright.errors import LinkwrightError, nearest
+from linkwright.errors import LinkwrightError, UsageError, nearest
 
 MOST_STEPS = 100_000
 STEPS_DEFAULT = 360
@@ -27,6 +27,16 @@ def steps(text: str) -> int:
     if not text.isdigit() or not 2 <= int(text) <= MOST_STEPS:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number of steps: a whole number from 2 to {MOST_STEPS}")
     return int(text)
+
+
+def csv_marks(given: argparse.Namespace, path: str | None) -> dict[str, str | None]:
+    """`sep` and `decimal` for the file of a table; UsageError where they were given and none is CSV."""
+    marks = {"sep": given.sep, "decimal": given.decimal}
+    if path is not None and path.lower().endswith(".csv"):
+        return marks
+    if any(x is not None for x in marks.values()):
+        raise UsageError("--sep and --decimal are for tables in .csv files; give the name of one, or leave them out.")
+    return {}
 
 
 def listed(text: str) -> list[str]:
@@ -108,4 +118,11 @@ STEPS = option("--steps", metavar="N", type=steps, default=None, help=f"equal st
 CUTS = option("--cuts", metavar="J1,J2", type=listed, help="joints to cut, instead of the program's choice")
 JSON = option("--json", action="store_true", help="machine-readable output, SI units (docs/command-line.md lists the fields)")
 FORCE = option("--force", action="store_true", help="overwrite files that Linkwright did not make")
+SEP = option(
+    "--sep", metavar="MARK", choices=(",", ";", "tab"), help="separator in .csv files: ',' (default), ';' (default with --decimal ,) or tab"
+)
+DECIMAL = option("--decimal", metavar="MARK", choices=(".", ","), help="decimal mark in .csv files: '.' (default) or ','")
 ANIMATION = option("--animation", metavar="FILE", help="the motion as .gif (or .mp4 where ffmpeg is installed)")
+RESOLUTION = option(
+    "--resolution", metavar="SIZE", help="of the animation: 720p, 1080p (default of .mp4), 1440p, 2160p, or pixels such as 1280x720"
+)

@@ -36,6 +36,10 @@ def _check_program(path: str) -> None:
         from linkwright.results.tables import package
 
         package("pyarrow.parquet")
+    if path.lower().endswith(".xlsx"):
+        from linkwright.results.files.sheets import check_workbook
+
+        check_workbook()
     if path.lower().endswith(".mp4"):
         from linkwright.views.animation import check_program
 

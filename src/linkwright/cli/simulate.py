@@ -32,6 +32,7 @@ IN_PYTHON = " The trajectory up to there is in the error's `run`."
 
 def run(given: argparse.Namespace) -> int:
     outputs.check(_wanted(given), given.force)
+    options.csv_marks(given, given.file)
     m = loading.load(given)
     if given.speed:
         m = m.with_(start={f"{n}.v": loading.in_file_units(m, f"{n}.v", text) for n, text in given.speed})
@@ -134,10 +135,10 @@ def _channels(found: Trajectory, given: argparse.Namespace) -> list[str]:
 def _write(found: Trajectory, names: list[str], given: argparse.Namespace) -> tuple[list[str], list[LinkwrightError]]:
     """All files asked for: those written, and why others were not. One that cannot be made does not keep the others from being written."""
     jobs = (
-        (given.file, lambda path: found.save(path, channels=names)),
+        (given.file, lambda path: found.save(path, channels=names, **options.csv_marks(given, path))),
         (given.plot, lambda path: found.plot(given.channels or "overview", path)),
         (given.page, lambda path: found.page(path)),
-        (given.animation, lambda path: found.animate(path)),
+        (given.animation, lambda path: found.animate(path, resolution=given.resolution)),
     )
     written: list[str] = []
     problems: list[LinkwrightError] = []
@@ -189,10 +190,13 @@ COMMAND = CliCommand(
         options.CUTS,
         *(_setting(name, *written) for name, written in SETTINGS.items()),
         option("--channels", metavar="A,B", type=options.listed, help="what files, plots and JSON show (default: joints, angles, points)"),
-        option("-o", dest="file", metavar="FILE", help="save the run: .npz or .parquet (everything), .csv (channels, in the file's units)"),
+        option("-o", dest="file", metavar="FILE", help="save the run: .npz, .parquet (everything), .csv, .xlsx (channels, file's units)"),
+        options.SEP,
+        options.DECIMAL,
         option("--plot", metavar="FILE", help="curves over time: .png, .svg or .pdf"),
         option("--page", metavar="FILE", help="the page that plays this run: .html"),
         options.ANIMATION,
+        options.RESOLUTION,
         options.FORCE,
         options.JSON,
     ),

@@ -16,7 +16,8 @@ _COMMA = re.compile(r"\d,\d")
 
 
 def run(given: argparse.Namespace) -> int:
-    outputs.check([(given.plot, files.PICTURES), (given.page, outputs.PAGES), (given.table, (".csv",))], given.force)
+    outputs.check([(given.plot, files.PICTURES), (given.page, outputs.PAGES), (given.table, (".csv", ".xlsx"))], given.force)
+    marks = options.csv_marks(given, given.table)
     from linkwright.mechanism import study
 
     m = loading.load(given)
@@ -36,7 +37,10 @@ def run(given: argparse.Namespace) -> int:
     )
     written = []
     if given.table is not None:
-        found.to_csv(given.table)
+        if given.table.lower().endswith(".xlsx"):
+            found.to_excel(given.table)
+        else:
+            found.to_csv(given.table, **marks)
         written.append(given.table)
     if given.plot is not None:
         found.plot(None, given.plot)
@@ -150,7 +154,9 @@ COMMAND = CliCommand(
         options.STEPS,
         option("--threads", metavar="N", type=count, help="cores to use (default: all)"),
         option("-o", "--output", metavar="FOLDER", help="the folder in which rows are stored"),
-        option("--table", metavar="FILE", help="write all rows as .csv"),
+        option("--table", metavar="FILE", help="write all rows as .csv or .xlsx"),
+        options.SEP,
+        options.DECIMAL,
         option("--plot", metavar="FILE", help="write the plot that suits the plan (.png, .svg, .pdf)"),
         option("--page", metavar="FILE", help="write a page with sliders over the study (.html)"),
         options.FORCE,

@@ -26,8 +26,10 @@ def run(given: argparse.Namespace) -> None:
         (given.plot, files.PICTURES),
         (given.picture, files.PICTURES),
         (given.animation, files.ANIMATIONS),
+        (given.load_cases, (".csv", ".xlsx")),
     ]
     outputs.check(wanted, given.force)
+    marks = _csv_marks(given)
     asked = _asked(given.measure or ())
     m = loading.load(given)
     if given.plot and given.loads and not _massless(m):
@@ -44,7 +46,15 @@ def run(given: argparse.Namespace) -> None:
     else:
         measured = "".join(f"\n{line}" for line in _measured_lines(numbers))
         console.show("\n\n".join([f"{_text(m, c)}{measured}", str(loads), *([] if motors is None else [str(motors)])]))
-    outputs.report_files(_write(m, c, loads, given), given.json)
+    outputs.report_files(_write(m, c, loads, given, marks), given.json)
+
+
+def _csv_marks(given: argparse.Namespace) -> dict[str, dict[str, str | None]]:
+    """Separator and decimal mark for each table that is CSV; at least one is, where they are given."""
+    tables = [path for path in (given.output, given.load_cases) if path]
+    comma = [path for path in tables if path.lower().endswith(".csv")]
+    marks = options.csv_marks(given, comma[0] if comma else None)
+    return {path: marks if path in comma else {} for path in tables}
 
 
 def _speed(m: Any, given: argparse.Namespace) -> str | None:
@@ -158,19 +168,24 @@ def _load_plots(plot: str) -> list[str]:
     return [f"{stem}-{what}{ending}" for what in ("torque", "loads", "hodographs")]
 
 
-def _write(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace) -> list[str]:
+def _write(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, marks: dict[str, dict[str, str | None]]) -> list[str]:
     from linkwright.views import animation, picture, plots
 
     written = [p for p in (given.output, given.plot) if p]
     if given.output:
-        c.save(given.output, channels=_channel_names(c, loads, given.channel or ()))
+        c.save(given.output, channels=_channel_names(c, loads, given.channel or ()), **marks[given.output])
+    if given.load_cases:
+        if loads.why:
+            raise UsageError(f"--load-cases: {loads.why}.")
+        c.load_cases().save(given.load_cases, **marks[given.load_cases])
+        written.append(given.load_cases)
     if given.plot:
         plots.overview(c, given.plot)
         written += _write_load_plots(m, c, given) if not loads.why else []
     if given.picture:
         picture.draw(m, given.picture, turn=c if len(c) > SMOOTH else None)
     if given.animation:
-        animation.animate(m, given.animation, turn=c if len(c) > SMOOTH else None)
+        animation.animate(m, given.animation, turn=c if len(c) > SMOOTH else None, resolution=given.resolution)
     return written + [p for p in (given.picture, given.animation) if p]
 
 
@@ -223,7 +238,10 @@ COMMAND = CliCommand(
             action="append",
             help="one more channel in the output and in --json: guide.jerk, coupler.P.curvature, guide.advantage; repeat it for more",
         ),
-        option("-o", "--output", metavar="FILE", help="write all channels: .csv (the file's units), .npz or .parquet (SI)"),
+        option("-o", "--output", metavar="FILE", help="write all channels: .csv or .xlsx (the file's units), .npz or .parquet (SI)"),
+        options.SEP,
+        options.DECIMAL,
+        option("--load-cases", metavar="FILE", help="write the load cases of every link at its worst instants, in its axes: .csv or .xlsx"),
         option(
             "--plot",
             metavar="FILE",
@@ -231,6 +249,7 @@ COMMAND = CliCommand(
         ),
         option("--picture", metavar="FILE", help="the start position with the paths of marked points: .png, .svg or .pdf"),
         options.ANIMATION,
+        options.RESOLUTION,
         option(
             "--choose-motor",
             metavar="CSV",

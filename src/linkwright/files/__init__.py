@@ -14,7 +14,7 @@ from linkwright.files.writing import atomic, checked, remove_leftovers, replacin
 
 PICTURES = (".png", ".svg", ".pdf")
 PAGES = (".html", ".htm")
-TABLES = (".csv", ".npz", ".parquet")
+TABLES = (".csv", ".xlsx", ".npz", ".parquet")
 RUNS = (".npz", ".parquet")
 MODELS = (".yaml", ".yml")
 ANIMATIONS = (".gif", ".mp4")

@@ -3,7 +3,9 @@
 .html           <meta name="generator" content="Linkwright">
 .png            text chunk Software;  .svg, .pdf  metadata Creator;  .gif  comment;  .mp4  comment
 .npz            first entry linkwright.npy;  .parquet  schema metadata `linkwright`
-.csv            a quoted header row that begins with "t [unit]" (with "row" and ends with "why": a study), or a line `# linkwright: ...`
+.csv            a quoted header row that begins with "t [unit]" (with "row" and ends with "why": a study; with "body", "case": load cases),
+                or a line `# linkwright: ...`
+.xlsx           creator and last editor of the document's properties;  .dxf  a comment in the first lines
 .fmu            comment of the archive;  .c, .h, .js  a first line "... by Linkwright ..."
 .xml, .mjcf, .urdf, .sdf  a comment "Written by Linkwright" at the head
 .yaml           a first line with the checksum of the rest: a model that was edited since does not count
@@ -15,6 +17,8 @@ import hashlib
 import os
 import re
 import struct
+import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -28,9 +32,10 @@ GENERATOR = f'<meta name="generator" content="{OWNER}">'
 HEAD = TAIL = 1 << 16  # bytes at either end in which marks are looked for
 FOOTER = 1 << 26  # bytes, most of a Parquet footer that is read
 SIGNED = re.compile(rb"# Written by Linkwright, sha256 ([0-9a-f]{64})\r?\n")
-_STUDY = re.compile(rb'"row",("[^"\r\n]*",)+"ok","why"\r?\n\d+,')
+_STUDY = re.compile(rb'"row"[,;\t]("[^"\r\n]*"[,;\t])+"ok"[,;\t]"why"\r?\n\d+[,;\t]')
+_CASES = re.compile(rb'"body"[,;\t]"case"[,;\t]"reason"[,;\t]')
 _BENCH = re.compile(rb"(?:# [^\n]*\n)*?# linkwright: ")
-_TABLE = re.compile(rb'"t \[[^"\r\n]*\]"(,"(?:[^"]|"")*")*\r?\n')
+_TABLE = re.compile(rb'"t \[[^"\r\n]*\]"([,;\t]"(?:[^"]|"")*")*\r?\n')
 
 
 def signed(text: str) -> str:
@@ -126,13 +131,29 @@ def _parquet(stream: BinaryIO) -> bool:
 def _csv(stream: BinaryIO) -> bool:
     """A quoted header with the time first, then rows of numbers as `repr` writes them; measured tables look otherwise."""
     head = _head(stream)
-    if _BENCH.match(head) or _STUDY.match(head):
+    if _BENCH.match(head) or _STUDY.match(head) or _CASES.match(head):
         return True
     header = _TABLE.match(head)
     if header is None:
         return False
+    separator = (header[1] or b",")[:1].decode()
     rows = head[header.end() :].decode("utf-8", "replace").splitlines()[:3]
-    return all(_as_written(cell) for row in rows for cell in row.split(",")[:8])
+    cells = [cell for row in rows for cell in row.split(separator)[:8]]
+    return all(_as_written(cell) for cell in (cells if separator == "," else [x.replace(",", ".") for x in cells]))
+
+
+def _xlsx(stream: BinaryIO) -> bool:
+    """True if both the creator and the last editor are Linkwright: spreadsheets write their user's name on saving."""
+    try:
+        with zipfile.ZipFile(stream) as archive, archive.open("docProps/core.xml") as core:
+            found = core.read(HEAD)
+    except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError, zlib.error, ValueError):
+        return False
+    return all(re.search(rb"<" + tag + rb"[^>]*>" + OWNER.encode() + rb"<", found) for tag in (b"dc:creator", b"cp:lastModifiedBy"))
+
+
+def _dxf(stream: BinaryIO) -> bool:
+    return re.match(rb"\s*999\r?\nWritten by " + OWNER.encode(), _head(stream)) is not None
 
 
 def _as_written(cell: str) -> bool:
@@ -158,6 +179,8 @@ TESTS: dict[str, Callable[[BinaryIO], bool]] = {
     ".npz": _npz,
     ".parquet": _parquet,
     ".csv": _csv,
+    ".xlsx": _xlsx,
+    ".dxf": _dxf,
     ".fmu": _fmu,
     ".c": _source,
     ".h": _source,

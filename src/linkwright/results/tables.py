@@ -92,9 +92,11 @@ def to_xarray(c: Any, channels: Iterable[str] | None, units: Units) -> Any:
     return xr.Dataset(data, coords, {"mechanism": d.name})
 
 
-def package(name: str) -> Any:
-    """An optional package, or what to do to have it."""
+def package(name: str, extra: str = "") -> Any:
+    """Return an optional package, or raise UsageError that says how to install it; `extra`: that of Linkwright which brings it."""
     try:
         return import_module(name)
     except ImportError as missing:
-        raise UsageError(f"this needs the package {name.split('.')[0]}: pip install {name.split('.')[0]}") from missing
+        first = name.split(".")[0]
+        install = f"'linkwright[{extra}]'" if extra else first
+        raise UsageError(f"this needs the package {first}: pip install {install}") from missing

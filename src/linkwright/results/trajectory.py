@@ -330,6 +330,11 @@ class Trajectory:
         """Return per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
         return self._presenter("bearings").bearings(self)
 
+    def load_cases(self, bodies: Any = None) -> Any:
+        """Return load cases of links for strength analysis: points, forces and moments in body axes at the worst instants of each link
+        (`bodies`: names, default all); `.save("cases.csv")`."""
+        return self._presenter("load_cases").load_cases(self, bodies)
+
     def drive_sizing(self, drive: str | None = None, **options: Any) -> Any:
         """Return peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
         return self._presenter("drive_sizing").drive_sizing(self, drive, **options)
@@ -420,12 +425,20 @@ class Trajectory:
         """Return a Dataset over the coordinate t; vectors have a dimension of components; units in every variable's attributes."""
         return table_views.to_xarray(self, channels, units)
 
-    def save(self, path: str | os.PathLike[str], *, channels: Iterable[str] | None = None) -> Path:
-        """Write .npz or .parquet (everything; `lw.open` gives it back) or .csv (channels in the file's units).
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        channels: Iterable[str] | None = None,
+        sep: str | None = None,
+        decimal: str | None = None,
+    ) -> Path:
+        """Write .npz or .parquet (everything; `lw.open` gives it back), .csv or .xlsx (channels in the file's units).
 
-        `channels` are those written by name for other programs. An existing file is replaced, atomically.
+        `channels` are those written by name for other programs. `sep` (",", ";", "tab") and `decimal` (".", ",") are of CSV files. An
+        existing file is replaced, atomically.
         """
-        return run_files.save(self, path, channels)
+        return run_files.save(self, path, channels, sep=sep, decimal=decimal)
 
     def identical(self, other: Trajectory) -> bool:
         """Return True if two results hold the same bits: states, columns, arrays, events, settings, and the mechanism."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from linkwright.errors import UsageError, calls_explained, nearest
 from linkwright.model.description import Description
 from linkwright.model.file.units import shown
 from linkwright.numerics.pickling import essentials
+from linkwright.results.files.sheets import Sheet, csv_style, write_csv, write_workbook
 from linkwright.results.state import State
 from linkwright.results.tables import package
 from linkwright.results.trajectory import Trajectory
@@ -137,17 +138,32 @@ class Study:
         coords = {"row": self.rows.astype(int), **{name: ("row", self.column(name)) for name in self.names}}
         return xr.Dataset({n: ("row", self.column(n), {"units": self.units.get(n, "")}) for n in self.measures}, coords, attrs)
 
-    def to_csv(self, path: str | os.PathLike[str]) -> Path:
-        """Write all rows as a table, in SI with units in the header; failed rows have empty measures and their reason."""
-        with files.replacing(path, (".csv",)) as temporary, open(temporary, "w", newline="", encoding="utf-8") as stream:
-            header = ["row", *self.names, *(f"{m} [{self.units[m]}]" if self.units.get(m) else m for m in self.measures), "ok", "why"]
-            csv.writer(stream, quoting=csv.QUOTE_ALL).writerow(map(files.safe_cell, header))
-            writer = csv.writer(stream)
-            for p in self.parts():
-                for i, why in enumerate(p.why):
-                    numbers = [repr(float(x)) if np.isfinite(x) else "" for x in (*p.numbers[i], *p.values[i])]
-                    writer.writerow([p.first + i, *numbers, not why, files.safe_cell(why)])
+    def to_csv(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
+        """Write all rows as a table, in SI with units in the header; failed rows have empty measures and their reason.
+
+        `sep`: ",", ";" or "tab"; `decimal`: "." or ",".
+        """
+        style = csv_style(sep, decimal)
+        with files.replacing(path, (".csv",)) as temporary:
+            write_csv(temporary, self._header(), self._cells(), style)
         return Path(path)
+
+    def to_excel(self, path: str | os.PathLike[str]) -> Path:
+        """Write all rows as a sheet of an .xlsx file, as `to_csv`; a second sheet says what was studied."""
+        plan = [("plan", json.dumps(self.manifest["plan"]), ""), ("rows", len(self), ""), ("rows of the plan", self.total, "")]
+        facts = [("model", self.manifest["name"], ""), *plan, *(("measure", m, self.units.get(m, "")) for m in self.measures)]
+        with files.replacing(path, (".xlsx",)) as temporary:
+            sheets = [Sheet("study", self._header(), self._cells()), Sheet("model", ("fact", "value", "unit"), facts, width=18.0)]
+            write_workbook(temporary, sheets)
+        return Path(path)
+
+    def _header(self) -> list[str]:
+        return ["row", *self.names, *(f"{m} [{self.units[m]}]" if self.units.get(m) else m for m in self.measures), "ok", "why"]
+
+    def _cells(self) -> Iterator[list[Any]]:
+        for p in self.parts():
+            for i, why in enumerate(p.why):
+                yield [p.first + i, *(float(x) if np.isfinite(x) else None for x in (*p.numbers[i], *p.values[i])), not why, why]
 
     def traces(self, row: int) -> dict[str, np.ndarray]:
         """Return the thinned samples that were stored of a row."""

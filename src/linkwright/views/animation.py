@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +27,18 @@ from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from linkwright.views import style
 from linkwright.views.load_arrows import LoadArrows
-from linkwright.views.picture import Canvas
+from linkwright.views.picture import Canvas, turned
 from linkwright.views.plots.subjects import system_of
 from linkwright.views.scene import off_at
 
 SHORTEST, LONGEST = 2.0, 6.0  # seconds of one cycle on the screen, unless asked otherwise
 MOST_FRAMES = 600  # of a cycle
 MOST_PLAYED = 3000  # of a run
+SMOOTH = 150  # samples of a turn whose paths look smooth at any resolution
 LOOKS = 400  # samples of a run that give paths and travels
+MOST_PIXELS = 4096  # of either side
+RESOLUTIONS = {"720p": (1280, 720), "1080p": (1920, 1080), "1440p": (2560, 1440), "2160p": (3840, 2160)}
+HEIGHT = 5.4  # inches of a figure with a given resolution
 COLOURS = 64  # in a GIF: flat drawings need no more, and files stay small
 Progress = Callable[[int, int], Any]  # frames done, frames in all
 
@@ -41,7 +47,10 @@ def check_program(path: str | os.PathLike[str]) -> None:
     """MP4 needs ffmpeg; better known before a long computation than after."""
     path = Path(path)
     if path.suffix.lower() == ".mp4" and shutil.which("ffmpeg") is None:
-        raise UsageError(f"cannot write '{path.name}': MP4 needs the program ffmpeg, which is not installed. Write a .gif instead.")
+        raise UsageError(
+            f"cannot write '{path.name}': MP4 needs the program ffmpeg, which is not installed. "
+            "Install it (Debian: apt-get install ffmpeg), or write a .gif."
+        )
 
 
 def animate(
@@ -53,23 +62,28 @@ def animate(
     turn: Trajectory | None = None,
     trace: Sequence[str] | None = None,
     loads: bool = False,
-    width: int = 560,
+    width: int | None = None,
+    resolution: Any = None,
     dark: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Write one turn of a Mechanism or System as .gif (or .mp4) of `width` pixels, and return the path.
+    """Write one turn of a Mechanism or System as .gif (or .mp4), and return the path.
 
     `seconds` is the duration of a cycle on the screen (default: the real one, limited to 2 to 6 s). `turn` is a turn
-    already at hand; it is shown at its own samples. `loads`: arrows for the loads of pins.
+    already at hand; it is shown at its own samples. `loads`: arrows for the loads of pins. `resolution`: "720p", "1080p" (default of
+    .mp4), "1440p", "2160p", "1280x720" or (width, height) in pixels; or `width` alone (default of .gif: 560) and the height that suits.
     """
     path = files.checked(path, files.ANIMATIONS)
     check_program(path)
-    if not (fps > 0 and (seconds is None or seconds > 0) and 100 <= width <= 4000):
-        raise UsageError("an animation needs fps and seconds above 0 and a width between 100 and 4000 pixels.")
+    if not (fps > 0 and (seconds is None or seconds > 0)):
+        raise UsageError("an animation needs fps and seconds above 0.")
+    frame = frame_size(path, width, resolution)
     system: System = getattr(mechanism, "system", mechanism)
+    given = turn is not None
     turn, frames = _samples(system, turn, seconds, fps)
-    film = Film(turn, Canvas(system, turn=turn, trace=trace, dark=dark, labels=False, whole_turn=True), loads, width, [""] * len(frames))
-    return film.write(path, frames, fps, progress)
+    paths = turn if given or len(turn) > SMOOTH else turned(system, 2 * SMOOTH) or turn  # few frames would draw paths as polygons
+    canvas = Canvas(system, turn=paths, trace=trace, dark=dark, labels=False, whole_turn=True, size=frame.inches)
+    return Film(turn, canvas, loads, frame, [""] * len(frames)).write(path, frames, fps, progress)
 
 
 def play(
@@ -80,19 +94,21 @@ def play(
     fps: int = 25,
     trace: Sequence[str] | None = None,
     loads: bool = False,
-    width: int = 560,
+    width: int | None = None,
+    resolution: Any = None,
     dark: bool = False,
     progress: Progress | None = None,
 ) -> Path:
     """Write a run (or turn) in its own time as .gif (or .mp4), `speed` times as fast, and return the path.
 
-    `trace` names points whose paths are shown (default: marked points; `[]`: none); `loads`: arrows for the loads of pins.
-    `progress(done, frames)` is called after every frame.
+    `trace` names points whose paths are shown (default: marked points; `[]`: none); `loads`: arrows for the loads of pins;
+    `width`, `resolution`: as in `animate`. `progress(done, frames)` is called after every frame.
     """
     path = files.checked(path, files.ANIMATIONS)
     check_program(path)
-    if not (fps > 0 and speed > 0.0 and 100 <= width <= 4000):
-        raise UsageError("an animation needs fps and speed above 0 and a width between 100 and 4000 pixels.")
+    if not (fps > 0 and speed > 0.0):
+        raise UsageError("an animation needs fps and speed above 0.")
+    frame = frame_size(path, width, resolution)
     if len(run) < 2:
         raise UsageError("one sample does not move: animate a turn or a run with at least two samples.")
     still = _frame_time(path, fps)
@@ -106,8 +122,8 @@ def play(
     shown = run.at(np.linspace(run.t[0], run.t[-1], max(count, 2)))
     pace = "" if speed == 1.0 else f"   (speed {speed:g})"
     whole = run[:: max(1, len(run) // LOOKS)]
-    canvas = Canvas(system_of(run), turn=whole, trace=trace, dark=dark, labels=False, whole_turn=True)
-    film = Film(shown, canvas, loads, width, [f"t = {t:.2f} s{pace}" for t in shown.t])
+    canvas = Canvas(system_of(run), turn=whole, trace=trace, dark=dark, labels=False, whole_turn=True, size=frame.inches)
+    film = Film(shown, canvas, loads, frame, [f"t = {t:.2f} s{pace}" for t in shown.t])
     return film.write(path, list(range(len(shown))), fps, progress)
 
 
@@ -116,11 +132,47 @@ def _frame_time(path: Path, fps: float) -> float:
     return max(2, round(100 / fps)) / 100 if path.suffix.lower() == ".gif" else 1.0 / fps
 
 
+@dataclass(frozen=True)
+class FrameSize:
+    """Pixels of a frame; without a height the one that suits the drawing."""
+
+    width: int
+    height: int | None = None
+
+    @property
+    def inches(self) -> tuple[float, float] | None:
+        """Size of the figure: texts and lines keep their share of a frame, whatever its pixels."""
+        return None if self.height is None else (HEIGHT * self.width / self.height, HEIGHT)
+
+
+def frame_size(path: Path, width: int | None, resolution: Any) -> FrameSize:
+    """Return the size of frames: as asked for, else 1080p of .mp4 and 560 pixels wide of .gif."""
+    if width is not None and resolution is not None:
+        raise UsageError("give a width or a resolution, not both.")
+    if width is None and resolution is None and path.suffix.lower() == ".mp4":
+        resolution = "1080p"
+    if resolution is None:
+        wide = 560 if width is None else width
+        if isinstance(wide, bool) or not isinstance(wide, (int, np.integer)) or not 100 <= wide <= MOST_PIXELS:
+            raise UsageError(f"the width of an animation is a whole number of pixels from 100 to {MOST_PIXELS}, not {wide!r:.40}.")
+        return FrameSize(int(wide))
+    named = RESOLUTIONS.get(resolution) if isinstance(resolution, str) else resolution
+    if named is None and (pixels := re.fullmatch(r"\s*(\d{3,4})\s*[xX×]\s*(\d{3,4})\s*", resolution)):
+        named = int(pixels[1]), int(pixels[2])
+    fits = isinstance(named, Sequence) and len(named) == 2 and all(isinstance(x, (int, np.integer)) for x in named)
+    if not (fits and all(100 <= x <= MOST_PIXELS for x in named)):
+        raise UsageError(
+            f"resolution is {', '.join(RESOLUTIONS)}, or width and height in pixels from 100 to {MOST_PIXELS} such as 1280x720, "
+            f"not {resolution!r:.40}."
+        )
+    return FrameSize(int(named[0]), int(named[1]))
+
+
 class Film:
     """Samples of a motion on a canvas with a fixed window; `stamps` is what is written beside each sample."""
 
-    def __init__(self, c: Trajectory, canvas: Canvas, loads: bool, width: int, stamps: Sequence[str]):
-        self.c, self.canvas, self.width, self.stamps = c, canvas, width, stamps
+    def __init__(self, c: Trajectory, canvas: Canvas, loads: bool, frame: FrameSize, stamps: Sequence[str]):
+        self.c, self.canvas, self.frame, self.stamps = c, canvas, frame, stamps
         self.arrows = LoadArrows(c, self.canvas) if loads else None
 
     def image(self, k: int, stamp: str) -> Any:
@@ -133,7 +185,7 @@ class Film:
             self.arrows.draw(figure, k)
         if stamp:
             figure.text(0.965, 0.035, stamp, fontsize=10.0, ha="right", va="bottom", color=self.canvas.look.ink)
-        figure.set_dpi(self.width / figure.get_size_inches()[0])
+        figure.set_dpi(self.frame.width / figure.get_size_inches()[0])
         agg = FigureCanvasAgg(figure)
         agg.draw()
         return Image.fromarray(np.asarray(agg.buffer_rgba())[..., :3].copy())

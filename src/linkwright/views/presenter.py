@@ -17,6 +17,11 @@ class Designer:
 
         return bearings(c)
 
+    def load_cases(self, c: Trajectory, bodies: Any) -> Any:
+        from linkwright.design.load_cases import load_cases
+
+        return load_cases(c, bodies)
+
     def drive_sizing(self, c: Trajectory, drive: str | None, **options: Any) -> Any:
         from linkwright.design.drive_sizing import drive_sizing
 

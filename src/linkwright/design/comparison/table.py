@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from linkwright.design.comparison.report import ROUTINE_NOTES, ControlReport, co
 from linkwright.design.tables import columns, show
 from linkwright.errors import LinkwrightError, SimulationError, UsageError, call_explained, nearest
 from linkwright.numerics.pickling import essentials
+from linkwright.results.files.sheets import Sheet, csv_style, write_csv, write_workbook
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.simulation.options import options_of
@@ -184,17 +184,27 @@ class Comparison:
         said = "".join(f"<div>{escape(x)}</div>" for x in self.remarks)
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>{said}"
 
-    def to_csv(self, path: str | os.PathLike[str]) -> Path:
-        """Write the table, in the file's units; a last column says why a run failed."""
+    def to_csv(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
+        """Write the table, in the file's units; a last column says why a run failed. `sep`: ",", ";" or "tab"; `decimal`: "." or ","."""
+        style = csv_style(sep, decimal)
+        with files.replacing(path, (".csv",)) as temporary:
+            write_csv(temporary, *self._sheet(), style)
+        return Path(path)
+
+    def to_excel(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table as a sheet of an .xlsx file, as `to_csv`."""
+        with files.replacing(path, (".xlsx",)) as temporary:
+            write_workbook(temporary, [Sheet("controllers", *self._sheet())])
+        return Path(path)
+
+    def _sheet(self) -> tuple[list[str], list[list[Any]]]:
         quantities = self.quantities if self._reports else {}
         heads = [(q.text, q.unit(self._units)[0]) for q in quantities.values()]
-        with files.replacing(path, (".csv",)) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-            out = csv.writer(file)
-            out.writerow(["controller", *(files.safe_cell(f"{n} [{u}]" if u else n) for n, u in heads), "failed"])
-            for r in self.rows:
-                found = [(self.values(n)[r.name], q.unit(self._units)[1]) for n, q in quantities.items()]
-                out.writerow([files.safe_cell(r.name), *("" if x is None else repr(x / size) for x, size in found), r.failed])
-        return Path(path)
+        rows: list[list[Any]] = []
+        for r in self.rows:
+            found = [(self.values(n)[r.name], q.unit(self._units)[1]) for n, q in quantities.items()]
+            rows.append([r.name, *(None if x is None else x / size for x, size in found), r.failed])
+        return ["controller", *(f"{n} [{u}]" if u else n for n, u in heads), "failed"], rows
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, names: Sequence[str] | None = None, **options: Any) -> Any:
         """Norm of the efforts, errors and force errors over time of all controllers, or of those in `names`; of one alone what it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
@@ -14,26 +13,42 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
+from linkwright.errors import UsageError
 from linkwright.results.files.bounds import plausible
 from linkwright.results.files.content import KEY, content
+from linkwright.results.files.facts import facts
+from linkwright.results.files.sheets import PLAIN, CsvStyle, Sheet, csv_style, write_csv, write_workbook
 from linkwright.results.tables import flat, package
 
 FAST = 1  # of nine levels of compression: floating-point numbers hardly get smaller beyond
 
 
-def save(c: Any, path: str | os.PathLike[str], channels: Iterable[str] | None) -> Path:
+def save(
+    c: Any, path: str | os.PathLike[str], channels: Iterable[str] | None, *, sep: str | None = None, decimal: str | None = None
+) -> Path:
     """Write a trajectory in the format of the file's ending; an older file is replaced, atomically."""
+    style = csv_style(sep, decimal)
+    place = files.checked(path, tuple(WRITERS))
+    if place.suffix.lower() != ".csv" and (sep is not None or decimal is not None):
+        raise UsageError(f"sep and decimal are for .csv files; '{place.name}' is none. Leave them out.")
     with files.replacing(path, tuple(WRITERS)) as temporary:
-        WRITERS[temporary.suffix.lower()](c, temporary, channels)
+        if temporary.suffix.lower() == ".csv":
+            _write_csv(c, temporary, channels, style)
+        else:
+            WRITERS[temporary.suffix.lower()](c, temporary, channels)
     return Path(path)
 
 
-def _write_csv(c: Any, path: Path, channels: Iterable[str] | None) -> None:
+def _write_csv(c: Any, path: Path, channels: Iterable[str] | None, style: CsvStyle = PLAIN) -> None:
     header, values = c.table(channels)
-    with open(path, "w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream, quoting=csv.QUOTE_ALL).writerow(map(files.safe_cell, header))  # quoted: one of the marks of a table of ours
-        writer = csv.writer(stream)
-        writer.writerows([[repr(float(x)) for x in row] for row in values])
+    write_csv(path, header, values, style)
+
+
+def _write_xlsx(c: Any, path: Path, channels: Iterable[str] | None) -> None:
+    """The table in the file's units, and a second sheet that says what it is a table of."""
+    header, values = c.table(channels)
+    title = "turn" if c.proof is None else "run"
+    write_workbook(path, [Sheet(title, header, values), Sheet("model", ("fact", "value", "unit"), facts(c), width=18.0)])
 
 
 def _write_npz(c: Any, path: Path, channels: Iterable[str] | None) -> None:
@@ -66,4 +81,5 @@ WRITERS: dict[str, Callable[[Any, Path, Iterable[str] | None], None]] = {
     ".csv": _write_csv,
     ".npz": _write_npz,
     ".parquet": _write_parquet,
+    ".xlsx": _write_xlsx,
 }
