@@ -75,7 +75,7 @@ def test_files_hold_one_row_per_point_and_case(tmp_path: Path, monkeypatch: pyte
     for row in rows:
         x, y, fx, fy, mz = (float(row[k].replace(",", ".")) for k in ("x [mm]", "y [mm]", "Fx [N]", "Fy [N]", "Mz [N m]"))
         key = row["body"], row["case"]
-        sums[key] = sums.get(key, np.zeros(3)) + [fx, fy, mz + 1e-3 * (x * fy - y * fx)]
+        sums[key] = sums.get(key, np.zeros(3)) + np.array([fx, fy, mz + 1e-3 * (x * fy - y * fx)])
     assert len(sums) >= 6 and max(np.abs(x).max() for x in sums.values()) < 1e-12  # N and N m: forces are below 30 N
     sheet = openpyxl.load_workbook("cases.xlsx").active
     assert sheet is not None and sheet.max_row == len(rows) + 1
@@ -85,7 +85,7 @@ def test_files_hold_one_row_per_point_and_case(tmp_path: Path, monkeypatch: pyte
 
 def test_wrong_names_and_missing_masses(tmp_path: Path) -> None:
     c = lw.load("wiper").turn(steps=12)
-    with pytest.raises(lw.UsageError, match="no moving body 'rokcer'.*rocker"):
+    with pytest.raises(lw.UsageError, match=r"no moving body 'rokcer'.*rocker"):
         c.load_cases("rokcer")
     with pytest.raises(lw.UsageError, match="no load cases of 'crank'"):
         c.load_cases("rocker")["crank"]

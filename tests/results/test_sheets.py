@@ -12,7 +12,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import files
-from linkwright.results.files.sheets import Sheet, csv_style, write_workbook
+from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_workbook
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_styles_that_cannot_be_read_again_are_refused(turn: lw.Trajectory, tmp_p
     ):
         with pytest.raises(lw.UsageError, match=said):
             turn.save(tmp_path / "t.csv", **options)
-    with pytest.raises(lw.UsageError, match="sep and decimal are for .csv"):
+    with pytest.raises(lw.UsageError, match=r"sep and decimal are for \.csv"):
         turn.save(tmp_path / "t.npz", sep=";")
     assert not list(tmp_path.iterdir())
 
@@ -71,7 +71,7 @@ def test_an_excel_file_holds_numbers_texts_and_facts(turn: lw.Trajectory, tmp_pa
 
 def test_texts_are_texts_and_no_formulas(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
-    write_workbook(path, [Sheet("a", ["=1+1", "b"], [["=cmd()", float("nan")], ["a\x01b", 3], ["-x", True]])])
+    write_workbook(path, [WorkbookSheet("a", ["=1+1", "b"], [["=cmd()", float("nan")], ["a\x01b", 3], ["-x", True]])])
     sheet = openpyxl.load_workbook(path).active
     assert [[c.value for c in row] for row in sheet.iter_rows()] == [["=1+1", "b"], ["=cmd()", None], ["a b", 3], ["-x", True]]
     assert {c.data_type for row in sheet.iter_rows() for c in row} <= {"s", "n", "b"}  # no "f", formula
@@ -81,7 +81,8 @@ def test_a_study_as_a_sheet(tmp_path: Path) -> None:
     found = lw.study("four-bar", {"L1": "290..310 mm / 3"}, "max D")
     rows = list(openpyxl.load_workbook(found.to_excel(tmp_path / "s.xlsx"))["study"].iter_rows(values_only=True))
     assert rows[0] == ("row", "L1", "max D [rad]", "ok", "why")
-    assert [x[1] for x in rows[1:]] == pytest.approx(found.column("L1")) and [x[2] for x in rows[1:]] == pytest.approx(found.column("max D"))
+    assert [x[1] for x in rows[1:]] == pytest.approx(found.column("L1"))
+    assert [x[2] for x in rows[1:]] == pytest.approx(found.column("max D"))
     path = found.to_csv(tmp_path / "s.csv", decimal=",")
     assert pd.read_csv(path, sep=";", decimal=",")["L1"].tolist() == found.column("L1").tolist()
     assert files.made_by_linkwright(path)
@@ -99,7 +100,7 @@ def test_more_rows_than_a_sheet_has(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(sheets, "MOST_ROWS", 3)
     with pytest.raises(lw.UsageError, match="at most 3 rows"):
-        write_workbook(tmp_path / "a.xlsx", [Sheet("a", ["x"], [[1.0]] * 3)])
+        write_workbook(tmp_path / "a.xlsx", [WorkbookSheet("a", ["x"], [[1.0]] * 3)])
     monkeypatch.setattr(sheets, "MOST_COLUMNS", 1)
     with pytest.raises(lw.UsageError, match="at most 1 columns"):
-        write_workbook(tmp_path / "a.xlsx", [Sheet("a", ["x", "y"], [])])
+        write_workbook(tmp_path / "a.xlsx", [WorkbookSheet("a", ["x", "y"], [])])

@@ -26,7 +26,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.kinematics.motion import accelerations, node_motion
 from linkwright.numerics.spatial import cross
-from linkwright.results.files.sheets import Sheet, csv_style, write_csv, write_workbook
+from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.trajectory import Trajectory, unit_of
 
 ENDINGS = (".csv", ".xlsx")
@@ -130,7 +130,7 @@ class LoadCases:
         style = csv_style(sep, decimal)
         with files.replacing(path, ENDINGS) as temporary:
             if temporary.suffix.lower() == ".xlsx":
-                write_workbook(temporary, [Sheet("load cases", *self.table())])
+                write_workbook(temporary, [WorkbookSheet("load cases", *self.table())])
             else:
                 write_csv(temporary, *self.table(), style)
         return Path(path)

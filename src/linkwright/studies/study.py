@@ -16,7 +16,7 @@ from linkwright.errors import UsageError, calls_explained, nearest
 from linkwright.model.description import Description
 from linkwright.model.file.units import shown
 from linkwright.numerics.pickling import essentials
-from linkwright.results.files.sheets import Sheet, csv_style, write_csv, write_workbook
+from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.state import State
 from linkwright.results.tables import package
 from linkwright.results.trajectory import Trajectory
@@ -153,8 +153,8 @@ class Study:
         plan = [("plan", json.dumps(self.manifest["plan"]), ""), ("rows", len(self), ""), ("rows of the plan", self.total, "")]
         facts = [("model", self.manifest["name"], ""), *plan, *(("measure", m, self.units.get(m, "")) for m in self.measures)]
         with files.replacing(path, (".xlsx",)) as temporary:
-            sheets = [Sheet("study", self._header(), self._cells()), Sheet("model", ("fact", "value", "unit"), facts, width=18.0)]
-            write_workbook(temporary, sheets)
+            about = WorkbookSheet("model", ("fact", "value", "unit"), facts, width=18.0)
+            write_workbook(temporary, [WorkbookSheet("study", self._header(), self._cells()), about])
         return Path(path)
 
     def _header(self) -> list[str]:

@@ -16,7 +16,7 @@ from linkwright.design.comparison.report import ROUTINE_NOTES, ControlReport, co
 from linkwright.design.tables import columns, show
 from linkwright.errors import LinkwrightError, SimulationError, UsageError, call_explained, nearest
 from linkwright.numerics.pickling import essentials
-from linkwright.results.files.sheets import Sheet, csv_style, write_csv, write_workbook
+from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.simulation.options import options_of
@@ -194,7 +194,7 @@ class Comparison:
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as a sheet of an .xlsx file, as `to_csv`."""
         with files.replacing(path, (".xlsx",)) as temporary:
-            write_workbook(temporary, [Sheet("controllers", *self._sheet())])
+            write_workbook(temporary, [WorkbookSheet("controllers", *self._sheet())])
         return Path(path)
 
     def _sheet(self) -> tuple[list[str], list[list[Any]]]:

@@ -1,7 +1,7 @@
 """Tables of any result as CSV or Excel files: a header with units, numbers as numbers, texts that no spreadsheet takes for formulas.
 
     write_csv(path, header, rows, csv_style(";", ","))      the separator and the decimal mark of a spreadsheet's country
-    write_workbook(path, [Sheet("turn", header, rows), Sheet("model", ...)])
+    write_workbook(path, [WorkbookSheet("turn", header, rows), WorkbookSheet("model", ...)])
 
 Cells are numbers, truth values, texts or None; in Excel a number that is not finite is an empty cell.
 """
@@ -75,7 +75,7 @@ def _csv_cell(x: Any, decimal: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class WorkbookSheet:
     """A sheet of a workbook."""
 
     title: str
@@ -89,7 +89,7 @@ def check_workbook() -> None:
     package("openpyxl", "excel")
 
 
-def write_workbook(path: Path, sheets: Sequence[Sheet]) -> None:
+def write_workbook(path: Path, sheets: Sequence[WorkbookSheet]) -> None:
     """Write sheets with a bold, fixed header each; more rows or columns than Excel has raise UsageError."""
     openpyxl = package("openpyxl", "excel")
     book = openpyxl.Workbook(write_only=True)
@@ -106,7 +106,7 @@ def write_workbook(path: Path, sheets: Sequence[Sheet]) -> None:
         raise OSError(errno.EIO, f"the workbook could not be written ({problem})") from problem  # of the XML writer: a full disk
 
 
-def _fill(openpyxl: Any, page: Any, sheet: Sheet) -> None:
+def _fill(openpyxl: Any, page: Any, sheet: WorkbookSheet) -> None:
     if len(sheet.header) > MOST_COLUMNS:
         wide = len(sheet.header)
         raise UsageError(f"a sheet has at most {MOST_COLUMNS:,} columns, not {wide:,}: name fewer channels, or write .csv.")

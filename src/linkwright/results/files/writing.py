@@ -17,7 +17,7 @@ from linkwright.errors import UsageError
 from linkwright.results.files.bounds import plausible
 from linkwright.results.files.content import KEY, content
 from linkwright.results.files.facts import facts
-from linkwright.results.files.sheets import PLAIN, CsvStyle, Sheet, csv_style, write_csv, write_workbook
+from linkwright.results.files.sheets import PLAIN, CsvStyle, WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.tables import flat, package
 
 FAST = 1  # of nine levels of compression: floating-point numbers hardly get smaller beyond
@@ -48,7 +48,7 @@ def _write_xlsx(c: Any, path: Path, channels: Iterable[str] | None) -> None:
     """The table in the file's units, and a second sheet that says what it is a table of."""
     header, values = c.table(channels)
     title = "turn" if c.proof is None else "run"
-    write_workbook(path, [Sheet(title, header, values), Sheet("model", ("fact", "value", "unit"), facts(c), width=18.0)])
+    write_workbook(path, [WorkbookSheet(title, header, values), WorkbookSheet("model", ("fact", "value", "unit"), facts(c), width=18.0)])
 
 
 def _write_npz(c: Any, path: Path, channels: Iterable[str] | None) -> None:
