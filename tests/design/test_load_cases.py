@@ -80,7 +80,7 @@ def test_files_hold_one_row_per_point_and_case(tmp_path: Path, monkeypatch: pyte
     sheet = openpyxl.load_workbook("cases.xlsx").active
     assert sheet is not None and sheet.max_row == len(rows) + 1
     assert files.made_by_linkwright("cases.csv") and files.made_by_linkwright("cases.xlsx")
-    assert cli.main([*words, "cases.csv", "--no-loads"]) == 2
+    assert cli.main([*words, "cases.csv", "--no-loads"]) != 0
 
 
 def test_wrong_names_and_missing_masses(tmp_path: Path) -> None:
