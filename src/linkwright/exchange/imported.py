@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
+from linkwright.errors import visible
 from linkwright.model.description import Description
+
+CLOSED = 1e-6  # m and rad, in a report: below it a loop counts as closed in the file's pose
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,26 @@ class ImportReport:
     dropped: tuple[str, ...] = ()  # "3 collision shapes", "sensor 'imu'"
     gaps: tuple[tuple[str, float], ...] = ()  # joint that closes a loop -> distance of its two sides in the file's pose, m
     angles: tuple[tuple[str, float], ...] = ()  # the same of the rotation that it holds, rad; joints that hold none are not listed
+    warnings: tuple[str, ...] = ()  # "a mesh is not shown, there is no such file: arm.stl of arm"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as plain data, gaps and angles by joint."""
+        return asdict(self) | {"gaps": dict(self.gaps), "angles": dict(self.angles)}
+
+    def __str__(self) -> str:
+        lines = [f"read from {self.source} ({self.format})"]
+        for title, sentences in (("inferred", self.inferred), ("dropped", self.dropped), ("warning", self.warnings)):
+            lines += [f"  {title}: {text}" for text in sentences]
+        angles = dict(self.angles)
+        lines += [f"  loop at {name}: {_open(x, angles.get(name, 0.0))} in the file's pose" for name, x in self.gaps]
+        return visible("\n".join(lines))
+
+
+def _open(distance: float, angle: float) -> str:
+    if distance < CLOSED and angle < CLOSED:
+        return f"closed to {distance:.1e} m"
+    turned = f" and {angle:.3g} rad" if angle >= CLOSED else ""
+    return f"open by {distance:.3g} m{turned}"
 
 
 @dataclass(frozen=True)
@@ -27,3 +51,4 @@ class Imported:
     description: Description
     closing: tuple[str, ...] = ()
     report: ImportReport = field(default_factory=lambda: ImportReport("", ""))
+    points_only: tuple[str, ...] = ()  # closing hinges of which the file's own program closes the point alone

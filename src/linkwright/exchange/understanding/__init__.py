@@ -24,8 +24,10 @@ STEPS = (within_one_body, joined, welded, within_one_body, without_idle_bases)
 def understand(imported: Imported, *, points_only: Collection[str] = ()) -> Imported:
     """Return the import with its closures understood and its report extended by inferences and gaps.
 
-    `points_only` names closing hinges of which the file's own program closes the point alone: those whose axis adds rows are reported.
+    `points_only` names closing hinges of which the file's own program closes the point alone, beside those that the import names: hinges
+    whose axis adds rows are reported.
     """
+    points_only = {*points_only, *imported.points_only}
     d, report = imported.description, imported.report
     distances, angles = gaps(d, imported.closing)
     fixed = [j.name for j in d.joints if not JOINTS[j.type].nv and j.name not in imported.closing]
@@ -51,7 +53,7 @@ def understand(imported: Imported, *, points_only: Collection[str] = ()) -> Impo
         gaps=(*report.gaps, *distances),
         angles=(*report.angles, *angles),
     )
-    return Imported(flat.description, state.closing, extended)
+    return Imported(flat.description, state.closing, extended, imported.points_only)
 
 
 __all__ = ["understand"]

@@ -4,6 +4,7 @@
 `save(description, path)`; `quantity`, `convert`, `parse_unit`, `display_unit` for numbers with units.
 """
 
+from linkwright.model.file.converted import read_converted
 from linkwright.model.file.editing import edited, rewrite
 from linkwright.model.file.nodes import MOST_BYTES
 from linkwright.model.file.reader import LINK, read, read_enclosed, read_text, redesigned, reread
@@ -19,6 +20,7 @@ __all__ = [
     "parse_unit",
     "quantity",
     "read",
+    "read_converted",
     "read_enclosed",
     "read_text",
     "redesigned",

@@ -51,14 +51,15 @@ class Document:
     overrides: Mapping[str, Any]
     text: str | None = None  # of the file, as it was read; None of a dict
     path: Path | None = None
+    origin: Any = None  # of a model made from another program's file: the report of the import
 
     def in_symbols(self) -> Description:
         """The description with the numbers of the drawing as parameters: coordinates of pins (C.x) and lengths of links (crank.length)."""
-        return _describe(self, in_symbols=True)
+        return describe(self, in_symbols=True)
 
     def with_literals(self, literals: dict[int, Any]) -> Description:
         """The description with numbers of the text as variables: those that begin at these characters, which are noted there."""
-        return _describe(self, literals=literals)
+        return describe(self, literals=literals)
 
 
 def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Description:
@@ -77,17 +78,17 @@ def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Descrip
         document = Document(from_text(text, files.shown(path)), path.parent, stem, overrides, text, path)
     else:
         raise UsageError(f"a model is a path or a dict, not a {type(source).__name__}.")
-    return _describe(document)
+    return describe(document)
 
 
 def read_text(text: str, file: str = "model.yaml", /, **overrides: Any) -> Description:
     """The mechanism of a YAML text; `file` is used in messages."""
-    return _describe(Document(from_text(text, file), Path(), Path(file).stem, overrides, text))
+    return describe(Document(from_text(text, file), Path(), Path(file).stem, overrides, text))
 
 
 def read_enclosed(text: str, file: str, /) -> Description:
     """The mechanism of a YAML text that came inside another file; it may not name files itself."""
-    return _describe(Document(from_text(text, file), None, Path(file).stem, {}, text))
+    return describe(Document(from_text(text, file), None, Path(file).stem, {}, text))
 
 
 def reread(description: Description, /, **overrides: Any) -> Description:
@@ -102,7 +103,7 @@ def reread(description: Description, /, **overrides: Any) -> Description:
     merged = {**document.overrides, **overrides}
     if "start" in overrides and isinstance(overrides["start"], Mapping) and isinstance(document.overrides.get("start"), Mapping):
         merged["start"] = {**document.overrides["start"], **overrides["start"]}
-    return _describe(replace(document, overrides=merged))
+    return describe(replace(document, overrides=merged))
 
 
 def redesigned(description: Description, chosen: Sequence[Parameter], values: Sequence[float]) -> Description:
@@ -128,7 +129,8 @@ def redesigned(description: Description, chosen: Sequence[Parameter], values: Se
 
 
 @all_in_use()
-def _describe(document: Document, in_symbols: bool = False, literals: dict[int, Any] | None = None) -> Description:
+def describe(document: Document, in_symbols: bool = False, literals: dict[int, Any] | None = None) -> Description:
+    """The mechanism of a document."""
     try:
         return _read_sections(document, in_symbols, literals)
     except RecursionError as error:

@@ -1,0 +1,48 @@
+"""Notes of an import while it runs: inferences, warnings, and elements left out, counted by kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from linkwright.errors import listing
+from linkwright.exchange.imported import ImportReport
+
+MOST_NAMED = 6  # of a kind that was dropped
+
+
+class ImportNotes:
+    """Sentences for the report of one file, in the order in which they arise, each once."""
+
+    def __init__(self, source: str, format: str):
+        self.source, self.format = source, format
+        self.inferences: dict[str, None] = {}
+        self.warnings: dict[str, None] = {}
+        self.sentences: dict[str, None] = {}  # losses that are sentences of their own
+        self.counts: Counter[str] = Counter()  # losses by kind
+        self.named: dict[str, list[str]] = {}
+
+    def infer(self, sentence: str) -> None:
+        self.inferences[sentence] = None
+
+    def warn(self, sentence: str) -> None:
+        self.warnings[sentence] = None
+
+    def drop(self, kind: str, name: str = "") -> None:
+        """Something that has no counterpart: "collision shape", "sensor"; named where the name helps."""
+        self.counts[kind] += 1
+        if name:
+            self.named.setdefault(kind, []).append(name)
+
+    def lose(self, sentence: str) -> None:
+        self.sentences[sentence] = None
+
+    def report(self) -> ImportReport:
+        losses = [_counted(kind, n, self.named.get(kind, [])) for kind, n in self.counts.items()]
+        return ImportReport(
+            self.source, self.format, tuple(self.inferences), (*losses, *self.sentences), warnings=tuple(self.warnings)
+        )  # fmt: skip
+
+
+def _counted(kind: str, n: int, names: list[str]) -> str:
+    shown = f": {listing(dict.fromkeys(names), MOST_NAMED)}" if names else ""
+    return f"{n} {kind}{'s' * (n > 1)}{shown}"

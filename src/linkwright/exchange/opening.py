@@ -1,0 +1,36 @@
+"""From a name, a path or a dict to a description, whatever program wrote the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from linkwright.errors import UsageError
+from linkwright.exchange.importers import ENDINGS, importer_of, is_importable
+from linkwright.exchange.masses import with_masses
+from linkwright.exchange.understanding import understand
+from linkwright.model import file as modelfile
+from linkwright.model.description import Description
+from linkwright.model.library.finding import model_file
+from linkwright.system import loading
+
+
+def description(model: str | os.PathLike[str] | Mapping[str, Any], folders: Any = None, **changes: Any) -> Description:
+    """A model from a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start, or are options of its format.
+
+    `folders` are those from which meshes and included files of another program's file may be read.
+    """
+    if is_importable(model) and not isinstance(model, Mapping):
+        return _imported(model_file(model), folders, changes)
+    if folders is not None:
+        raise UsageError(f"folders hold meshes and models that other programs' files name ({', '.join(ENDINGS)}); leave them out here.")
+    return loading.description(model, **changes)
+
+
+def _imported(path: Path, folders: Any, changes: dict[str, Any]) -> Description:
+    chosen = importer_of(path)
+    options = {name: changes.pop(name) for name in chosen.options if name in changes}
+    found = with_masses(understand(chosen.read(path, folders=folders, **options)))
+    return modelfile.read_converted(found.description, path, found.report, **changes)

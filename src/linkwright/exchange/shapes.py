@@ -1,0 +1,57 @@
+"""Shapes, colours and inertias in files of robots."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from linkwright.errors import listing
+from linkwright.exchange.folders import Folders
+from linkwright.exchange.notes import ImportNotes
+from linkwright.exchange.xml_reading import XmlElement
+from linkwright.model.description import Mat3, Placement, Visual
+from linkwright.model.file.geometry import matrix, product, transpose
+from linkwright.model.file.inertia import principal
+
+NEGATIVE = 1e-9  # of the largest moment: round-off that is forgiven
+
+
+class ShapeFiles:
+    """Mesh files of a model: found in the folders that may be read; those that are not found are reported together."""
+
+    def __init__(self, folders: Folders, notes: ImportNotes, base: os.PathLike[str]):
+        self.folders, self.notes, self.base = folders, notes, os.fspath(base)
+        self.missing: dict[str, list[str]] = {}
+
+    def mesh(self, name: str, link: str) -> str | None:
+        """The path of a mesh from the folder of the model file; None where it cannot be read."""
+        found, why = self.folders.find(name)
+        if found is None:
+            self.missing.setdefault(why, []).append(f"{name} of {link}")
+            return None
+        return os.path.relpath(found, self.base)
+
+    def report(self) -> None:
+        for why, names in self.missing.items():
+            several = len(names) > 1
+            self.notes.warn(f"{'meshes are' if several else 'a mesh is'} not shown, {why}: {listing(names, 4)}")
+
+
+def shape(made: Visual, at: Placement, colour: str) -> Visual:
+    return replace(made, placement=at, colour=colour)
+
+
+def colour_of(rgba: Sequence[float]) -> str:
+    """#rrggbb of components from 0 to 1."""
+    return "#" + "".join(f"{round(255 * min(1.0, max(0.0, x))):02x}" for x in rgba[:3])
+
+
+def inertia_about(element: XmlElement, rotation: Mat3, values: Mapping[str, float]) -> Mat3:
+    """The inertia of ixx, ixy ... in the axes of `rotation`, turned into the link's; one that is negative is an error."""
+    tensor = matrix([[values["ixx"], values["ixy"], values["ixz"]], [values["ixy"], values["iyy"], values["iyz"]],
+                     [values["ixz"], values["iyz"], values["izz"]]])  # fmt: skip
+    least, _, largest = principal(tensor)
+    if least < -NEGATIVE * max(largest, 1e-300):
+        raise element.error(f"the inertia has a negative principal moment, {least:.4g} kg m^2. Give it about the centre of mass.")
+    return product(rotation, product(tensor, transpose(rotation)))

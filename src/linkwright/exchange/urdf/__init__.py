@@ -1,0 +1,9 @@
+"""URDF as a description: links and joints, loops in the dialects that people use, drives, shapes.
+
+links.py      inertias and shapes
+joints.py     tree joints, limits, friction, mimic
+loops.py      elements that close loops: <loop>, <coupling>, <constraint>, <loop_joint>, Drake's
+frames.py     frames that close loops by their names, or by a YAML file beside the URDF
+drives.py     transmissions and other signs of a driven joint
+reading.py    all of it in order
+"""

@@ -1,0 +1,62 @@
+"""Drives of a URDF: transmissions, ros2_control, `independent` joints of URDF+, motors named in a YAML file; gears and rotors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from linkwright.exchange.draft import ONE_COORDINATE, RobotDraft
+from linkwright.exchange.urdf.joints import JOINT_TAGS
+from linkwright.exchange.xml_reading import XmlElement
+
+
+def read_drives(draft: RobotDraft, robot: XmlElement, named: Sequence[str], motors: Sequence[str]) -> None:
+    """Name the driven joints: those of the caller, else of the YAML file beside, else those that the URDF marks, else all of a tree."""
+    for name in named:
+        draft.drive(draft.joint_of(name, None, "drives"))
+    _transmissions(draft, robot, not named)
+    if named:
+        return
+    for name in motors:
+        draft.drive(draft.joint_of(name, None, "name_mot of the YAML file"))
+    marked = [j for j in robot.all(*JOINT_TAGS) if j.get("independent").lower() in ("true", "1")]
+    if robot.all("loop", "coupling"):
+        for j in marked:
+            draft.drive(draft.joint_names.of[j.get("name")], j.where)
+    mimics = {c.second for c in draft.couplings}
+    if not draft.drives and not draft.closing:
+        for name, joint in draft.joints.items():
+            if joint.type in ONE_COORDINATE and name not in mimics:
+                draft.drive(name, joint.where)
+        if draft.drives:
+            draft.notes.infer("no actuators are named: every hinge and slider counts as a drive (drives=[...] names others)")
+    elif not draft.drives:
+        draft.notes.infer("no actuators are named: no joint is a drive (drives=[...] names some)")
+    lost = [name for name in draft.efforts if name not in draft.drives]
+    if lost:
+        draft.notes.lose(f"effort limits of {len(lost)} joint{'s' * (len(lost) > 1)} without a drive")
+
+
+def _transmissions(draft: RobotDraft, robot: XmlElement, driving: bool) -> None:
+    for element in robot.all("transmission"):
+        for joint in element.all("joint"):
+            name = draft.joint_of(joint.attribute("name"), joint.where, "transmission")
+            if driving:
+                draft.drive(name, element.where)
+            for actuator in element.all("actuator"):
+                _rotor(draft, name, actuator)
+    for control in robot.all("ros2_control"):
+        for joint in control.all("joint"):
+            if driving and joint.all("command_interface") and joint.get("name") in draft.joint_names.of:
+                draft.drive(draft.joint_names.of[joint.get("name")], joint.where)
+
+
+def _rotor(draft: RobotDraft, name: str, actuator: XmlElement) -> None:
+    """Drake's rotor inertia and gear ratio, as armature at the joint."""
+    rotor, gear = actuator.one("drake:rotor_inertia"), actuator.one("drake:gear_ratio")
+    ratio = 1.0 if gear is None else gear.number("value")
+    if rotor is not None:
+        joint = draft.joints[name]
+        draft.joints[name] = replace(joint, armature=joint.armature + rotor.number("value") * ratio * ratio)
+    if actuator.all("mechanicalReduction"):
+        draft.notes.drop("<mechanicalReduction> element")

@@ -1,0 +1,87 @@
+"""Links of a URDF: mass data and shapes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from linkwright.exchange.draft import RobotDraft
+from linkwright.exchange.poses import pose
+from linkwright.exchange.shapes import ShapeFiles, colour_of, inertia_about, shape
+from linkwright.exchange.xml_reading import XmlElement
+from linkwright.model.description import Body, Placement, Visual
+
+KNOWN = ("inertial", "visual", "collision", "contact", "self_collision_checking", "verbose", "sensor")
+
+
+def origin(element: XmlElement, tag: str = "origin") -> Placement:
+    """The placement in an <origin> of an element; none: the identity."""
+    found = element.one(tag)
+    return pose() if found is None else pose(found.numbers("xyz", 3, (0.0, 0.0, 0.0)), found.numbers("rpy", 3, (0.0, 0.0, 0.0)))
+
+
+def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles) -> None:
+    """Add all links of a robot as bodies."""
+    colours = {m.get("name"): _colour(m) for m in robot.all("material")}
+    for link in robot.all("link"):
+        name = link.attribute("name")
+        if name in draft.links.of:
+            raise link.error("a second link of this name; names are unique.")
+        body = draft.links.add(name)
+        mass = _inertial(link, Body(body, where=link.where))
+        draft.bodies[body] = Body(
+            body, mass=mass.mass, com=mass.com, inertia=mass.inertia, where=link.where, visuals=_visuals(draft, link, files, colours)
+        )
+        for other in link:
+            if other.tag == "collision":
+                draft.notes.drop("collision shape")
+            elif other.tag not in ("inertial", "visual"):
+                draft.notes.drop(f"<{other.tag}> element")
+
+
+def _inertial(link: XmlElement, body: Body) -> Body:
+    """Mass, centre and inertia of a link in its own axes."""
+    found = link.one("inertial")
+    if found is None:
+        return body
+    mass = found.need("mass").number("value")
+    if mass < 0.0:
+        raise found.error(f"the mass of link '{link.get('name')}' is {mass:g} kg; mass is zero or more.")
+    at = origin(found)
+    tensor = found.one("inertia")
+    values = {k: 0.0 if tensor is None else tensor.number(k, 0.0) for k in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}
+    return Body(body.name, mass=mass, com=at.at, inertia=inertia_about(found, at.rotation, values))
+
+
+def _visuals(draft: RobotDraft, link: XmlElement, files: ShapeFiles, colours: Mapping[str, str]) -> tuple[Visual, ...]:
+    out = []
+    for visual in link.all("visual"):
+        geometry = visual.one("geometry")
+        material = visual.one("material")
+        colour = "" if material is None else _colour(material) or colours.get(material.get("name"), "")
+        for kind in geometry.children if geometry is not None else ():
+            made = _shape(draft, kind, link.get("name"), files)
+            if made is not None:
+                out.append(shape(made, origin(visual), colour))
+    return tuple(out)
+
+
+def _shape(draft: RobotDraft, kind: XmlElement, link: str, files: ShapeFiles) -> Visual | None:
+    if kind.tag == "box":
+        x, y, z = kind.numbers("size", 3)
+        return Visual("box", (x, y, z))
+    if kind.tag in ("cylinder", "capsule", "drake:capsule"):
+        return Visual(kind.tag.removeprefix("drake:"), (kind.number("radius"), kind.number("length"), 0.0))
+    if kind.tag == "sphere":
+        return Visual("sphere", (kind.number("radius"), 0.0, 0.0))
+    if kind.tag == "mesh":
+        x, y, z = kind.numbers("scale", 3, (1.0, 1.0, 1.0))
+        file = files.mesh(kind.attribute("filename"), link)
+        return None if file is None else Visual("mesh", (x, y, z), file=os.fspath(file))
+    draft.notes.drop(f"<{kind.tag}> shape")
+    return None
+
+
+def _colour(material: XmlElement) -> str:
+    found = material.one("color")
+    return "" if found is None else colour_of(found.numbers("rgba", 4, (0.7, 0.7, 0.7, 1.0)))

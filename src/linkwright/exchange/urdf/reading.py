@@ -1,0 +1,70 @@
+"""`read_urdf`: the description in a URDF file, with its loops."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from linkwright import files
+from linkwright.errors import UsageError
+from linkwright.exchange.draft import RobotDraft
+from linkwright.exchange.folders import Folders
+from linkwright.exchange.imported import Imported
+from linkwright.exchange.notes import ImportNotes
+from linkwright.exchange.poses import placed
+from linkwright.exchange.shapes import ShapeFiles
+from linkwright.exchange.urdf.drives import read_drives
+from linkwright.exchange.urdf.frames import loop_file, read_frames, retype
+from linkwright.exchange.urdf.joints import JOINT_TAGS, close_two_parents, need_known_base, read_joints, read_mimics, starting
+from linkwright.exchange.urdf.links import read_links
+from linkwright.exchange.urdf.loops import READERS, read_loops
+from linkwright.exchange.xml_reading import XmlElement, read_xml
+from linkwright.model.description import Description
+
+READ = ("link", *JOINT_TAGS, "material", "transmission", "ros2_control", "coupling", *READERS)
+
+
+def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fixed", drives: Sequence[str] = ()) -> Imported:
+    """The mechanism of a URDF file; `base`: the root link is "fixed" to the ground or "free"; `drives`: joints that are driven."""
+    need_known_base(base)
+    robot = read_xml(path, ("robot",))
+    refuse_xacro(robot)
+    place = Path(path)
+    notes = ImportNotes(files.shown(path), "URDF")
+    draft = RobotDraft.of(notes, robot.get("name") or place.stem)
+    shapes = ShapeFiles(Folders.of(place, folders), notes, os.path.realpath(place.parent))
+    read_links(draft, robot, shapes)
+    beside = loop_file(place)
+    tree = read_joints(draft, robot, base)
+    retype(draft, beside, tree)
+    read_mimics(draft, robot)
+    read_loops(draft, robot, tree)
+    read_frames(draft, beside, tree)
+    at = starting(draft, in_limits=not (draft.closing or tree.cutting))
+    close_two_parents(draft, tree, at)
+    read_drives(draft, robot, names_of(drives), beside.motors)
+    for element in robot:
+        if element.tag not in READ:
+            notes.drop(f"<{element.tag}> element")
+    shapes.report()
+    carrying = [j for name, j in draft.joints.items() if name not in draft.closing]
+    return draft.finish(placed(Description("", tuple(draft.bodies.values()), ()), carrying, at))
+
+
+def names_of(drives: Any) -> list[str]:
+    """Names of joints as a caller gives them: a list, or one text with commas."""
+    given = [x.strip() for x in drives.split(",")] if isinstance(drives, str) else list(drives)
+    if not all(isinstance(x, str) for x in given):
+        raise UsageError("drives are names of joints: drives=['hip', 'knee'].")
+    return [x for x in given if x]
+
+
+def refuse_xacro(element: XmlElement) -> None:
+    """Raise where macros are left that the program xacro has to write out."""
+    texts = (element.text, *element.attributes.values())
+    if element.tag.startswith("xacro:") or any("${" in x or "$(" in x for x in texts):
+        raise element.error("this is xacro, not URDF yet. Write the macros out first: xacro robot.urdf.xacro > robot.urdf")
+    for x in element:
+        refuse_xacro(x)
