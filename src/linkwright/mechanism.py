@@ -30,6 +30,7 @@ from linkwright.views.presenter import Designer
 if TYPE_CHECKING:
     from linkwright.design.summary import Summary
     from linkwright.design.topology_view import TopologyView
+    from linkwright.exchange.imported import ImportReport
     from linkwright.motion.cycle import Limits
     from linkwright.results.state import State
     from linkwright.studies.study import Study
@@ -59,6 +60,11 @@ class Mechanism:
     @property
     def name(self) -> str:
         return self.description.name
+
+    @property
+    def imported(self) -> ImportReport | None:
+        """Return the report of the import of a file of another program; None of a model file or dict."""
+        return getattr(self.description.document, "origin", None)
 
     @cached_property
     def system(self) -> System:
@@ -278,9 +284,15 @@ class Mechanism:
 
 
 @call_explained
-def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> Mechanism:
-    """Return the mechanism of a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start."""
-    return Mechanism(loading.description(model, **changes))
+def load(model: str | os.PathLike[str] | Mapping[str, Any], *, folders: Any = None, **changes: Any) -> Mechanism:
+    """Return the mechanism of a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start.
+
+    Files of other programs (URDF, SDF, MJCF) are converted; `m.imported` reports what was inferred and dropped. `folders` are those in
+    which their meshes and included files may be read; `base="free"` lets the root link of a URDF float, `drives=["hip"]` names drives.
+    """
+    from linkwright.exchange import opening
+
+    return Mechanism(opening.description(model, folders, **changes))
 
 
 @call_explained

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from linkwright.cli import console, export, info, new, optimise, page, report, reproduce, simulate, study, synthesise, turn
+from linkwright import files
+from linkwright.cli import console, convert, export, info, new, optimise, page, report, reproduce, simulate, study, synthesise, turn
 from linkwright.cli.bench import command as bench
 from linkwright.cli.parser import PROGRAM, CliCommand, Parser, add_options, settings_of
 from linkwright.errors import LinkwrightError, UsageError, nearest
@@ -25,6 +26,7 @@ COMMANDS: tuple[CliCommand, ...] = (
     synthesise.COMMAND,
     report.COMMAND,
     export.COMMAND,
+    convert.COMMAND,
     new.LIST,
     reproduce.COMMAND,
     bench.COMMAND,
@@ -37,7 +39,7 @@ EPILOG = """examples:
   linkwright wiper --help
 
 exit codes: 0 success, 1 cannot be done (the reason is on stderr), 2 wrong usage, 130 interrupted, 143 terminated"""
-MODEL_ENDINGS = (".yaml", ".yml", ".npz", ".parquet")
+MODEL_ENDINGS = (*files.MODELS, *files.ROBOTS, *files.RUNS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,8 +110,15 @@ def _page(argv: list[str]) -> int:
         _unknown(given.model)
     ending = os.path.splitext(given.model)[1].lower()
     if ending and ending not in MODEL_ENDINGS and os.path.isfile(given.model):
-        raise UsageError(f"'{given.model}' is no model and no run: a model's file ends in .yaml or .yml, a saved run in .npz or .parquet.")
+        models, runs = _one_of(*files.MODELS, *files.ROBOTS), _one_of(*files.RUNS)
+        raise UsageError(
+            f"'{given.model}' is no model and no run: a model's file ends in {models}, a saved run in {runs}."
+        )
     return page.COMMAND.run(given) or 0
+
+
+def _one_of(*endings: str) -> str:
+    return f"{', '.join(endings[:-1])} or {endings[-1]}"
 
 
 def _unknown(word: str) -> NoReturn:

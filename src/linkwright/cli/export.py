@@ -20,22 +20,27 @@ def run(given: argparse.Namespace) -> None:
         raise UsageError(f"export needs the file to write, for example: linkwright export {given.model} -o model.fmu")
     chosen = format_of(given.output, given.format)
     outputs.check([(given.output, chosen.endings)], given.force)
-    settings = _settings(chosen, given)
+    more = settings(chosen, given)
     m = loading.load(given)
     if given.free or given.drive:
-        settings[DRIVE] = _drives(m, chosen, given)
-    with console.waiting(f"writing {given.output}"), warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        written = [str(path) for path in chosen.write(m, given.output, **settings)]
+        more[DRIVE] = _drives(m, chosen, given)
+    written, lost = write(chosen, m, given.output, more)
     if given.json:
-        lost = [x._asdict() for w in said if isinstance(w.message, LossWarning) for x in w.message.lost]
         outputs.print_json("export/1", {"model": m.name, "format": chosen.name, "files": written, "lost": lost})
-    for warning in said:
-        print(visible(f"warning: {warning.message}"), file=sys.stderr)
     outputs.report_files(written, given.json)
 
 
-def _settings(chosen: ExportFormat, given: argparse.Namespace) -> dict[str, Any]:
+def write(chosen: ExportFormat, m: Any, output: str, more: dict[str, Any]) -> tuple[list[str], list[dict[str, Any]]]:
+    """Write a model in a format: the files, and what is lost, which is also printed on stderr."""
+    with console.waiting(f"writing {output}"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        written = [str(path) for path in chosen.write(m, output, **more)]
+    for warning in said:
+        print(visible(f"warning: {warning.message}"), file=sys.stderr)
+    return written, [x._asdict() for w in said if isinstance(w.message, LossWarning) for x in w.message.lost]
+
+
+def settings(chosen: ExportFormat, given: argparse.Namespace) -> dict[str, Any]:
     """Options of the format that were given; one of another format is an error."""
     known = {x.on_command_line: x for x in chosen.options}
     out: dict[str, Any] = {}
@@ -85,6 +90,11 @@ def _written(x: ExportOption) -> CliOption:
     return option(x.on_command_line, metavar=x.metavar, **settings)
 
 
+def export_options() -> tuple[CliOption, ...]:
+    """Options of all formats, for a command that writes them."""
+    return tuple(_written(x) for x in _every_option())
+
+
 _KINDS = "; ".join(f"{', '.join(x.endings)}: {x.about}" for x in FORMATS.values())
 
 COMMAND = CliCommand(
@@ -113,7 +123,7 @@ COMMAND = CliCommand(
             default=[],
             help="drive a joint otherwise, as in simulate (A='2 N m', A='12 V')",
         ),
-        *(_written(x) for x in _every_option()),
+        *export_options(),
         options.FORCE,
         options.JSON,
     ),

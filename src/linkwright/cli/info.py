@@ -15,9 +15,12 @@ def run(given: argparse.Namespace) -> None:
     with console.waiting("looking at it"):
         summary = m.info()
     if given.json:
-        print_json("info/1", summary.as_dict() | ({"topology": _topology(m)} if given.internals else {}))
+        more = {"topology": _topology(m)} if given.internals else {}
+        print_json("info/1", summary.as_dict() | more | ({"import": m.imported.as_dict()} if m.imported else {}))
         return
     console.show(str(summary))
+    if m.imported is not None:
+        console.show(f"\n{m.imported}")
     if given.internals:
         console.show(f"\n{m.topology}")
 

@@ -32,6 +32,8 @@ def load(options: argparse.Namespace) -> Mechanism:
     changes: dict[str, Any] = dict(options.param)
     if getattr(options, "cuts", None) is not None:
         changes["cuts"] = options.cuts
+    if getattr(options, "folder", None):
+        changes["folders"] = options.folder
     m = load(options.model, **changes)
     start = {name: in_file_units(m, name, text) for name, text in options.set}
     return m.with_(start=start) if start else m

@@ -101,8 +101,8 @@ def _registered(text: str, known: object, kind: str) -> str:
     return text
 
 
-MODEL = option("model", metavar="MODEL", help="a shipped model's name, or the path of a YAML file")
-SUBJECT = option("model", metavar="MODEL", help="a shipped model's name, the path of a YAML file, or of a run (.npz, .parquet)")
+MODEL = option("model", metavar="MODEL", help="a shipped model's name, or the path of a file (YAML, URDF, SDF, MJCF)")
+SUBJECT = option("model", metavar="MODEL", help="a shipped model's name, or the path of a file (YAML, URDF, SDF, MJCF, .npz, .parquet)")
 PARAM = option(
     "--param", metavar="NAME=VALUE", action="append", type=assignment, default=[], help="change a parameter (L1=400mm); may be repeated"
 )
@@ -116,6 +116,13 @@ SET = option(
 )
 STEPS = option("--steps", metavar="N", type=steps, default=None, help=f"equal steps of the cycle (default {STEPS_DEFAULT})")
 CUTS = option("--cuts", metavar="J1,J2", type=listed, help="joints to cut, instead of the program's choice")
+FOLDER = option(
+    "--folder",
+    metavar="DIR",
+    action="append",
+    default=[],
+    help="a folder in which meshes and included files of a URDF, SDF or MJCF may be read; may be repeated",
+)
 JSON = option("--json", action="store_true", help="machine-readable output, SI units (docs/command-line.md lists the fields)")
 FORCE = option("--force", action="store_true", help="overwrite files that Linkwright did not make")
 SEP = option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from linkwright.errors import ModelError, Source, nearest
+from linkwright.errors import ModelError, Source, listing, nearest
 from linkwright.exchange.imported import Imported
 from linkwright.exchange.names import NameTable, usable
 from linkwright.exchange.notes import ImportNotes
@@ -25,12 +25,11 @@ from linkwright.model.description import (
     Stop,
     TorsionSpring,
     Vec3,
+    Visual,
 )
 
 ONE_COORDINATE = ("revolute", "prismatic", "screw")
 STANDARD_GRAVITY: Vec3 = (0.0, 0.0, -9.81)
-
-
 
 
 @dataclass
@@ -60,6 +59,12 @@ class RobotDraft:
 
     # ------------------------------------------------------------ parts
 
+    def be_ground(self, link: str, visuals: tuple[Visual, ...], where: Source | None) -> None:
+        """Take a link of the file as the ground, which gets a point of its name."""
+        self.links.of[link] = GROUND
+        points = () if link == GROUND else (Point(usable(link), (0.0, 0.0, 0.0)),)
+        self.bodies[GROUND] = Body(GROUND, points, where=where, visuals=visuals)
+
     def add_joint(self, joint: Joint, *, closes: bool = False) -> None:
         self.joints[joint.name] = joint
         if closes:
@@ -75,7 +80,9 @@ class RobotDraft:
         self.bodies[body] = replace(b, points=(*b.points, Point(name, at)))
         return (body, name)
 
-    def spring_damper(self, name: str, ends: tuple[tuple[str, str], tuple[str, str]], free: float, stiffness: float, damping: float) -> None:
+    def spring_damper(
+        self, name: str, ends: tuple[tuple[str, str], tuple[str, str]], free: float, stiffness: float, damping: float
+    ) -> None:
         """A coil spring and a damper between two points."""
         if stiffness:
             self.springs.append(CoilSpring(name, ends, stiffness, free))
@@ -93,6 +100,10 @@ class RobotDraft:
         if stiffness:
             self.springs.append(TorsionSpring(joint, joint, stiffness, free, where=where))
 
+    def stop(self, stop: Stop) -> None:
+        self.stops.append(stop)
+        self.notes.drop("joint limit")
+
     def drive(self, joint: str, where: Source | None = None) -> None:
         """Name a joint as driven, once."""
         if joint not in self.drives and self.joints[joint].type in ONE_COORDINATE:
@@ -102,6 +113,13 @@ class RobotDraft:
 
     def couple(self, name: str, first: str, second: str, ratio: float, offset: float, where: Source | None) -> None:
         self.couplings.append(Coupling(name, first, second, ratio, offset, where=where))
+
+    def couple_sums(self, name: str, first: list[str], second: list[str], ratio: float, where: Source | None) -> None:
+        """Couple sums of joint coordinates: second = ratio * first."""
+        if len(first) == len(second) == 1:
+            self.couple(name, first[0], second[0], ratio, 0.0, where)
+        else:
+            self.notes.lose(f"coupling '{name}': sums of several joints ({listing([*first, *second])}) are not coupled")
 
     def coupling_name(self, wanted: str) -> str:
         """A name for a coupling that is not taken yet."""
@@ -137,7 +155,6 @@ class RobotDraft:
             dampers=tuple(self.dampers),
             frictions=tuple(self.frictions),
             springs=tuple(self.springs),
-            stops=tuple(self.stops),
             drives=tuple(self.drives.values()),
         )
         return Imported(d, tuple(self.closing), self.notes.report(), tuple(self.points_only))

@@ -30,6 +30,5 @@ def with_masses(imported: Imported) -> Imported:
 
 
 def _idle(body: Body, joint: str) -> str:
-    return (
-        f"link '{body.name}' has no mass, and joint '{joint}' alone holds it: forward dynamics needs a mass ('{body.name}.mass') or a fixed joint"
-    )
+    needed = f"forward dynamics needs a mass ('{body.name}.mass') or a fixed joint"
+    return f"link '{body.name}' has no mass, and joint '{joint}' alone holds it: {needed}"

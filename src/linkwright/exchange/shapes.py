@@ -20,7 +20,7 @@ NEGATIVE = 1e-9  # of the largest moment: round-off that is forgiven
 class ShapeFiles:
     """Mesh files of a model: found in the folders that may be read; those that are not found are reported together."""
 
-    def __init__(self, folders: Folders, notes: ImportNotes, base: os.PathLike[str]):
+    def __init__(self, folders: Folders, notes: ImportNotes, base: str | os.PathLike[str]):
         self.folders, self.notes, self.base = folders, notes, os.fspath(base)
         self.missing: dict[str, list[str]] = {}
 

@@ -17,6 +17,7 @@ PAGES = (".html", ".htm")
 TABLES = (".csv", ".xlsx", ".npz", ".parquet")
 RUNS = (".npz", ".parquet")
 MODELS = (".yaml", ".yml")
+ROBOTS = (".urdf", ".sdf", ".world", ".xml", ".mjcf")  # models of other programs
 ANIMATIONS = (".gif", ".mp4")
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "OWNER",
     "PAGES",
     "PICTURES",
+    "ROBOTS",
     "RUNS",
     "TABLES",
     "CsvTable",

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
+from linkwright.exchange import opening
 from linkwright.model import file as modelfile
 from linkwright.model.file import mesh
 from linkwright.model.library.finding import model_file
@@ -89,7 +90,7 @@ class Subject:
                 run = loading.run(self.path)
                 text = live.text(run.system, run=run, reload=reload, static=run.static)
             else:
-                text = live.text(System(loading.description(self.source, **self.changes)), reload=reload, steps=self.steps)
+                text = live.text(System(opening.description(self.source, **self.changes)), reload=reload, steps=self.steps)
             return Built(version, text.encode(), "")
         except LinkwrightError as problem:
             message = " ".join(str(problem).split())

@@ -10,13 +10,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.errors import ModelError, Source
 from linkwright.exchange.importers import urdf
 from linkwright.exchange.importers.base import ImportFormat
 from linkwright.exchange.xml_reading import root_name
 
 IMPORTERS: dict[str, ImportFormat] = {x.name: x for x in (urdf.FORMAT,)}
-ENDINGS = tuple(dict.fromkeys(e for x in IMPORTERS.values() for e in x.endings))
+ENDINGS = files.ROBOTS
 
 
 def is_importable(path: Any) -> bool:

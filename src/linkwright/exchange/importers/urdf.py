@@ -21,5 +21,5 @@ FORMAT = ImportFormat(
     roots=("robot",),
     about="robots of ROS, with closed loops",
     read=_read,
-    options={"base": "'fixed' (the root link is the ground) or 'free' (it floats)"},
+    options={"base": "'fixed' (the root link is the ground) or 'free' (it floats)", "drives": "joints that are driven"},
 )

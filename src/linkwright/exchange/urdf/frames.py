@@ -144,7 +144,9 @@ def _towards(draft: RobotDraft, link: str, other: str) -> Placement:
     for name in (link, other):
         fixed = [j for j in draft.joints.values() if j.second == draft.links.of[name] and j.type == "fixed"]
         if len(fixed) != 1:
-            raise ModelError(f"link '{name}' closes a loop by its name, but is not held by a fixed joint.", draft.bodies[draft.links.of[name]].where)
+            raise ModelError(
+                f"link '{name}' closes a loop by its name, but is not held by a fixed joint.", draft.bodies[draft.links.of[name]].where
+            )
         at.append(fixed[0])
     if at[0].first != at[1].first:
         raise ModelError(f"links '{link}' and '{other}' mark an axis, but are fixed to different links.", at[1].where)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from linkwright.errors import ModelError, listing
+from linkwright.errors import UsageError, listing, nearest
 from linkwright.exchange.draft import ONE_COORDINATE, RobotDraft
 from linkwright.exchange.joint_frames import axes, direction, framed
 from linkwright.exchange.poses import HERE, inverse, placed, times
@@ -50,18 +50,19 @@ def child_of(joint: XmlElement) -> str:
     return joint.need("child").attribute("link")
 
 
-def tree_of(draft: RobotDraft, robot: XmlElement) -> TreeJoints:
+def tree_of(robot: XmlElement) -> TreeJoints:
     """The tree of a robot: of several joints to one link the first in the file carries it."""
-    joints = robot.all(*JOINT_TAGS)
+    joints, links = robot.all(*JOINT_TAGS), [x.attribute("name") for x in robot.all("link")]
+    if not links:
+        raise robot.error("the robot has no links.")
     for j in joints:
         for link in (parent_of(j), child_of(j)):
-            draft.body_of(link, j.where, f"joint '{j.attribute('name')}'")
+            if link not in links:
+                raise j.error(f"there is no link '{link}'. {nearest(link, links, 'Links')}")
         if parent_of(j) == child_of(j):
             raise j.error(f"link '{child_of(j)}' is its own parent.")
     children = {child_of(j) for j in joints}
-    roots = [name for name in draft.links.of if name not in children]
-    if not draft.links.of:
-        raise robot.error("the robot has no links.")
+    roots = [name for name in links if name not in children]
     if not roots:
         raise robot.error("every link is the child of a joint, so none is the root. Take out a joint of the circle.")
     if len(roots) > 1:
@@ -70,11 +71,11 @@ def tree_of(draft: RobotDraft, robot: XmlElement) -> TreeJoints:
     for j in joints:
         first.setdefault(child_of(j), j)
     carrying = _grown(roots[0], list(first.values()))
-    if len(carrying) < len(draft.links.of) - 1:
+    if len(carrying) < len(links) - 1:
         carrying = _grown(roots[0], joints)
-    if len(carrying) < len(draft.links.of) - 1:
+    if len(carrying) < len(links) - 1:
         reached = {roots[0], *map(child_of, carrying)}
-        lost = [x for x in draft.links.of if x not in reached]
+        lost = [x for x in links if x not in reached]
         raise robot.error(f"no chain of joints leads from the root link '{roots[0]}' to {listing(lost)}.")
     return TreeJoints(roots[0], tuple(carrying), tuple(j for j in joints if not any(j is x for x in carrying)))
 
@@ -97,26 +98,21 @@ def _grown(root: str, joints: Sequence[XmlElement]) -> list[XmlElement]:
     return out
 
 
-def read_joints(draft: RobotDraft, robot: XmlElement, base: str) -> TreeJoints:
-    """Add all joints, the tree's first in the order of the file; the root link is fixed to the ground or floats."""
-    tree = tree_of(draft, robot)
+def read_joints(draft: RobotDraft, robot: XmlElement, tree: TreeJoints) -> None:
+    """Add the joints of the tree in the order of the file; a root link that is not the ground floats."""
     root = draft.links.of[tree.root]
     for j in robot.all(*JOINT_TAGS):
         name = j.attribute("name")
         if name in draft.joint_names.of:
             raise j.error("a second joint of this name; names are unique.")
         draft.joint_names.add(name)
-    if base == "free":
+    if root != GROUND:
         draft.add_joint(Joint(draft.joint_names.fresh(BASE), "free", GROUND, root))
-    else:
-        draft.add_joint(Joint(draft.joint_names.fresh("root_to_ground"), "fixed", GROUND, root))
-        draft.notes.infer(f"link '{tree.root}' is the root: it is fixed to the ground (base='free' lets it float)")
+    carrying = {id(j) for j in tree.carrying}
     for j in robot.all(*JOINT_TAGS):
-        if any(j is x for x in tree.carrying):
+        if id(j) in carrying:
             draft.add_joint(_joint(draft, j))
-    for j in robot.all(*JOINT_TAGS):
         _attached(draft, j)
-    return tree
 
 
 def close_two_parents(draft: RobotDraft, tree: TreeJoints, at: dict[str, float]) -> None:
@@ -192,7 +188,7 @@ def _limits(draft: RobotDraft, j: XmlElement, name: str, kind: str) -> None:
     else:
         ends = [None if math.isinf(x) else x for x in (lower, upper)]
         if any(x is not None for x in ends):
-            draft.stops.append(Stop(name, name, None, ends[0], ends[1], where=limit.where))
+            draft.stop(Stop(name, name, None, ends[0], ends[1], where=limit.where))
 
 
 # -------------------------------------------------------------------- mimic
@@ -241,5 +237,5 @@ def starting(draft: RobotDraft, in_limits: bool) -> dict[str, float]:
 
 def need_known_base(base: str) -> str:
     if base not in ("fixed", "free"):
-        raise ModelError(f"base is 'fixed' (the root link is the ground) or 'free' (it floats), not '{base}'.")
+        raise UsageError(f"base is 'fixed' (the root link is the ground) or 'free' (it floats), not '{base}'.")
     return base

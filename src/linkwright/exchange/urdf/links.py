@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 
 from linkwright.exchange.draft import RobotDraft
 from linkwright.exchange.poses import pose
 from linkwright.exchange.shapes import ShapeFiles, colour_of, inertia_about, shape
 from linkwright.exchange.xml_reading import XmlElement
 from linkwright.model.description import Body, Placement, Visual
-
-KNOWN = ("inertial", "visual", "collision", "contact", "self_collision_checking", "verbose", "sensor")
 
 
 def origin(element: XmlElement, tag: str = "origin") -> Placement:
@@ -20,18 +19,19 @@ def origin(element: XmlElement, tag: str = "origin") -> Placement:
     return pose() if found is None else pose(found.numbers("xyz", 3, (0.0, 0.0, 0.0)), found.numbers("rpy", 3, (0.0, 0.0, 0.0)))
 
 
-def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles) -> None:
-    """Add all links of a robot as bodies."""
+def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles, ground: str | None) -> None:
+    """Add all links of a robot as bodies; the link `ground` is the ground, with a point of its name."""
     colours = {m.get("name"): _colour(m) for m in robot.all("material")}
     for link in robot.all("link"):
         name = link.attribute("name")
         if name in draft.links.of:
             raise link.error("a second link of this name; names are unique.")
-        body = draft.links.add(name)
-        mass = _inertial(link, Body(body, where=link.where))
-        draft.bodies[body] = Body(
-            body, mass=mass.mass, com=mass.com, inertia=mass.inertia, where=link.where, visuals=_visuals(draft, link, files, colours)
-        )
+        shown = _visuals(draft, link, files, colours)
+        if name == ground:
+            draft.be_ground(name, shown, link.where)
+        else:
+            body = draft.links.add(name)
+            draft.bodies[body] = replace(_inertial(link, body), where=link.where, visuals=shown)
         for other in link:
             if other.tag == "collision":
                 draft.notes.drop("collision shape")
@@ -39,18 +39,18 @@ def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles) -> None:
                 draft.notes.drop(f"<{other.tag}> element")
 
 
-def _inertial(link: XmlElement, body: Body) -> Body:
+def _inertial(link: XmlElement, name: str) -> Body:
     """Mass, centre and inertia of a link in its own axes."""
     found = link.one("inertial")
     if found is None:
-        return body
+        return Body(name)
     mass = found.need("mass").number("value")
     if mass < 0.0:
         raise found.error(f"the mass of link '{link.get('name')}' is {mass:g} kg; mass is zero or more.")
     at = origin(found)
     tensor = found.one("inertia")
     values = {k: 0.0 if tensor is None else tensor.number(k, 0.0) for k in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}
-    return Body(body.name, mass=mass, com=at.at, inertia=inertia_about(found, at.rotation, values))
+    return Body(name, mass=mass, com=at.at, inertia=inertia_about(found, at.rotation, values))
 
 
 def _visuals(draft: RobotDraft, link: XmlElement, files: ShapeFiles, colours: Mapping[str, str]) -> tuple[Visual, ...]:

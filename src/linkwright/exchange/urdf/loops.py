@@ -128,7 +128,7 @@ def _coupling(draft: RobotDraft, element: XmlElement, tree: TreeJoints) -> None:
     if not moving[0] or not moving[1]:
         raise element.error(f"no joint moves '{sides[not moving[1]]}' apart from the other link, so there is nothing to couple.")
     ratio = element.need("ratio").number("value")
-    draft.couple_sums(draft.coupling_name(element.get("name") or "coupling"), moving[0], moving[1], ratio, element)
+    draft.couple_sums(draft.coupling_name(element.get("name") or "coupling"), moving[0], moving[1], ratio, element.where)
 
 
 def _chain(tree: TreeJoints, link: str) -> list[XmlElement]:

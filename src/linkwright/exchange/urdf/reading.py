@@ -17,7 +17,7 @@ from linkwright.exchange.poses import placed
 from linkwright.exchange.shapes import ShapeFiles
 from linkwright.exchange.urdf.drives import read_drives
 from linkwright.exchange.urdf.frames import loop_file, read_frames, retype
-from linkwright.exchange.urdf.joints import JOINT_TAGS, close_two_parents, need_known_base, read_joints, read_mimics, starting
+from linkwright.exchange.urdf.joints import JOINT_TAGS, close_two_parents, need_known_base, read_joints, read_mimics, starting, tree_of
 from linkwright.exchange.urdf.links import read_links
 from linkwright.exchange.urdf.loops import READERS, read_loops
 from linkwright.exchange.xml_reading import XmlElement, read_xml
@@ -35,9 +35,12 @@ def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fi
     notes = ImportNotes(files.shown(path), "URDF")
     draft = RobotDraft.of(notes, robot.get("name") or place.stem)
     shapes = ShapeFiles(Folders.of(place, folders), notes, os.path.realpath(place.parent))
-    read_links(draft, robot, shapes)
+    tree = tree_of(robot)
+    read_links(draft, robot, shapes, tree.root if base == "fixed" else None)
+    if base == "fixed":
+        notes.infer(f"link '{tree.root}', the root, is the ground (base='free' lets it float)")
     beside = loop_file(place)
-    tree = read_joints(draft, robot, base)
+    read_joints(draft, robot, tree)
     retype(draft, beside, tree)
     read_mimics(draft, robot)
     read_loops(draft, robot, tree)

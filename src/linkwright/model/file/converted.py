@@ -15,8 +15,8 @@ from linkwright.model.file.nodes import FileNode, from_text
 from linkwright.model.file.reader import Document, describe
 from linkwright.model.file.writer import write
 
-SECTIONS = {"springs": "springs", "dampers": "dampers", "friction": "frictions", "stops": "stops", "couplings": "couplings",
-            "bodies": "bodies", "joints": "joints", "rods": "rods", "gears": "gears", "loads": "loads", "cylinders": "cylinders"}  # fmt: skip
+SECTIONS = {x: x for x in ("springs", "dampers", "stops", "couplings", "bodies", "joints", "rods", "gears", "loads", "cylinders")}
+SECTIONS |= {"friction": "frictions"}
 
 
 def read_converted(made: Description, path: Path, origin: Any, /, **overrides: Any) -> Description:

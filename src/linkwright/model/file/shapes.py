@@ -72,11 +72,16 @@ def read_shape(context: Context, name: str, node: FileNode, entries: dict[str, F
     marked = _points(context, shape, entries.get("points"), by_sides="sides" in entries)
     if name == GROUND:
         _ground(context, shape, marked)
-    elif shape.exact or (shape.points and any(p in shape.points for p in shape.pins)) or (shape.points and not shape.pins and not marked):
+    elif shape.exact or any(p in shape.points for p in shape.pins) or (_listed(entries) and not shape.pins and not marked):
         _exact(context, shape, marked)
     else:
         _drawn(context, shape, marked)
     return shape
+
+
+def _listed(entries: dict[str, FileNode]) -> bool:
+    """True if a body lists points of its own, none perhaps: then it has coordinates of its own."""
+    return "points" in entries and entries["points"].entries is not None
 
 
 def _names(context: Context, node: FileNode | None, what: str) -> list[str]:

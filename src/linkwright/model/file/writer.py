@@ -251,7 +251,7 @@ def _point(point: Point, flat: int) -> Any:
 
 
 def _body(body: Body, flat: int) -> dict[str, Any]:
-    out: dict[str, Any] = {"points": {p.name: _point(p, flat) for p in body.points}} if body.points else {}
+    out: dict[str, Any] = {"points": {p.name: _point(p, flat) for p in body.points}}
     if body.outline:
         out["outline"] = [list(line) for line in body.outline]
     if body.mass is not None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from linkwright import files
 from linkwright.errors import ModelError, UsageError, nearest
 from linkwright.model import library as models
 
 SEE = "docs/limits.md#what-to-use-instead"
 
 _FILES = {
-    (".urdf", ".xacro"): "URDF is not read; it has no closed loops",
-    (".xml", ".mjcf"): "MJCF, SDF and other XML is not read",
-    (".sdf",): "SDF is not read",
+    (".xacro",): "Xacro is not read; write the macros out first (xacro robot.urdf.xacro > robot.urdf) and load the URDF",
     (".dxf", ".dwg", ".svg"): "Drawings (DXF, DWG, SVG) are not read",
     (".step", ".stp", ".iges", ".igs", ".sldasm", ".sldprt", ".ipt", ".iam", ".f3d", ".fcstd"): "CAD files are not read",
     (".adm", ".slx", ".mdl", ".sam"): "Models of other simulation programs are not read",
@@ -37,7 +36,8 @@ def foreign(path: Path) -> str:
 def model_file(model: str | os.PathLike[str]) -> Path:
     """The file of a model given by a shipped name or a path."""
     text = os.fspath(model)
-    looks_like_path = isinstance(model, os.PathLike) or text.endswith((".yaml", ".yml")) or os.sep in text or "/" in text
+    known = text.lower().endswith((*files.MODELS, *files.ROBOTS))
+    looks_like_path = isinstance(model, os.PathLike) or known or os.sep in text or "/" in text
     if not looks_like_path and text in models.names():
         return models.path(text)
     why = foreign(Path(text))

@@ -1,0 +1,63 @@
+"""`lw.load` of files of other programs: a model like any other, with a report of its import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from tests.exchange.urdf.robots import DIALECTS, link, robot, tree, written
+
+
+def test_an_imported_model_is_a_model(tmp_path: Path) -> None:
+    path = written(tmp_path, "loop")
+    m = lw.load(path, gravity=[0, -9.81, 0], **{"rocker.mass": "0.9 kg"})
+    assert m.name == "fourbar" and m.description.body("rocker").mass == 0.9
+    heavier = m.with_(**{"rocker.mass": 1.0})
+    assert heavier.description.body("rocker").mass == 1.0 and heavier.imported is m.imported
+    assert m.description.joint("C").where == lw.errors.Source(str(path), 10)
+    again = lw.load(m.save(tmp_path / "saved.yaml"))
+    a, b = (x.system.forward(x.system.start).a for x in (m, again))
+    assert np.array_equal(a, b) and again.imported is None
+    assert m.turn(steps=4)["D"].shape == (5,)
+
+
+def test_the_root_element_decides(tmp_path: Path) -> None:
+    path = tmp_path / "robot.xml"
+    path.write_text(robot(DIALECTS["loop"]))
+    assert lw.load(path).imported is not None
+    path.write_text("<html/>")
+    with pytest.raises(lw.LinkwrightError, match=r"outermost element is <html>; models begin with <robot> \(URDF\)"):
+        lw.load(path)
+    with pytest.raises(lw.LinkwrightError, match="no such file"):
+        lw.load(tmp_path / "missing.urdf")
+
+
+def test_wrong_values_name_the_line_of_the_original(tmp_path: Path) -> None:
+    path = tmp_path / "r.urdf"
+    path.write_text(robot(tree().replace('value="0.8"', 'value="1e25"')))
+    assert any(f"{path}:6" in x for x in lw.load(path).description.warnings)
+    path.write_text(robot(tree() + link("loose", 1, 0, 0)))
+    with pytest.raises(lw.LinkwrightError, match=r"r\.urdf:2: <robot name='fourbar'>: the robot falls apart: ground, loose"):
+        lw.load(path)
+
+
+def test_options_of_an_import(tmp_path: Path) -> None:
+    path = written(tmp_path, "loop")
+    assert lw.load(path, base="free").system.mobility.freedoms == 7
+    with pytest.raises(lw.UsageError, match="base is 'fixed'"):
+        lw.load(path, base="floating")
+    with pytest.raises(lw.UsageError, match="leave them out here"):
+        lw.load("wiper", folders=[tmp_path])
+    with pytest.raises(lw.LinkwrightError, match="there is no joint 'Z'"):
+        lw.load(path, drives="Z")
+
+
+def test_the_report_is_readable(tmp_path: Path) -> None:
+    m = lw.load(written(tmp_path, "onshape hinge"))
+    assert m.imported is not None
+    text = str(m.imported)
+    assert text.splitlines()[0].endswith("fourbar.urdf (URDF)") and "become the hinge 'C'" in text and "loop at C: closed to" in text
+    assert m.imported.as_dict()["gaps"]["C"] < 1e-15
