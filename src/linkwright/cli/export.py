@@ -102,7 +102,6 @@ COMMAND = CliCommand(
     help="write a model for another program: " + ", ".join(e for x in FORMATS.values() for e in x.endings),
     about=f"Write a model for another program. The ending of the file decides the format. {_KINDS}.",
     examples=(
-        "linkwright export wiper -o wiper.fmu",
         "linkwright export wiper -o wiper.fmu --fmi 2.0 --input A=torque --channels A,A.v,C.load",
         "linkwright export four-bar -o four_bar.c --precision single",
         "linkwright export excavator -o excavator.xml --timestep 5e-4",
