@@ -23,7 +23,7 @@ from linkwright.exchange.mujoco_drives import Drives, actuators
 from linkwright.exchange.mujoco_forces import WORLD, MujocoForces, held, numbers
 from linkwright.exchange.mujoco_map import MujocoJoint, place, placed_pieces
 from linkwright.exchange.mujoco_shapes import assets, geom
-from linkwright.exchange.visuals import Shapes
+from linkwright.exchange.visuals import THIN, Shapes
 from linkwright.files import OWNER
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.gear import GearConstraint
@@ -34,7 +34,6 @@ from linkwright.numerics.spatial import Pose, array, rotation_quaternion
 from linkwright.system.system import System
 
 FLOOR = 1e-8  # share of the mechanism's mass (times length squared) that every body gets at least
-THIN = 0.02  # radius of the drawn bars against the size of the mechanism
 ADVICE = "MujocoMap.effort(state) gives the forces that are missing, to be applied as qfrc_applied."
 _RAISED = "massless or thin: raised to {floor:g} of the mechanism's inertia"
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
 
 from linkwright.exchange.losses import Loss
-from linkwright.model.description import Description, Visual
+from linkwright.model.description import Description, Mat3, Placement, Visual
+from linkwright.system.system import System
 
+THIN = 0.02  # radius of the drawn bars against the size of the mechanism
 GREY = "#597399"  # of bodies without a colour
 
 
@@ -56,3 +61,24 @@ def rgba(colour: str) -> tuple[float, float, float, float]:
     text = (colour or GREY).lstrip("#")
     r, g, b = (int(text[i : i + 2], 16) / 255.0 for i in (0, 2, 4))
     return (round(r, 6), round(g, 6), round(b, 6), 1.0)
+
+
+def bars(system: System, body: str) -> tuple[Visual, ...]:
+    """Thin cylinders along the outline of a body that has no shapes."""
+    b, radius = system.description.body(body), THIN * system.loops.kappa
+    out = []
+    for line in b.outline:
+        for one, two in pairwise(line):
+            ends = np.array([b.point(one).at, b.point(two).at], float)
+            length = float(np.linalg.norm(ends[1] - ends[0]))
+            if length > radius:
+                middle, z = ends.mean(axis=0), (ends[1] - ends[0]) / length
+                out.append(Visual("cylinder", (radius, length, 0.0), Placement(tuple(middle.tolist()), _axes_with_z(z))))
+    return tuple(out)
+
+
+def _axes_with_z(z: np.ndarray) -> Mat3:
+    x = np.cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
+    x /= np.linalg.norm(x)
+    a, b, c = ((float(p), float(q), float(r)) for p, q, r in np.stack([x, np.cross(z, x), z], axis=1))
+    return (a, b, c)

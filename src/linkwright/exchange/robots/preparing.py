@@ -1,0 +1,33 @@
+"""The system that a robot format is written from: rods as links, and loops cut where other programs can close them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from linkwright.exchange import loops
+from linkwright.exchange.pieces import refuse
+from linkwright.exchange.robots.rods import with_rods_as_links
+from linkwright.results.state import State
+from linkwright.system.system import System
+
+
+class Prepared(NamedTuple):
+    """A system to be written, and its start."""
+
+    system: System
+    start: State
+
+
+class _Mechanism(NamedTuple):
+    system: System
+
+
+def prepared(model: System | loops.HasSystem, program: str, *, closing: bool = True) -> Prepared:
+    """The system of a model with rods as links; `closing`: cut at joints that points, axes and welds can close."""
+    given = loops.system_of(model)
+    refuse(given.description, program)
+    given.M(given.start)  # says which masses are missing
+    if given.description.rods:
+        model = _Mechanism(System(with_rods_as_links(given)))
+    system = loops.convertible(model, program, regular=True) if closing else loops.system_of(model)
+    return Prepared(system, loops.in_tree_of(system, loops.system_of(model).start))
