@@ -3,7 +3,9 @@
     p = lw.to_pinocchio(m)        Pinocchio model and loop constraints; needs the package `pin`
     text = lw.to_mjcf(m)          MuJoCo's XML; needs nothing, `mujoco` only to read it
 
-Both keep our bodies' frames and coordinates; loops are closed by what the other program offers, points that
+    m.export("my.urdf")           URDF and SDF: `linkwright.exchange.robots`
+
+The first two keep our bodies' frames and coordinates; loops are closed by what the other program offers, points that
 coincide and frames that are welded (docs/converters.md).
 """
 

@@ -12,8 +12,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.exchange.robots.dialects import DIALECTS
-from linkwright.exchange.robots.preparing import prepared
-from linkwright.exchange.robots.urdf import RobotText, to_urdf, upright
+from linkwright.exchange.robots.preparing import RobotText, prepared
+from linkwright.exchange.robots.urdf import upright, urdf_text
 from linkwright.model import library
 from linkwright.system.system import System
 from tests.exchange import states
@@ -45,7 +45,7 @@ def there(model: Any, found: RobotText, system: System, st: lw.State) -> tuple[n
 @pytest.mark.parametrize("name", some(library.names(), ["wiper", "excavator", "slider-crank", "rssr", "stewart", "3-rrr-motors"]))
 def test_every_shipped_model_is_the_same_tree_in_pinocchio(name: str, rng: np.random.Generator) -> None:
     m = lw.load(name)
-    found = to_urdf(m)
+    found = urdf_text(m)
     model, data = pinocchio(found)
     system, start = prepared(m, "URDF")
     assert pin.computeTotalMass(model) == pytest.approx(sum(system.skel.mass), rel=1e-14)
@@ -54,13 +54,13 @@ def test_every_shipped_model_is_the_same_tree_in_pinocchio(name: str, rng: np.ra
     for b in system.description.bodies[1:]:
         X, ours = data.oMf[model.getFrameId(b.name, pin.FrameType.BODY)], system.pose(start, b.name)
         np.testing.assert_allclose(X.rotation, R @ ours.R, atol=CLOSE)
-    com = sum(float(mass) * system.pose(start, n.body).point(c) for mass, n, c in zip(system.skel.mass, system.tree.nodes, system.skel.com, strict=True))
+    com = sum(float(system.skel.mass[i]) * system.pose(start, n.body).point(system.skel.com[i]) for i, n in enumerate(system.tree.nodes))
     np.testing.assert_allclose(pin.centerOfMass(model, data, pin.neutral(model)) * pin.computeTotalMass(model), R @ com, atol=CLOSE)
     if len(found.zeros) == system.tree.nv == model.nv:
         st = system.state(start.q + rng.normal(size=system.tree.nv) * system.loops.columns, rng.normal(size=system.tree.nv))
         q, v, order = there(model, found, system, st)
-        M = pin.crba(model, data, q)
-        np.testing.assert_allclose(np.triu(M) + np.triu(M, 1).T, system.M(st)[np.ix_(order, order)], atol=CLOSE * np.abs(system.M(st)).max())
+        upper, M = np.triu(pin.crba(model, data, q)), system.M(st)[np.ix_(order, order)]
+        np.testing.assert_allclose(upper + np.triu(upper, 1).T, M, atol=CLOSE * np.abs(M).max())
         size = float(np.linalg.norm([float(x) for x in system.description.gravity]))
         model.gravity.linear = np.array([0.0, 0.0, -size])
         h = loads_left_out(system, st)
@@ -76,8 +76,8 @@ def loads_left_out(system: System, st: lw.State) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", some(range(12), [0, 1]))
 def test_random_trees_of_every_joint_in_both_directions(seed: int) -> None:
-    s, st = states.random_loops(seed, ())
-    found = to_urdf(System(s.description, s.tree.cuts))
+    s, _ = states.random_loops(seed, ())
+    found = urdf_text(System(s.description, s.tree.cuts))
     model, data = pinocchio(found)
     pin.framesForwardKinematics(model, data, pin.neutral(model))
     R = upright(s).R
@@ -97,7 +97,7 @@ def test_random_trees_of_every_joint_in_both_directions(seed: int) -> None:
 
 
 def test_mujoco_reads_it_too() -> None:
-    found = to_urdf(lw.load("wiper"))
+    found = urdf_text(lw.load("wiper"))
     model = mujoco.MjModel.from_xml_string(found.text)
     assert model.njnt == 3 and model.body("rocker").mass[0] == pytest.approx(0.8)
 
@@ -106,8 +106,8 @@ def test_mujoco_reads_it_too() -> None:
 @pytest.mark.parametrize("name", some(library.names(), ["wiper", "bennett", "delta"]))
 def test_every_dialect_names_every_loop(name: str, dialect: str) -> None:
     m = lw.load(name)
-    found = to_urdf(m, dialect=dialect)
-    assert found.text == to_urdf(lw.load(name), dialect=dialect).text  # deterministic
+    found = urdf_text(m, dialect=dialect)
+    assert found.text == urdf_text(lw.load(name), dialect=dialect).text  # deterministic
     root = xml.fromstring(found.text)
     names = [e.get("name") for e in root.iter("link")]
     assert len(set(names)) == len(names)

@@ -49,8 +49,8 @@ class Acts:
         self.lost.append(Loss(name, why))
 
 
-def collected(robot: Robot) -> Acts:
-    """Sort what acts in a robot's joints."""
+def collected(robot: Robot, *, names_drives: bool) -> Acts:
+    """Sort what acts in a robot's joints; `names_drives`: the format says which joints are driven."""
     out, d = Acts(robot), robot.system.description
     for spring in d.springs:
         if isinstance(spring, model.TorsionSpring):
@@ -69,7 +69,7 @@ def collected(robot: Robot) -> Acts:
             _in_joint(out, j.name, j.name, lambda a, _, x=j: _add(a, "armature", x.armature))
     _ties(out)
     for drive in d.drives:
-        _drive(out, drive)
+        _drive(out, drive, names_drives)
     for acts in out.joints.values():
         if acts.stiffness:
             acts.reference /= acts.stiffness
@@ -156,17 +156,18 @@ def _follow(out: Acts, name: str, first: str, second: str, ratio: float, offset:
 LAWS = {"speed": "its prescribed speed", "position": "its prescribed motion", "moves": "its prescribed motion", "motor_dc": "the DC motor"}
 
 
-def _drive(out: Acts, drive: model.Drive) -> None:
+def _drive(out: Acts, drive: model.Drive, named: bool) -> None:
     found = acted(out.robot.system.description, drive.joint)
     at = out.robot.coordinate(found.joint.name, found.entries[0]) if found and len(found.entries) == 1 else None
     if at is None:
         out.lose(drive.joint, "a drive of something that is no joint of the file")
         return
     out.of(at.name).drive = drive
-    constant = not isinstance(drive.value, (int, float)) or bool(drive.value)
-    why = LAWS.get(drive.kind, "its torque" if drive.kind == "torque" and constant else "")
-    if why:
-        out.lose(drive.joint, f"{why}: there the joint is only named as driven")
+    given = not isinstance(drive.value, (int, float)) or bool(drive.value)
+    why = LAWS.get(drive.kind, "its torque" if drive.kind == "torque" and given else "")
+    if why or not named:
+        there = "only named as driven" if named else "free to move"
+        out.lose(drive.joint, f"{why or 'a drive'}: there the joint is {there}")
 
 
 def _lose_others(out: Acts) -> None:

@@ -1,12 +1,12 @@
 """Dialects of URDF: how each one writes the joints that close loops.
 
-    plain         not at all
-    urdf+         <loop> with predecessor, successor and axis; <coupling> between joints of one parent
-    constraint    <constraint> with origin and axis on parent and child
-    loop_joint    <loop_joint> of type spherical or fixed between two frames (Isaac Sim, Drake)
-    gepetto       pairs of frames, listed in a YAML file beside the URDF; ball joints of the tree are listed there too
-    onshape       pairs of frames that their names close: closing_NAME_1, closing_NAME_2, with _z a point along the axis
-    two-parents   joints whose child has a parent already
+plain         not at all
+urdf+         <loop> with predecessor, successor and axis; <coupling> between joints of one parent
+constraint    <constraint> with origin and axis on parent and child
+loop_joint    <loop_joint> of type spherical or fixed between two frames (Isaac Sim, Drake)
+gepetto       pairs of frames, listed in a YAML file beside the URDF; ball joints of the tree are listed there too
+onshape       pairs of frames that their names close: closing_NAME_1, closing_NAME_2, with _z a point along the axis
+two-parents   joints whose child has a parent already
 """
 
 from __future__ import annotations

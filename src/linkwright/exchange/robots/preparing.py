@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from linkwright.exchange import loops
+from linkwright.exchange.losses import Loss
 from linkwright.exchange.pieces import refuse
 from linkwright.exchange.robots.rods import with_rods_as_links
 from linkwright.results.state import State
 from linkwright.system.system import System
+
+
+@dataclass(frozen=True)
+class RobotText:
+    """A mechanism as the text of a robot format. `beside`: texts of files that belong to it, by ending; `zeros`: our coordinate at the
+    zero of each joint of the file."""
+
+    text: str
+    lost: tuple[Loss, ...] = ()
+    zeros: Mapping[str, float] = field(default_factory=dict)
+    beside: Mapping[str, str] = field(default_factory=dict)
 
 
 class Prepared(NamedTuple):

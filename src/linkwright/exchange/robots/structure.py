@@ -64,15 +64,16 @@ class Robot:
     X_0: Pose  # our world in that of the file
     whole: frozenset[str]
     floor: float = 0.0
+    apart: bool = True  # links and joints may have the same name
     links: dict[str, RobotLink] = field(default_factory=dict)  # bodies by their names
     inner: dict[str, RobotLink] = field(default_factory=dict)
     joints: list[RobotJoint] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, system: System, state: State, X_0: Pose, whole: frozenset[str], floor: float = 0.0) -> Robot:
+    def of(cls, system: System, state: State, X_0: Pose, whole: frozenset[str], floor: float = 0.0, apart: bool = True) -> Robot:
         """The tree of a mechanism; cut joints are added by `close`."""
-        self = cls(system, state, X_0, whole, floor)
+        self = cls(system, state, X_0, whole, floor, apart)
         self.names |= {b.name for b in system.description.bodies} | {j.name for j in system.description.joints}
         ground = system.description.bodies[0].name
         self.links[ground] = RobotLink(ground, ground, IDENTITY, X_0)
@@ -87,8 +88,9 @@ class Robot:
         return self
 
     def close(self, name: str) -> None:
-        """Add a cut joint as joints of the file, the last one of which ends at a body that the tree holds already."""
-        self._add(self.system.description.joint(name), False, closes=True)
+        """Add a cut joint as joints of the file, the last one of which ends at a body that the tree holds already; never at the ground."""
+        joint = self.system.description.joint(name)
+        self._add(joint, joint.second == self.system.description.bodies[0].name, closes=True)
 
     def world(self, body: str) -> Pose:
         """Pose of a body at the zero of the file."""
@@ -123,7 +125,7 @@ class Robot:
         parent, turned = carrier, ""
         for k, step in enumerate(steps):
             last = k == len(steps) - 1
-            name = step.name if step.name == joint.name else self.fresh(step.name)
+            name = self._joint_name(step.name, joint)
             X = step.X_WJ
             if last:
                 child = carried
@@ -136,6 +138,12 @@ class Robot:
                 replace(made, name=name, parent=parent, child=child, follows=turned if step.follows else "", closes=closes and last)
             )
             parent, turned = child, name
+
+    def _joint_name(self, wanted: str, joint: Joint) -> str:
+        """Our joint's own name where it can have it."""
+        if wanted != joint.name:
+            return self.fresh(wanted)
+        return wanted if self.apart or wanted not in {b.name for b in self.system.description.bodies} else self.fresh(f"{wanted}_joint")
 
     def _chain(self, joint: Joint, reversed: bool) -> list[RobotJoint]:
         """Joints of the file for a joint of ours, without the names of links; frames are those after each motion, axes in the world."""

@@ -6,8 +6,6 @@ of the joint that carries it; it has the axes of our body.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from xml.etree import ElementTree as xml
 
 import numpy as np
@@ -17,7 +15,7 @@ from linkwright.exchange import loops
 from linkwright.exchange.losses import Loss
 from linkwright.exchange.robots import dialects
 from linkwright.exchange.robots.acts import Acts, JointActs, collected
-from linkwright.exchange.robots.preparing import prepared
+from linkwright.exchange.robots.preparing import RobotText, prepared
 from linkwright.exchange.robots.structure import Robot, RobotJoint, RobotLink, numbers, placing, zero_state
 from linkwright.exchange.visuals import Shapes, bars, rgba
 from linkwright.files import OWNER
@@ -31,19 +29,8 @@ DRAKE = "http://drake.mit.edu"
 MESHES = (".stl", ".obj", ".dae", ".glb", ".gltf", ".ply")
 
 
-@dataclass(frozen=True)
-class RobotText:
-    """A mechanism as the text of a robot format. `beside`: texts of files that belong to it, by ending; `zeros`: our coordinate at the
-    zero of each joint of the file."""
-
-    text: str
-    lost: tuple[Loss, ...] = ()
-    zeros: Mapping[str, float] = field(default_factory=dict)
-    beside: Mapping[str, str] = field(default_factory=dict)
-
-
 @call_explained
-def to_urdf(
+def urdf_text(
     model: System | loops.HasSystem, *, dialect: str = "plain", zero: str = "start", floor: float = 0.0, folder: str | None = None
 ) -> RobotText:
     """The mechanism as URDF. `dialect` says how loops are written: "plain" (they are lost), "urdf+", "constraint", "loop_joint", "gepetto"
@@ -64,7 +51,7 @@ def to_urdf(
     d = system.description
     root.append(xml.Comment(f" Written by {OWNER}. {d.name}: {d.about or 'a mechanism'}. ".replace("--", "- -")))
     closing = chosen.write(robot)
-    acts = collected(robot)
+    acts = collected(robot, names_drives=True)
     for link in (*robot.links.values(), *robot.inner.values()):
         _link(root, robot, link, shapes)
     for joint in robot.joints:
