@@ -36,7 +36,7 @@ class JointActs:
 
 @dataclass
 class Acts:
-    """What acts in the joints of a robot, by the joint's name in the file; `lost` is what these formats do not know."""
+    """Everything in the joints of a robot, by the joint's name in the file; `lost` is what these formats do not know."""
 
     robot: Robot
     joints: dict[str, JointActs] = field(default_factory=dict)

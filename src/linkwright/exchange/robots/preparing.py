@@ -25,7 +25,7 @@ class RobotText:
     beside: Mapping[str, str] = field(default_factory=dict)
 
 
-class Prepared(NamedTuple):
+class PreparedSystem(NamedTuple):
     """A system to be written, and its start."""
 
     system: System
@@ -36,7 +36,7 @@ class _Mechanism(NamedTuple):
     system: System
 
 
-def prepared(model: System | loops.HasSystem, program: str, *, closing: bool = True) -> Prepared:
+def prepared(model: System | loops.HasSystem, program: str, *, closing: bool = True) -> PreparedSystem:
     """The system of a model with rods as links; `closing`: cut at joints that points, axes and welds can close."""
     given = loops.system_of(model)
     refuse(given.description, program)
@@ -44,4 +44,4 @@ def prepared(model: System | loops.HasSystem, program: str, *, closing: bool = T
     if given.description.rods:
         model = _Mechanism(System(with_rods_as_links(given)))
     system = loops.convertible(model, program, regular=True) if closing else loops.system_of(model)
-    return Prepared(system, loops.in_tree_of(system, loops.system_of(model).start))
+    return PreparedSystem(system, loops.in_tree_of(system, loops.system_of(model).start))
