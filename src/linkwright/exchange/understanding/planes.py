@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from linkwright.exchange.understanding.geometry import ALIGNED, placement, sides
 from linkwright.exchange.understanding.merging import quoted
 from linkwright.exchange.understanding.paths import Step, circuits, path
 from linkwright.exchange.understanding.points import hinge_at
-from linkwright.joints import JOINTS, is_ball, is_hinge, is_slider
+from linkwright.joints import create, is_ball, is_slider
 from linkwright.mechanics.kinematics.skeleton import pose_of
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.spatial import Pose, cross, normalise
@@ -44,7 +45,7 @@ def planar_loops(d: Description, closing: Sequence[str]) -> PlanarLoops:
         normal = None if steps is None else _normal(d, steps)
         if normal is None or steps is None:
             continue
-        if is_ball(JOINTS[joint.type]):
+        if is_ball(create(joint.type, joint.options)):
             first, second = (pose_of(d.body(b).start).R.T @ normal for b in (joint.first, joint.second))
             d = _with_joint(d, hinge_at(d, joint, first, second))
             inside = quoted(s.joint.name for s in steps)
@@ -61,9 +62,9 @@ def _normal(d: Description, steps: Sequence[Step]) -> np.ndarray | None:
     """The direction to which the motion along a path is perpendicular, in the world in the file's pose; None if it is not planar."""
     turns, slides = [], []
     for step in steps:
-        jt = JOINTS[step.joint.type]
+        jt = create(step.joint.type, step.joint.options)
         F = sides(d, step.joint)[0].R
-        if is_hinge(jt) or step.joint.type == "planar":
+        if _turns_in_plane(jt):
             turns.append(F[:, 2])
         elif is_slider(jt):
             slides.append(F[:, 0])
@@ -80,6 +81,13 @@ def _normal(d: Description, steps: Sequence[Step]) -> np.ndarray | None:
         return None
     level = all(float(np.sqrt(np.sum(cross(n, z) ** 2))) < PARALLEL for z in turns) and all(abs(float(n @ s)) < PARALLEL for s in slides)
     return n if level else None
+
+
+def _turns_in_plane(joint: Any) -> bool:
+    """True if all motions of a joint are in the x-y plane of its frame, a turn among them."""
+    parts = joint.pieces() or ()
+    level = all(p.kind == "turn" if p.axis[2] else p.kind == "slide" for p in parts)
+    return level and any(p.kind == "turn" for p in parts)
 
 
 # -------------------------------------------------------------------- axes made parallel
@@ -125,7 +133,7 @@ def _frame_normals(d: Description, j: Joint, n: np.ndarray) -> tuple[np.ndarray,
 
 def _joint_normal(d: Description, j: Joint, n: np.ndarray) -> np.ndarray:
     """The plane's normal in the joint's own frames: z, or what of it is at right angles to a slide."""
-    if not is_slider(JOINTS[j.type]):
+    if not is_slider(create(j.type, j.options)):
         return np.array([0.0, 0.0, 1.0])
     c = pose_of(j.frame_first).R.T @ (pose_of(d.body(j.first).start).R.T @ n)
     return normalise(np.array([0.0, c[1], c[2]]))
@@ -185,7 +193,7 @@ def _levelled(d: Description, circuit: Sequence[Step], n: np.ndarray) -> tuple[D
 
 def _own_normal(j: Joint, body: str, X: np.ndarray, n: np.ndarray) -> np.ndarray:
     """The plane's normal in a body's axes: the axis of a joint that has it, else that of the file's pose."""
-    if is_slider(JOINTS[j.type]):
+    if is_slider(create(j.type, j.options)):
         return X.T @ n
     frame = j.frame_first if body == j.first else j.frame_second
     axis = np.array(frame.rotation, float)[:, 2]

@@ -31,6 +31,7 @@ TYPES = {
 JOINT_TAGS = ("joint", "drake:joint")
 READ = ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic", "drake:screw_thread_pitch")
 BASE = "base"
+UNLIMITED = 1e9  # SI: limits from here on stand for none, where the format asks for a number
 
 
 @dataclass(frozen=True)
@@ -174,9 +175,9 @@ def _limits(draft: RobotDraft, j: XmlElement, name: str, kind: str) -> None:
     if limit is None:
         return
     effort, speed = limit.number("effort", 0.0, infinite=True), limit.number("velocity", 0.0, infinite=True)
-    if 0.0 < effort < math.inf:
+    if 0.0 < effort < UNLIMITED:
         draft.efforts[name] = effort
-    if 0.0 < speed < math.inf:
+    if 0.0 < speed < UNLIMITED:
         draft.notes.drop("velocity limit")
     if j.get("type") == "continuous" or kind not in ONE_COORDINATE:
         return
@@ -186,7 +187,7 @@ def _limits(draft: RobotDraft, j: XmlElement, name: str, kind: str) -> None:
     elif lower == upper:
         draft.notes.infer(f"joint '{name}': equal limits ({lower:g}) are none")
     else:
-        ends = [None if math.isinf(x) else x for x in (lower, upper)]
+        ends = [None if abs(x) >= UNLIMITED else x for x in (lower, upper)]
         if any(x is not None for x in ends):
             draft.stop(Stop(name, name, None, ends[0], ends[1], where=limit.where))
 
