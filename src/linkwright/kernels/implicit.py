@@ -83,7 +83,7 @@ class Differentiation:
                     if not _zero(x):
                         seeds[k][b.start + i] = x
         found = jacobian(program, packed, seeds)
-        D, results = found.dense(), np.array([*found.results, None], dtype=object)
+        D, results = found.dense().astype(object), np.array([*found.results, None], dtype=object)  # all numbers, where r is linear
         return {b.name: results[b.span].reshape(b.shape) for b in program.outputs}, {b.name: D[b.span] for b in program.outputs}
 
     def held(self, name: str, more: Columns | None = None) -> tuple[dict[str, Any], dict[str, Any]]:

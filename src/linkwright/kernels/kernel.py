@@ -195,12 +195,12 @@ class Kernel:
             return self._one(*arrays)
         return self.batch(arrays, more)
 
-    def batch(self, arrays: Sequence[Any], more: Mapping[str, Any] = MappingProxyType({})) -> Any:
-        """Any leading axes, any inputs by name."""
+    def batch(self, arrays: Sequence[Any], more: Mapping[str, Any] = MappingProxyType({}), cores: int | None = None) -> Any:
+        """Any leading axes, any inputs by name; on so many threads at most."""
         given = self._named(arrays, more)
         lead = np.broadcast_shapes(*(x.shape[: x.ndim - len(b.shape)] for b, x in zip(self.inputs, given, strict=True)))
         if self.native and not any(map(is_complex, given)):
-            outputs, status = self.code.call_many(given)
+            outputs, status = self.code.call_many(given, cores)
         else:
             packed = self._interpreted(given, lead)
             outputs, status = list(self.program.unpack(packed).values()), _status(self.program, packed)

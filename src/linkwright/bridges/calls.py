@@ -1,0 +1,151 @@
+"""A kernel as libraries of automatic differentiation call it: inputs in order, outputs, and the kernels of its derivatives.
+
+Positions are differentiated entry by entry, the four of a quaternion included, because that is how these libraries see q. A kernel takes a
+quaternion as it is, so its derivatives along a change of length mean nothing for the mechanism; those along its motions are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.compiler.program import Block, Program, pruned
+from linkwright.errors import UsageError, nearest
+from linkwright.kernels.implicit import COORDINATES, MEASURES
+from linkwright.kernels.kernel import Kernel
+from linkwright.kernels.kernels import Kernels
+from linkwright.kernels.tracing import FOLLOWING, KERNELS
+
+HELD = ("near",)  # inputs without derivatives: whole turns are counted from them
+INTERNAL = tuple(name for name, x in KERNELS.items() if x.packed) + FOLLOWING  # of time steppers and of cycles: not offered
+
+
+@dataclass(frozen=True, eq=False)
+class KernelCall:
+    """A kernel with its derivatives. `measures`: with the outputs that say how good others are, which have no derivatives."""
+
+    kernels: Kernels
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)  # drives, tasks, formulation
+    measures: bool = False
+
+    def __post_init__(self) -> None:
+        known = [name for name in KERNELS if name not in INTERNAL]
+        if self.name not in known:
+            raise UsageError(f"there is no function '{self.name}'. {nearest(self.name, known, 'Functions')}")
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        return self.kernels.get(self.name, **self.options)
+
+    @property
+    def inputs(self) -> tuple[Block, ...]:
+        return self.kernel.inputs
+
+    @cached_property
+    def outputs(self) -> tuple[Block, ...]:
+        return tuple(b for b in self.kernel.outputs if self.measures or b.name not in MEASURES)
+
+    @cached_property
+    def varied(self) -> tuple[str, ...]:
+        """Names of the inputs it is differentiated by."""
+        return tuple(b.name for b in self.inputs if b.name not in HELD)
+
+    @cached_property
+    def Result(self) -> Any:
+        """The named tuple its functions return."""
+        return _result_class(self.name, tuple(b.name for b in self.outputs))
+
+    def derivative(self, by: Sequence[str]) -> Kernel:
+        """Return the kernel that also gives the derivatives of the outputs, a matrix for each of the inputs `by`."""
+        return self.kernels.get(self.name, **self.options, by=tuple(column(name) for name in by))
+
+    def gradient(self, by: Sequence[str], of: Sequence[str]) -> Kernel:
+        """Return the kernel of the gradient of a weighted sum of the outputs `of`, in reverse mode."""
+        return self.kernels.get(self.name, **self.options, by=tuple(column(name) for name in by), of=tuple(of))
+
+    def has_derivative(self, output: str) -> bool:
+        return output not in MEASURES
+
+    @cached_property
+    def program(self) -> Program:
+        """The flat program of the outputs that are returned."""
+        whole = self.kernel.program
+        places = {b.name: b for b in whole.outputs}
+        spans = [places[b.name] for b in self.outputs]
+        starts = np.cumsum([0, *(b.size for b in spans)])
+        blocks = tuple(Block(b.name, b.shape, int(at)) for b, at in zip(spans, starts, strict=False))
+        return pruned(list(whole.ops), [r for b in spans for r in whole.results[b.span]], whole.inputs, blocks)
+
+    # ---------------------------------------------------------------- arguments
+
+    def arguments(self, given: Sequence[Any], more: Mapping[str, Any], stack: Any) -> list[Any]:
+        """Return all inputs in order, defaults filled in. `stack` makes an array of numbers given by name."""
+        needed = [b.name for b in self.inputs if b.name not in self.kernels.defaults]
+        if len(given) > len(needed):
+            raise UsageError(f"'{self.name}' takes {', '.join(needed)}; {len(given)} arrays were given.")
+        optional = list(self.kernels.defaults)
+        for key in more:
+            if key not in [*needed, *optional]:
+                raise UsageError(f"'{self.name}' has no input '{key}'. {nearest(str(key), [*needed, *optional], 'Inputs')}")
+        if more.get("free") is not None and not self.kernels.free:
+            raise UsageError("free=... needs free numbers: name them, for example s.jax(free=['L1', 'crank.mass']).")
+        values = {**self.kernels.defaults, **{k: x for k, x in more.items() if x is not None}, **dict(zip(needed, given, strict=False))}
+        missing = [name for name in needed if name not in values]
+        if missing:
+            raise UsageError(f"'{self.name}' takes {', '.join(needed)}; {', '.join(missing)} is missing.")
+        return [self._by_name(b, values[b.name], stack) for b in self.inputs]
+
+    def _by_name(self, b: Block, value: Any, stack: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        names = list(self.kernels.entries.get(b.name, ()))
+        for key in value:
+            if key not in names:
+                raise UsageError(f"'{key}' is not an entry of '{b.name}'. {nearest(str(key), names, 'Entries')}")
+        base = self.kernels.defaults.get(b.name, np.zeros(b.size))
+        return stack([value.get(name, base[i]) for i, name in enumerate(names)])
+
+    def leading(self, b: Block, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the leading axes of an array for an input; raise UsageError unless the others are those of the input."""
+        own = tuple(shape)
+        if len(own) < len(b.shape) or own[len(own) - len(b.shape) :] != b.shape:
+            names = self.kernels.entries.get(b.name, ())
+            order = f": {', '.join(names)}" if len(names) == b.size else ""
+            raise UsageError(f"input '{b.name}' of '{self.name}' has shape {own}; it needs (..., {b.size}){order}.")
+        return own[: len(own) - len(b.shape)]
+
+    def common(self, leads: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+        """Return the leading axes all inputs broadcast to."""
+        try:
+            return np.broadcast_shapes(*leads)
+        except ValueError:
+            listed = ", ".join(f"{b.name} {n}" for b, n in zip(self.inputs, leads, strict=True))
+            raise UsageError(f"the leading axes of the inputs do not fit each other: {listed}. They must be equal, 1 or absent.") from None
+
+
+@cache
+def _result_class(name: str, fields: tuple[str, ...]) -> Any:
+    return namedtuple(f"{name.title().replace('_', '')}Result", fields)
+
+
+def column(name: str) -> str:
+    """Name of an input as kernels are differentiated by it."""
+    return COORDINATES if name == "q" else name
+
+
+def on_host(kernel: Kernel, names: Sequence[str], arrays: Sequence[np.ndarray], cores: int | None = None) -> list[np.ndarray]:
+    """Return all outputs of a kernel on arrays in the order of `names`, with the rank-revealing path where it fails."""
+    reads = kernel.reads
+    return list(kernel.batch((), {k: x for k, x in zip(names, arrays, strict=True) if k in reads}, cores))
+
+
+def rows(b: Block) -> int:
+    """Entries of an output, one row of its derivatives each."""
+    return math.prod(b.shape)

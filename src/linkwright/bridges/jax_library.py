@@ -1,0 +1,295 @@
+"""Kernels as functions of JAX: custom calls of XLA straight into machine code, callbacks into Python, or JAX's own operations.
+
+    calls      the default: a handler of XLA's foreign function interface (`compiler.xla`), no Python on the way
+    callbacks  `jax.pure_callback`: without llvmlite, and with repair=True, because only Python has the rank-revealing path
+    native     the flat program as JAX operations: every order of derivatives, and other devices than the processor
+
+Derivatives of the first two come from kernels, in forward mode (custom_jvp: JAX transposes it, so both modes work), or with reverse=True
+from kernels in reverse mode (custom_vjp).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwright.bridges import flat
+from linkwright.bridges.calls import KernelCall, column, on_host, rows
+from linkwright.bridges.functions import CLOSED, NEWTON_STEPS
+from linkwright.bridges.packages import package
+from linkwright.compiler.program import Block
+from linkwright.errors import UsageError
+from linkwright.kernels.kernel import Kernel
+
+Values = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class JaxLibrary:
+    """How kernels become functions of JAX."""
+
+    native: bool = False
+    repair: bool = False
+    reverse: bool = False
+    return_status: bool = False
+    name = "JAX"
+
+    def __post_init__(self) -> None:
+        self.need_doubles()
+        if self.native and (self.repair or self.reverse or self.return_status):
+            raise UsageError("native=True has no status, no repair and JAX's own reverse mode: give it alone.")
+
+    @property
+    def second(self) -> bool:
+        return self.native
+
+    def need_doubles(self) -> None:
+        """Raise UsageError where JAX computes with 32 bits."""
+        jax = package("jax", "s.jax()")
+        if jax.dtypes.canonicalize_dtype(np.float64) != np.float64:
+            raise UsageError("s.jax() computes with 64 bits, and JAX is set to 32: jax.config.update('jax_enable_x64', True), then again.")
+
+    # ---------------------------------------------------------------- functions
+
+    def function(self, call: KernelCall) -> Callable[..., Values]:
+        """Return a function of all inputs with any leading axes, which broadcast."""
+        import jax.numpy as jnp
+
+        inner = self._native(call) if self.native else self._reverse(call) if self.reverse else self._forward(call)
+
+        def outer(*given: Any) -> Values:
+            self.need_doubles()
+            arrays = [self.array(x) for x in given]
+            leads = [call.leading(b, x.shape) for b, x in zip(call.inputs, arrays, strict=True)]
+            lead = call.common(leads)
+            return inner(*(jnp.broadcast_to(x, (*lead, *b.shape)) for b, x in zip(call.inputs, arrays, strict=True)))
+
+        return outer
+
+    def result(self, call: KernelCall) -> Any:
+        """Return the named tuple of a function's outputs."""
+        if not self.return_status:
+            return call.Result
+        return namedtuple(f"{call.Result.__name__}WithStatus", (*call.Result._fields, "status"))
+
+    def _values(self, call: KernelCall, kernel: Kernel, names: Sequence[str], arrays: Sequence[Any]) -> tuple[dict[str, Any], Any]:
+        """Outputs of a kernel by name and the status of every state, by machine code or Python; `names` of the arrays."""
+        import jax
+
+        b = next(b for b in kernel.inputs if b.name in names) if names else None
+        given = dict(zip(names, arrays, strict=True))
+        lead = () if b is None else np.shape(given[b.name])[: np.ndim(given[b.name]) - len(b.shape)]
+        shapes = [jax.ShapeDtypeStruct((*lead, *x.shape), np.float64) for x in kernel._every_output]
+        status = jax.ShapeDtypeStruct(lead, np.int8)
+        if kernel.native and not self.repair:
+            found = _custom_call(kernel)([*shapes, status])(*(given[x.name] for x in kernel.inputs))
+            return {x.name: y for x, y in zip(kernel._every_output, found, strict=False)}, found[-1]
+        delivered = [jax.ShapeDtypeStruct((*lead, *x.shape), np.float64) for x in kernel.outputs]
+
+        def host(*x: Any) -> Values:
+            whole = [np.asarray(y)[None] for y in x]  # never one state alone, which would raise
+            out = [y[0] for y in on_host(kernel, [b.name for b in kernel.inputs], whole)]
+            bad = np.any([~np.isfinite(y.reshape(*y.shape[: y.ndim - len(b.shape)], -1)).all(-1) for b, y in zip(kernel.outputs, out)], axis=0)
+            return *out, np.asarray(bad, dtype=np.int8)
+
+        found = jax.pure_callback(host, (*delivered, status), *(given[x.name] for x in kernel.inputs), vmap_method="broadcast_all")
+        return {x.name: y for x, y in zip(kernel.outputs, found, strict=False)}, found[-1]
+
+    def _outputs(self, call: KernelCall, found: dict[str, Any], status: Any) -> Values:
+        values = tuple(found[b.name] for b in call.outputs)
+        return (*values, status) if self.return_status else values
+
+    def _forward(self, call: KernelCall) -> Callable[..., Values]:
+        """With derivatives in forward mode."""
+        import jax
+        import jax.numpy as jnp
+        from jax.custom_derivatives import SymbolicZero
+
+        names = [b.name for b in call.inputs]
+
+        @jax.custom_jvp
+        def f(*x: Any) -> Values:
+            return self._outputs(call, *self._values(call, call.kernel, names, x))
+
+        def jvp(primals: Values, tangents: Values) -> tuple[Values, Values]:
+            moved = {n: d for n, d in zip(names, tangents, strict=True) if n in call.varied and not isinstance(d, SymbolicZero)}
+            if not moved:
+                y = f(*primals)
+                return y, tuple(_zeros(x) for x in y)
+            found, status = self._values(call, call.derivative(tuple(moved)), names, primals)
+            changes: list[Any] = []
+            for b in call.outputs:
+                if not call.has_derivative(b.name):
+                    changes.append(jnp.zeros_like(found[b.name]))
+                    continue
+                parts = [_times(b, found[f"{b.name}_{column(n)}"], d) for n, d in moved.items()]
+                changes.append(sum(parts[1:], parts[0]))
+            y = self._outputs(call, found, status)
+            return y, (*changes, *(_zeros(x) for x in y[len(changes) :]))
+
+        f.defjvp(jvp, symbolic_zeros=True)
+        return f
+
+    def _reverse(self, call: KernelCall) -> Callable[..., Values]:
+        """With derivatives in reverse mode."""
+        import jax
+        import jax.numpy as jnp
+
+        from jax.custom_derivatives import SymbolicZero
+
+        names = [b.name for b in call.inputs]
+
+        @jax.custom_vjp
+        def f(*x: Any) -> Values:
+            return self._outputs(call, *self._values(call, call.kernel, names, x))
+
+        def ahead(*x: Any) -> tuple[Values, Any]:
+            values = tuple(p.value for p in x)
+            by = tuple(n for n, p in zip(names, x, strict=True) if p.perturbed and n in call.varied)
+            return f(*values), (values, dict.fromkeys(by))  # keys are the structure of what JAX hands on, not numbers
+
+        def back(kept: Any, weights: Values) -> Values:
+            values, by = kept[0], tuple(kept[1])
+            zeros = [jnp.zeros_like(x) for x in values]
+            given = {b.name: w for b, w in zip(call.outputs, weights, strict=False) if call.has_derivative(b.name)}
+            given = {name: w for name, w in given.items() if not isinstance(w, SymbolicZero)}
+            if not by or not given:
+                return tuple(zeros)
+            kernel = call.gradient(by, tuple(given))
+            found, _ = self._values(call, kernel, [*names, *(f"{name}_weight" for name in given)], [*values, *given.values()])
+            return tuple(found[f"{column(n)}_gradient"] if n in by else zero for n, zero in zip(names, zeros, strict=True))
+
+        f.defvjp(ahead, back, symbolic_zeros=True)
+        return f
+
+    def _native(self, call: KernelCall) -> Callable[..., Values]:
+        """The flat program as operations of JAX."""
+        import jax.numpy as jnp
+
+        functions = _functions()
+
+        def f(*x: Any) -> Values:
+            lead = x[0].shape[: x[0].ndim - len(call.inputs[0].shape)]
+            packed = jnp.concatenate([y.reshape(*lead, -1) for y in x], axis=-1)
+            found = flat.evaluate(call.program, [packed[..., i] for i in range(call.program.n_in)], functions, float)
+            shaped = [jnp.broadcast_to(jnp.asarray(y, dtype=jnp.float64), lead) for y in found]
+            blocks = call.program.outputs
+            return tuple(jnp.stack(shaped[b.span], axis=-1).reshape(*lead, *b.shape) if b.size else jnp.zeros((*lead, *b.shape)) for b in blocks)
+
+        return f
+
+    # ---------------------------------------------------------------- parts of composed functions
+
+    def solved(self, call: KernelCall, arguments: Sequence[Any]) -> Any:
+        """Return q of kernel `kinematics` without derivatives."""
+        import jax
+        import jax.numpy as jnp
+
+        f, at = self.function(call), [b.name for b in call.outputs].index("residual")
+        arrays = [jax.lax.stop_gradient(self.array(x)) for x in arguments]
+        lead = call.common([call.leading(b, x.shape) for b, x in zip(call.inputs, arrays, strict=True)])
+        first = jnp.broadcast_to(arrays[0], (*lead, *call.inputs[0].shape))
+
+        def going(state: Values) -> Any:
+            _, gap, n = state
+            return (n < NEWTON_STEPS) & jnp.any(gap > 0.01 * CLOSED)
+
+        def newton(state: Values) -> Values:
+            found = f(state[0], *arrays[1:])
+            return found[0], found[at], state[2] + 1
+
+        return jax.lax.stop_gradient(jax.lax.while_loop(going, newton, (first, jnp.full((*lead, 1), jnp.inf), 0))[0])
+
+    def array(self, x: Any) -> Any:
+        import jax.numpy as jnp
+
+        y = jnp.asarray(x)
+        if not (jnp.issubdtype(y.dtype, jnp.floating) or jnp.issubdtype(y.dtype, jnp.integer)):
+            raise UsageError(f"functions of s.jax() take real numbers, not {y.dtype}.")
+        return y.astype(jnp.float64)
+
+    def stack(self, numbers: Sequence[Any]) -> Any:
+        import jax.numpy as jnp
+
+        return jnp.stack(jnp.broadcast_arrays(*(self.array(x) for x in numbers)), axis=-1)
+
+    def checked(self, x: Any, measure: Any, most: float) -> Any:
+        import jax.numpy as jnp
+
+        return jnp.where(measure <= most, x, jnp.nan)
+
+    def unit(self, q: Any, places: Sequence[int]) -> Any:
+        import jax.numpy as jnp
+
+        for at in places:
+            part = q[..., at : at + 4]
+            q = q.at[..., at : at + 4].set(part / jnp.sqrt(jnp.sum(part * part, axis=-1, keepdims=True)))
+        return q
+
+    def repeated(self, n: int, step: Callable[[Any, Any, Any], Values], q: Any, v: Any, t: Any) -> Values:
+        import jax
+        import jax.numpy as jnp
+
+        if n == 1:
+            return step(q, v, t)
+        lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], t.shape[:-1])
+        first = tuple(jnp.broadcast_to(x, (*lead, x.shape[-1])) for x in (q, v, t))
+        return jax.lax.scan(lambda x, _: (step(*x), None), first, None, length=n)[0]
+
+
+def _zeros(x: Any) -> Any:
+    """The derivative of an output that has none: of whole numbers it has a type of its own."""
+    import jax
+
+    return np.zeros(x.shape, jax.dtypes.float0) if np.issubdtype(x.dtype, np.integer) else jax.numpy.zeros_like(x)
+
+
+def _times(b: Block, D: Any, d: Any) -> Any:
+    """Derivatives (..., *shape, n) of an output along a direction (..., n)."""
+    lead = D.shape[: D.ndim - len(b.shape) - 1]
+    flat_rows = D.reshape(*lead, rows(b), D.shape[-1])
+    return (flat_rows @ d[..., None]).reshape(*lead, *b.shape)
+
+
+def _custom_call(kernel: Kernel) -> Callable[[Sequence[Any]], Callable[..., Any]]:
+    """Register the handler of a kernel; return what makes a call of results of given shapes."""
+    import jax
+
+    from linkwright.compiler import xla
+
+    name, address = xla.handler(kernel.code, _minor())
+    if name not in _REGISTERED:
+        jax.ffi.register_ffi_target(name, xla.capsule(address), platform="cpu")
+        _REGISTERED.add(name)
+    return lambda shapes: jax.ffi.ffi_call(name, shapes, vmap_method="broadcast_all")
+
+
+_REGISTERED: set[str] = set()
+
+
+def _minor() -> int:
+    """Version of XLA's foreign function interface, from the header that comes with it."""
+    import jax
+
+    header = Path(jax.ffi.include_dir()) / "xla" / "ffi" / "api" / "c_api.h"
+    found = re.search(r"#define XLA_FFI_API_MINOR (\d+)", header.read_text())
+    if found is None:
+        raise UsageError("this version of jaxlib does not say the version of its foreign function interface; use s.jax(repair=True).")
+    return int(found[1])
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    import jax.numpy as jnp
+
+    return {
+        "sqrt": jnp.sqrt, "abs": jnp.abs, "sin": jnp.sin, "cos": jnp.cos, "exp": jnp.exp, "log": jnp.log, "tanh": jnp.tanh,
+        "atan2": jnp.arctan2, "pow": jnp.power, "round": jnp.rint, "min": jnp.minimum, "max": jnp.maximum,
+        "lt": lambda a, b: jnp.where(jnp.less(a, b), 1.0, 0.0), "le": lambda a, b: jnp.where(jnp.less_equal(a, b), 1.0, 0.0),
+        "select": lambda c, a, b: jnp.where(jnp.not_equal(c, 0.0), a, b),
+    }  # fmt: skip
