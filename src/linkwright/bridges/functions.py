@@ -43,8 +43,12 @@ class Library(Protocol):
         """True if its functions have derivatives of second order."""
         ...
 
-    def function(self, call: KernelCall) -> Callable[..., tuple[Any, ...]]:
-        """Return a function of all inputs in order that returns the outputs."""
+    def function(self, call: KernelCall) -> Any:
+        """Return a function of all inputs in order, of the kind the library has."""
+        ...
+
+    def applied(self, call: KernelCall, function: Any, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the outputs of such a function."""
         ...
 
     def solved(self, call: KernelCall, arguments: Sequence[Any]) -> Any:
@@ -94,11 +98,11 @@ class BridgedFunction:
 
     def __call__(self, *arrays: Any, **more: Any) -> Any:
         arguments = self.call.arguments(arrays, more, self.library.stack)
-        return self._result(*self.function(*arguments))
+        return self._result(*self.library.applied(self.call, self.function, arguments))
 
     @cached_property
     def function(self) -> Any:
-        """The function of all inputs in order, t, near and free included where it reads them."""
+        """The function of all inputs in order, t, near and free included where it reads them; in CasADi a casadi.Function."""
         return self.library.function(self.call)
 
     @cached_property

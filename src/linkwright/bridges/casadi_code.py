@@ -1,0 +1,70 @@
+"""Functions of CasADi as compiled C: written by CasADi, compiled by the compiler of this machine, loaded as `external`.
+
+Beside the function itself come its Jacobian, its adjoint and the Jacobian of that, which optimisers ask for as the Hessian. Compiled
+libraries are stored in the cache on disk under the C text and the compiler.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from linkwright.compiler import cache
+from linkwright.errors import LinkwrightError, UsageError
+
+COMPILERS = ("cc", "gcc", "clang")
+FLAGS = ("-O1", "-fPIC", "-shared")  # long straight code is as fast as with -O2 and compiled in half the time
+LONGEST = 1800.0  # s
+_FOLDERS: list[Any] = []  # libraries live as long as the process
+
+
+def external(function: Any) -> Any:
+    """Return the function, its Jacobian and its adjoint as compiled code."""
+    import casadi as ca
+
+    compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
+    if compiler is None:
+        raise UsageError(f"compiled=True needs a C compiler ({', '.join(COMPILERS)}); s.casadi() works without one.")
+    name = function.name()
+    folder = tempfile.TemporaryDirectory(prefix="linkwright-")
+    _FOLDERS.append(folder)
+    code = ca.CodeGenerator(f"{name}.c", {"with_header": False})
+    adjoint = function.reverse(1)
+    for part in (function, function.jacobian(), function.forward(1), adjoint, adjoint.jacobian()):
+        code.add(part)
+    text = code.dump()
+    library = Path(folder.name) / f"{name}.so"
+    library.write_bytes(_compiled(compiler, text, Path(folder.name)))
+    return ca.external(name, str(library))
+
+
+def _compiled(compiler: str, text: str, folder: Path) -> bytes:
+    """The shared library of a text: from the cache on disk, or compiled now."""
+    key = cache.key(["casadi", compiler, _version(compiler), list(FLAGS), text])
+    found = cache.get(key)
+    if found is not None:
+        return found[1]
+    source, made = folder / "code.c", folder / "code.so"
+    source.write_text(text)
+    try:
+        done = subprocess.run(
+            [compiler, *FLAGS, str(source), "-o", str(made), "-lm"], capture_output=True, text=True, timeout=LONGEST, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise LinkwrightError(f"the C compiler {compiler} cannot be run: {problem}") from problem
+    if done.returncode:
+        raise LinkwrightError(f"the C compiler {compiler} refuses the code of CasADi: {done.stderr.strip()[:500]}")
+    code = made.read_bytes()
+    cache.put(key, {"compiler": compiler}, code)
+    return code
+
+
+def _version(compiler: str) -> str:
+    """First line of what a compiler says of itself."""
+    try:
+        return subprocess.run([compiler, "--version"], capture_output=True, text=True, timeout=60, check=False).stdout.split("\n")[0]
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
