@@ -13,17 +13,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from linkwright.bridges.functions import Bridge
-from linkwright.motion.compiled import Compiled
+from linkwright.errors import UsageError, nearest
 
 if TYPE_CHECKING:
-    from linkwright.bridges.functions import Library
+    from linkwright.bridges.functions import Bridge, Library
+    from linkwright.motion.compiled import Compiled
 
-__all__ = ["Bridge", "bridge"]
+OPTIONS = {"jax": ("native", "repair", "reverse", "return_status"), "torch": ("native",), "casadi": ("compiled", "hessian")}
 
 
 def bridge(core: Compiled, library: str, free: str | Sequence[str], options: Mapping[str, Any]) -> Bridge:
     """Return the functions of a mechanism for "jax", "torch" or "casadi"; numbers of the model by name or pattern are free."""
+    from linkwright.bridges.functions import Bridge
+    from linkwright.motion.compiled import Compiled
+
+    for key, value in options.items():
+        if key not in OPTIONS[library]:
+            raise UsageError(f"s.{library}() has no option '{key}'. {nearest(key, ['free', *OPTIONS[library]], 'Options')}")
+        if not isinstance(value, bool):
+            raise UsageError(f"{key} of s.{library}() is True or False, not {value!r:.60}.")
     chosen = _library(library, options)
     if free:
         names = [p.name for p in core.chosen(free)]

@@ -6,7 +6,6 @@ quaternion as it is, so its derivatives along a change of length mean nothing fo
 
 from __future__ import annotations
 
-import math
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -146,6 +145,6 @@ def on_host(kernel: Kernel, names: Sequence[str], arrays: Sequence[np.ndarray], 
     return list(kernel.batch((), {k: x for k, x in zip(names, arrays, strict=True) if k in reads}, cores))
 
 
-def rows(b: Block) -> int:
-    """Entries of an output, one row of its derivatives each."""
-    return math.prod(b.shape)
+def lead_of(b: Block, x: Any) -> tuple[int, ...]:
+    """Leading axes of an array for a block."""
+    return tuple(x.shape[: x.ndim - len(b.shape)])

@@ -21,8 +21,8 @@ LONGEST = 1800.0  # s
 _FOLDERS: list[Any] = []  # libraries live as long as the process
 
 
-def external(function: Any) -> Any:
-    """Return the function, its Jacobian and its adjoint as compiled code."""
+def external(function: Any, hessian: bool) -> Any:
+    """Return the function, its Jacobian, its adjoint and for a Hessian the Jacobian of that, as compiled code."""
     import casadi as ca
 
     compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
@@ -33,7 +33,7 @@ def external(function: Any) -> Any:
     _FOLDERS.append(folder)
     code = ca.CodeGenerator(f"{name}.c", {"with_header": False})
     adjoint = function.reverse(1)
-    for part in (function, function.jacobian(), function.forward(1), adjoint, adjoint.jacobian()):
+    for part in (function, function.jacobian(), function.forward(1), adjoint, *([adjoint.jacobian()] if hessian else [])):
         code.add(part)
     text = code.dump()
     library = Path(folder.name) / f"{name}.so"

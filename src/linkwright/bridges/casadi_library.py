@@ -25,6 +25,7 @@ class CasadiLibrary:
     """How kernels become functions of CasADi."""
 
     compiled: bool = False
+    hessian: bool = True  # of compiled functions: with second derivatives, which take most of the compiler's time
     made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)  # functions by kernel
     name = "CasADi"
     second = True
@@ -41,7 +42,7 @@ class CasadiLibrary:
             if self.compiled:
                 from linkwright.bridges.casadi_code import external
 
-                found = external(found)
+                found = external(found, self.hessian)
             self.made[call] = found
         return self.made[call]
 

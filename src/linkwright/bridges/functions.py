@@ -33,7 +33,7 @@ PROJECTIONS = 3  # after a time step
 
 
 class Library(Protocol):
-    """What a library of automatic differentiation gives to the functions composed here."""
+    """A library of automatic differentiation, as the functions composed here use it."""
 
     @property
     def name(self) -> str: ...
@@ -74,7 +74,7 @@ class Library(Protocol):
         ...
 
 
-class Kinematics(NamedTuple):
+class DrivenMotion(NamedTuple):
     """Coordinates, velocities and accelerations of all joints of the tree."""
 
     q: Any
@@ -82,7 +82,7 @@ class Kinematics(NamedTuple):
     a: Any
 
 
-class Step(NamedTuple):
+class NextState(NamedTuple):
     """The state after a time step."""
 
     q: Any
@@ -183,7 +183,7 @@ class Bridge:
 
     def kinematics(
         self, drive: Any, speed: Any = None, acceleration: Any = None, *, guess: Any = None, near: Any = None, free: Any = None
-    ) -> Kinematics:
+    ) -> DrivenMotion:
         """Return q, v and a of all joints from positions, speeds and accelerations of the drives (default zero).
 
         guess: q near the solution, which decides the branch; the start of the model by default. NaN where Newton's method does not close
@@ -201,7 +201,7 @@ class Bridge:
         v, a, gap = found.v, found.a, found.residual
         if speed is not None or acceleration is not None:
             a = newton(q, v, drive, rest if speed is None else speed, rest if acceleration is None else acceleration, **more).a
-        return Kinematics(*(lib.checked(x, gap, CLOSED) for x in (q, v, a)))
+        return DrivenMotion(*(lib.checked(x, gap, CLOSED) for x in (q, v, a)))
 
     # ---------------------------------------------------------------- time steps
 
@@ -217,7 +217,7 @@ class Bridge:
         t: Any = None,
         near: Any = None,
         free: Any = None,
-    ) -> Step:
+    ) -> NextState:
         """Return q and v after dt in `substeps` equal steps under constant efforts tau (default zero), as `s.step` does.
 
         dt is a number, a quantity ("1 ms") or a scalar of the library. NaN where loops stay open or a position is singular.
@@ -238,7 +238,7 @@ class Bridge:
             q, v = self._stages(table, q, v, given[2], t, h, more)
             return *self._settled(q, v, t + h, more), t + h
 
-        return Step(*lib.repeated(substeps, once, given[0], given[1], lib.array(np.zeros(1) if t is None else t))[:2])
+        return NextState(*lib.repeated(substeps, once, given[0], given[1], lib.array(np.zeros(1) if t is None else t))[:2])
 
     def _stages(self, table: Tableau | None, q: Any, v: Any, tau: Any, t: Any, h: Any, more: Mapping[str, Any]) -> tuple[Any, Any]:
         """The state after a step of the integrator, not yet on the loops."""
@@ -256,9 +256,11 @@ class Bridge:
         """The state on the loops."""
         if not len(self.core.loops.row_scale):
             return self.library.unit(q, self._quaternions), v
-        for _ in range(PROJECTIONS):
-            found = self._function("projection", True)(q, v, t=t, **more)
-            q = found.q
+        project = self._function("projection", True)
+        for _ in range(PROJECTIONS - 1):
+            q = project(q, v, t=t, **more).q
+        found = project(q, v, t=t, **more)
+        q = found.q
         return self.library.checked(q, found.residual, CLOSED), self.library.checked(found.v, found.residual, CLOSED)
 
     @cached_property

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.bridges import flat
-from linkwright.bridges.calls import KernelCall, column, on_host, rows
+from linkwright.bridges.calls import KernelCall, column, lead_of, on_host
 from linkwright.bridges.functions import CLOSED, NEWTON_STEPS
 from linkwright.bridges.packages import package
 from linkwright.compiler.program import Block
@@ -86,9 +86,8 @@ class JaxLibrary:
         """Outputs of a kernel by name and the status of every state, by machine code or Python; `names` of the arrays."""
         import jax
 
-        b = next(b for b in kernel.inputs if b.name in names) if names else None
         given = dict(zip(names, arrays, strict=True))
-        lead = () if b is None else np.shape(given[b.name])[: np.ndim(given[b.name]) - len(b.shape)]
+        lead = lead_of(kernel.inputs[0], given[kernel.inputs[0].name])
         shapes = [jax.ShapeDtypeStruct((*lead, *x.shape), np.float64) for x in kernel._every_output]
         status = jax.ShapeDtypeStruct(lead, np.int8)
         if kernel.native and not self.repair:
@@ -99,8 +98,8 @@ class JaxLibrary:
         def host(*x: Any) -> Values:
             whole = [np.asarray(y)[None] for y in x]  # never one state alone, which would raise
             out = [y[0] for y in on_host(kernel, [b.name for b in kernel.inputs], whole)]
-            bad = np.any([~np.isfinite(y.reshape(*y.shape[: y.ndim - len(b.shape)], -1)).all(-1) for b, y in zip(kernel.outputs, out)], axis=0)
-            return *out, np.asarray(bad, dtype=np.int8)
+            good = [np.isfinite(y.reshape(*lead_of(b, y), -1)).all(-1) for b, y in zip(kernel.outputs, out, strict=True)]
+            return *out, np.asarray(~np.all(good, axis=0), dtype=np.int8)
 
         found = jax.pure_callback(host, (*delivered, status), *(given[x.name] for x in kernel.inputs), vmap_method="broadcast_all")
         return {x.name: y for x, y in zip(kernel.outputs, found, strict=False)}, found[-1]
@@ -144,7 +143,6 @@ class JaxLibrary:
         """With derivatives in reverse mode."""
         import jax
         import jax.numpy as jnp
-
         from jax.custom_derivatives import SymbolicZero
 
         names = [b.name for b in call.inputs]
@@ -158,8 +156,8 @@ class JaxLibrary:
             by = tuple(n for n, p in zip(names, x, strict=True) if p.perturbed and n in call.varied)
             return f(*values), (values, dict.fromkeys(by))  # keys are the structure of what JAX hands on, not numbers
 
-        def back(kept: Any, weights: Values) -> Values:
-            values, by = kept[0], tuple(kept[1])
+        def back(stored: Any, weights: Values) -> Values:
+            values, by = stored[0], tuple(stored[1])
             zeros = [jnp.zeros_like(x) for x in values]
             given = {b.name: w for b, w in zip(call.outputs, weights, strict=False) if call.has_derivative(b.name)}
             given = {name: w for name, w in given.items() if not isinstance(w, SymbolicZero)}
@@ -179,12 +177,14 @@ class JaxLibrary:
         functions = _functions()
 
         def f(*x: Any) -> Values:
-            lead = x[0].shape[: x[0].ndim - len(call.inputs[0].shape)]
+            lead = lead_of(call.inputs[0], x[0])
             packed = jnp.concatenate([y.reshape(*lead, -1) for y in x], axis=-1)
             found = flat.evaluate(call.program, [packed[..., i] for i in range(call.program.n_in)], functions, float)
             shaped = [jnp.broadcast_to(jnp.asarray(y, dtype=jnp.float64), lead) for y in found]
-            blocks = call.program.outputs
-            return tuple(jnp.stack(shaped[b.span], axis=-1).reshape(*lead, *b.shape) if b.size else jnp.zeros((*lead, *b.shape)) for b in blocks)
+            return tuple(
+                jnp.stack(shaped[b.span], axis=-1).reshape(*lead, *b.shape) if b.size else jnp.zeros((*lead, *b.shape))
+                for b in call.program.outputs
+            )
 
         return f
 
@@ -256,9 +256,8 @@ def _zeros(x: Any) -> Any:
 
 def _times(b: Block, D: Any, d: Any) -> Any:
     """Derivatives (..., *shape, n) of an output along a direction (..., n)."""
-    lead = D.shape[: D.ndim - len(b.shape) - 1]
-    flat_rows = D.reshape(*lead, rows(b), D.shape[-1])
-    return (flat_rows @ d[..., None]).reshape(*lead, *b.shape)
+    lead = d.shape[:-1]
+    return (D.reshape(*lead, b.size, d.shape[-1]) @ d[..., None]).reshape(*lead, *b.shape)
 
 
 def _custom_call(kernel: Kernel) -> Callable[[Sequence[Any]], Callable[..., Any]]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.bridges import flat
-from linkwright.bridges.calls import KernelCall, column, on_host, rows
+from linkwright.bridges.calls import KernelCall, column, lead_of, on_host
 from linkwright.bridges.functions import CLOSED, NEWTON_STEPS
 from linkwright.bridges.packages import package
 from linkwright.compiler.program import Block
@@ -153,7 +153,7 @@ class _Functions:
             x = ctx.saved_tensors
             found = iter(self._last(kernel, names, wanted).apply(*x) if kernel is not None else ())
             sums = {b.name: sum(_times(b, next(found), d) for d in moved.values()) for b in varied}
-            lead = x[0].shape[: x[0].ndim - len(call.inputs[0].shape)]
+            lead = lead_of(call.inputs[0], x[0])
             still = {b.name: torch.zeros(*lead, *b.shape, dtype=torch.float64) for b in call.outputs if b not in varied or not moved}
             return tuple({**sums, **still}[n] for n in delivered)
 
@@ -229,8 +229,8 @@ def _function(host: Callable[..., list[np.ndarray]], back: Any, ahead: Any, name
 
 def _times(b: Block, D: Any, d: Any) -> Any:
     """Derivatives (..., *shape, n) of an output along a direction (..., n)."""
-    lead = D.shape[: D.ndim - len(b.shape) - 1]
-    return (D.reshape(*lead, rows(b), D.shape[-1]) @ d.unsqueeze(-1)).reshape(*lead, *b.shape)
+    lead = d.shape[:-1]
+    return (D.reshape(*lead, b.size, d.shape[-1]) @ d.unsqueeze(-1)).reshape(*lead, *b.shape)
 
 
 # -------------------------------------------------------------------- operations of PyTorch
@@ -249,7 +249,7 @@ def _native(call: KernelCall) -> Callable[..., Tensors]:
     }  # fmt: skip
 
     def f(*x: Any) -> Tensors:
-        lead, device = x[0].shape[: x[0].ndim - len(call.inputs[0].shape)], x[0].device
+        lead, device = lead_of(call.inputs[0], x[0]), x[0].device
         packed = torch.cat([y.reshape(*lead, -1) for y in x], dim=-1).unbind(-1)
         found = flat.evaluate(call.program, packed, functions, lambda number: (one * number).to(device))
         shaped = [y.expand(lead) for y in found]

@@ -118,6 +118,17 @@ def coordinate_names(skel: Skeleton, pick: str) -> list[str]:
     return [f"{name}.{p}" if p else name for name, entries in parts for p in entries]
 
 
+class CoordinateNames(NamedTuple):
+    """Names of the entries of q and v."""
+
+    q: tuple[str, ...]
+    v: tuple[str, ...]
+
+    @classmethod
+    def of(cls, skel: Skeleton) -> CoordinateNames:
+        return cls(*(tuple(coordinate_names(skel, pick)) for pick in ("q_names", "v_names")))
+
+
 def multipliers(skel: Skeleton, lam: np.ndarray) -> dict[str, Column]:
     """`lam.C` and its rows `lam.C.tx`: what each closing constraint carries, in N and N m, along its own rows."""
     out: dict[str, Column] = {}

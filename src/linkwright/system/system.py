@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwright.bridges import bridge
 from linkwright.errors import SimulationError, calls_explained
 from linkwright.mechanics import formulations
 from linkwright.mechanics.closing.mobility import Mobility
@@ -29,7 +30,7 @@ from linkwright.motion.compiled import Compiled, Derivatives
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.spatial import Pose
 from linkwright.results.forward import Acceleration, Crosscheck, GicmView, gicm_view
-from linkwright.results.recorded import coordinate_names
+from linkwright.results.recorded import CoordinateNames
 from linkwright.results.state import Branches, State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import options_of, takes_options
@@ -40,6 +41,7 @@ from linkwright.system.motions import Motions
 from linkwright.system.runs import Runs
 
 if TYPE_CHECKING:
+    from linkwright.bridges.functions import Bridge
     from linkwright.control.base import Control
     from linkwright.control.controllability import Controllability
     from linkwright.control.controller import Controller
@@ -48,13 +50,6 @@ if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
     from linkwright.simulation.batch import BatchRun
     from linkwright.simulation.stepper import Stepper
-
-
-class Names(NamedTuple):
-    """Names of the entries of q and v."""
-
-    q: tuple[str, ...]
-    v: tuple[str, ...]
 
 
 @calls_explained
@@ -89,8 +84,8 @@ class System:
         return f"<System {d.name!r}: {sizes}, cuts: {cuts or 'none'}>"
 
     @cached_property
-    def names(self) -> Names:
-        return Names(*(tuple(coordinate_names(self.skel, pick)) for pick in ("q_names", "v_names")))
+    def names(self) -> CoordinateNames:
+        return CoordinateNames.of(self.skel)
 
     # ---------------------------------------------------------------- states
 
@@ -125,8 +120,7 @@ class System:
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
         """Return assembly modes found for the given joint values (default: the drives at the start), nearest to it first (few loops only).
 
-        One state for each set of places of the bodies; `.flips` counts further sets of coordinates with the same places (a rod turned by
-        half a turn about its own line).
+        One state for each set of places of the bodies; `.flips` counts further sets of coordinates with the same places.
         """
         return self.assembler.branches(q, most=most, tries=tries)
 
@@ -263,12 +257,9 @@ class System:
 
     def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
         """Return the statically determinate reactions, and the others by least norm, given stiffnesses and released rows."""
-        choices = {"least norm": self.inverse(st, a, **options)}
-        if stiffness is not None:
-            choices["stiffness"] = self.inverse(st, a, stiffness=stiffness, **options)
-        if release is not None:
-            choices["released"] = self.inverse(st, a, release=release, **options)
-        return determinacy(choices, self.description.planar)
+        given = {"least norm": {}, "stiffness": {"stiffness": stiffness}, "released": {"release": release}}
+        asked = {name: more for name, more in given.items() if all(x is not None for x in more.values())}
+        return determinacy({name: self.inverse(st, a, **more, **options) for name, more in asked.items()}, self.description.planar)
 
     def mirror(self, st: State) -> State:
         """Return a state of the same mechanism on another spanning tree, in this tree's coordinates."""
@@ -290,11 +281,10 @@ class System:
     def follow(self, motion: Mapping[str, Any], t: Any = None, *, duration: Any = 1.0, steps: int = 100, drives: Any = None) -> Trajectory:
         """Return states and loads along a motion of drives, points or bodies, by name.
 
-        A path is a function of t (a joint's may give (q, v, a)), what a controller takes as a reference ("5 mm * sin(3 rad/s * t)",
-        lw.sinusoid(...), one for each component of a point), a place to stay at, or a sample for each time. Functions are
-        differentiated exactly or nearly so, whatever `steps` are; samples through a spline. t: the times, else `steps` equal
-        steps in `duration` ("1.2 s"). drives: whose efforts carry the motion (default the model's). `notes` report jumps, doubtful
-        accelerations, and positions in which the drives cannot hold the mechanism.
+        A path is a function of t (a joint's may give (q, v, a)), a reference of a controller ("5 mm * sin(3 rad/s * t)", lw.sinusoid(...),
+        one for each component of a point), a place to stay at, or a sample for each time. Functions are differentiated exactly or nearly
+        so, samples through a spline. t: the times, else `steps` equal steps in `duration` ("1.2 s"). drives: whose efforts carry the motion
+        (default the model's). `notes` report jumps, doubtful accelerations, and positions in which the drives cannot hold the mechanism.
         """
         chosen = self.core.named_drives(drives)
         return replace(self._motions.follow(motion, t, duration, steps, chosen), system=self, drives=tuple(chosen))
@@ -368,11 +358,9 @@ class System:
     def controllable(self, st: State, drives: str | Iterable[str] | None = None, tolerance: float = 1e-8) -> Controllability:
         """True if the drives act on every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].
 
-        drives: names of joints (`"A"`, `"C.slide"`, cut or not) and cylinders; those of the model's `drive:` if nothing is said.
-        True where they can. `smallest` is the smallest singular value of the drives' speeds over the motions of the loops
-        (dimensionless, at most `tolerance` where control is lost), `direction` the motion that is hardest to push;
-        `nearly_lost` says that it is below 1e-3: efforts are that much larger than elsewhere. Idle degrees of freedom, such as a rod's
-        spin between ball joints, have no drive and do not count.
+        drives: names of joints (`"A"`, `"C.slide"`, cut or not) and cylinders (default the model's). `smallest` is the smallest singular
+        value of their speeds over the motions of the loops (dimensionless, at most `tolerance` where control is lost), `direction` the
+        motion that is hardest to push; `nearly_lost`: below 1e-3. Idle degrees of freedom (a rod's spin between ball joints) do not count.
         """
         return self._feedback.controllable(st, drives, tolerance)
 
@@ -396,11 +384,10 @@ class System:
     ) -> Linearised:
         """Linearise about a state on the loops: A, B, poles, natural frequencies; prints as a table.
 
-        coordinates: as many as there are degrees of freedom, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not
-        named, drives first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that
-        hold the state. control: the loop closed, with the controller's integrals and filters and, by `actuators`, currents of
-        motors among the states; its reference is constant. A sampled controller (every=...): from sample to sample, with
-        eigenvalues `z` and poles log(z) / every. Exact derivatives; idle degrees of freedom are left out.
+        coordinates: one for each degree of freedom, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not named, drives
+        first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that hold the state. control:
+        the loop closed, with the controller's integrals and filters and, by `actuators`, currents of motors among the states; its reference
+        is constant; sampled (every=...) with eigenvalues `z` and poles log(z) / every. Idle degrees of freedom are left out.
         """
         about = {"coordinates": coordinates, "drives": drives, "control": control, "actuators": actuators, "tau": tau}
         return self._feedback.linearise(st, free, **about)
@@ -422,13 +409,25 @@ class System:
     ) -> Kernel:
         """Return a compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
 
-        Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates.
-        Arrays are in the order of names.q and names.v; results come back as a named tuple. `formulation` (of forward and
-        rates) is sslm, slm or kkt; `baumgarte` adds an input `gains` (alpha, beta). `drives` replaces the model's. `by` names inputs
-        ("q", "free") by which all outputs are differentiated exactly (u_q, u_free), with `of` only the sum of these outputs with weights
-        (inputs u_weight), in reverse mode: q_gradient, free_gradient. `tasks` are bodies and points of kernel operational.
+        Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates. Arrays are in the
+        order of names.q and names.v; results are a named tuple. `formulation` (of forward and rates) is sslm, slm or kkt; `baumgarte` adds
+        an input `gains` (alpha, beta). `drives` replaces the model's. `by` names inputs ("q", "free") by which all outputs are
+        differentiated exactly (u_q, u_free), with `of` only the sum of these outputs with weights (inputs u_weight), in reverse mode:
+        q_gradient, free_gradient. `tasks` are bodies and points of kernel operational.
         """
         return self.kernels.get(name, formulation, drives, baumgarte=baumgarte, by=by, tasks=tasks, of=of)
+
+    def jax(self, *, free: str | Sequence[str] = (), **options: Any) -> Bridge:
+        """Return functions for JAX; numbers named `free` are an argument. Options: native, repair, reverse, return_status."""
+        return bridge(self.core, "jax", free, options)
+
+    def torch(self, *, free: str | Sequence[str] = (), **options: Any) -> Bridge:
+        """Return functions for PyTorch; numbers named `free` are an argument. Options: native."""
+        return bridge(self.core, "torch", free, options)
+
+    def casadi(self, *, free: str | Sequence[str] = (), **options: Any) -> Bridge:
+        """Return functions for CasADi; numbers named `free` are an argument. Options: compiled, hessian."""
+        return bridge(self.core, "casadi", free, options)
 
     def derivatives(self, st: State, tau: Any = None, *, free: Any = None) -> Derivatives:
         """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
