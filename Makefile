@@ -13,7 +13,7 @@ BUILDS := tests/test_words.py tests/test_quality.py tests/test_wheel.py tests/vi
 # What draws the pages in the tests of tests/views/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: help demo test test-bridges check check-style check-types check-layers check-builds check-slow browser compiler controller video \
+.PHONY: help demo test test-bridges test-torch check check-style check-types check-layers check-builds check-slow browser compiler controller video \
   pictures gallery docs clean
 
 help:
@@ -21,7 +21,8 @@ help:
 	@echo "make test        make check, and beside it all tests that take seconds"
 	@echo "make check       linter, types, layers, the wheel and the site"
 	@echo "make check-slow  the tests that take minutes"
-	@echo "make test-bridges  tests with heavy packages: every FMU in FMPy, cross builds by zig, C on a Cortex-M4 in qemu"
+	@echo "make test-bridges  tests with heavy packages: every FMU in FMPy, cross builds by zig, C on a Cortex-M4 in qemu, JAX, PyTorch where it is"
+	@echo "make test-torch  tests with PyTorch, which must be installed: it says how"
 	@echo "make browser     find Chromium, or install it where apt-get may (make test does so by itself)"
 	@echo "make pictures    the pictures of pages and plots in docs/images, again"
 	@echo "make gallery     the live pages and pictures of gallery/ into build/gallery; open build/gallery/index.html"
@@ -60,7 +61,14 @@ check-slow: $(VENV)/installed-test browser
 
 # zig's cache is in build, so that the C libraries of other systems are built once
 test-bridges: $(VENV)/installed-bridges compiler controller
-	ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig $(PY) -m pytest $(PYTEST_FLAGS) -m bridges
+	@marks=bridges; if $(TORCH); then marks="bridges or torch"; else echo "PyTorch is not installed here; make test-torch runs its tests."; fi; \
+	ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig $(PY) -m pytest $(PYTEST_FLAGS) -m "$$marks"
+
+# The wheel of PyPI for Linux does not import without libraries of CUDA, some gigabytes, so that PyTorch is not installed here
+TORCH = $(PY) -c "import torch" >/dev/null 2>&1
+test-torch: $(VENV)/installed-test
+	@$(TORCH) || { echo "PyTorch is not installed: $(PY) -m pip install torch --index-url https://download.pytorch.org/whl/cpu"; exit 1; }
+	$(PY) -m pytest $(PYTEST_FLAGS) -m torch
 
 # $(call packages,commands,packages,purpose): nothing is said where all commands are found; otherwise the distribution's packages, as below
 define packages

@@ -128,13 +128,13 @@ def test_what_is_wrong_is_said() -> None:
         f.forward(q, v, {"E": 1.0})
     with pytest.raises(UsageError, match=r"free=\.\.\. needs free numbers"):
         f.forward(q, v, tau, free=np.ones(1))
-    with pytest.raises(UsageError, match="there is no function 'forwards'. Did you mean 'forward'"):
+    with pytest.raises(UsageError, match=r"there is no function 'forwards'. Did you mean 'forward'"):
         f.function("forwards")
     with pytest.raises(UsageError, match=r"s.casadi\(\) has no option 'compile'. Did you mean 'compiled'"):
         s.casadi(compile=True)
-    with pytest.raises(UsageError, match="compiled of s.casadi"):
+    with pytest.raises(UsageError, match=r"compiled of s.casadi"):
         s.casadi(compiled="yes")
-    with pytest.raises(UsageError, match="functions of s.casadi"):
+    with pytest.raises(UsageError, match=r"functions of s.casadi"):
         f.forward(q, v, "fast")
     with pytest.raises(UsageError, match="above zero"):
         f.step(q, v, tau, 0.0)

@@ -91,8 +91,11 @@ def test_vmap_and_leading_axes_agree_with_single_states() -> None:
     wanted = s.kernel("forward")(Q, v, T).a
     by_vmap = jax.vmap(jax.vmap(lambda x, u: f.forward(x, v, u).a), in_axes=(0, None))
     assert (np.asarray(jax.jit(by_vmap)(Q, T)) == wanted).all() and (np.asarray(f.forward(Q, v, T).a) == wanted).all()
-    gradients = [np.asarray(jax.vmap(jax.grad(lambda x: jnp.sum(g.forward(x, v, tau).a ** 2)))(Q[0])) for g in (f, s.jax(reverse=True))]
-    cases.same(gradients[0], gradients[1])
+
+    def gradients(g: Any) -> np.ndarray:
+        return np.asarray(jax.vmap(jax.grad(lambda x: jnp.sum(g.forward(x, v, tau).a ** 2)))(Q[0]))
+
+    cases.same(gradients(f), gradients(s.jax(reverse=True)))
     assert f.forward(np.zeros((0, 3)), v, tau).a.shape == (0, 3)
 
 
@@ -104,7 +107,9 @@ def test_rollouts_are_differentiated_through() -> None:
     f, dt = s.jax(), 5e-3
 
     def angle(torque: Any) -> Any:
-        move = lambda x, _: (tuple(f.step(*x, {"A": torque}, dt)), None)  # noqa: E731
+        def move(x: Any, _: Any) -> Any:
+            return tuple(f.step(*x, {"A": torque}, dt)), None
+
         return jax.lax.scan(move, (jax.numpy.asarray(q), jax.numpy.asarray(v)), None, length=20)[0][0][0]
 
     def exact(x: np.ndarray) -> np.ndarray:
@@ -127,7 +132,10 @@ def test_native_functions_have_second_derivatives() -> None:
 
     s, q, v, tau = cases.case("four-bar")
     f = s.jax(native=True)
-    total = lambda x: jnp.sum(f.forward(x, v, tau).a ** 2)  # noqa: E731
+
+    def total(x: Any) -> Any:
+        return jnp.sum(f.forward(x, v, tau).a ** 2)
+
     cases.same(jax.hessian(total)(q), cases.differences(lambda x: np.asarray(jax.grad(total)(x)), q), cases.SLOPE)
 
 
@@ -195,7 +203,7 @@ def test_the_handler_refuses_other_arrays() -> None:
 
 def test_names_of_custom_calls_are_those_of_other_processes() -> None:
     """Compiled programs of XLA that are stored refer to them."""
-    text = "import linkwright as lw\nfrom linkwright.compiler import xla\nprint(xla.handler(lw.compile('four-bar').kernel('forward').code, 3)[0])"
+    text = "from linkwright import compile\nfrom linkwright.compiler import xla\nprint(xla.handler(compile('four-bar').kernel('forward').code, 3)[0])"
     names = {subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout for _ in range(2)}
     assert len(names) == 1
 

@@ -86,7 +86,10 @@ def test_vmap_and_leading_axes_agree_with_single_states() -> None:
     by_vmap = torch.func.vmap(torch.func.vmap(lambda x, u: f.forward(x, v, u).a), in_dims=(0, None))
     assert (by_vmap(torch.from_numpy(Q), torch.from_numpy(T)).numpy() == wanted).all()
     assert (f.forward(Q, v, T).a.numpy() == wanted).all()
-    total = lambda x: f.forward(x, v, tau).a.square().sum()  # noqa: E731
+
+    def total(x: Any) -> Any:
+        return f.forward(x, v, tau).a.square().sum()
+
     batch = torch.func.vmap(torch.func.grad(total))(torch.from_numpy(Q[0]))
     leaf = torch.from_numpy(Q[0]).requires_grad_()
     total(leaf).backward()

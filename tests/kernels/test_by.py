@@ -186,3 +186,12 @@ def test_weighted_sums_backwards(pair: tuple[str, str], rng: np.random.Generator
         s.kernel(name, by=by, of="x")
     with pytest.raises(UsageError, match="needs inputs to differentiate by"):
         s.kernel(name, of=of)
+
+
+@pytest.mark.parametrize("name", ["forward", "rates"])
+def test_an_input_in_which_the_equations_are_linear(name: str) -> None:
+    """By tau alone every derivative of the residual is a number: one column of the derivatives by all inputs."""
+    s = lw.compile("wiper", engine="python")
+    given = (s.start.q, np.ones(3), np.ones(3))
+    alone, beside = s.kernel(name, by="tau")(*given), s.kernel(name, by=("v", "tau"))(*given)
+    assert np.allclose(alone.a_tau, beside.a_tau, rtol=1e-14)
