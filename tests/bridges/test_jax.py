@@ -203,7 +203,8 @@ def test_the_handler_refuses_other_arrays() -> None:
 
 def test_names_of_custom_calls_are_those_of_other_processes() -> None:
     """Compiled programs of XLA that are stored refer to them."""
-    text = "from linkwright import compile\nfrom linkwright.compiler import xla\nprint(xla.handler(compile('four-bar').kernel('forward').code, 3)[0])"
+    lines = ("import linkwright as lw", "from linkwright.compiler import xla", "s = lw.compile('four-bar')")
+    text = "\n".join([*lines, "print(xla.handler(s.kernel('forward').code, 3)[0])"])
     names = {subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout for _ in range(2)}
     assert len(names) == 1
 
