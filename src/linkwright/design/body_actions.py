@@ -20,6 +20,7 @@ from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.dynamics.tree import body_inertias
 from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.kinematics.motion import accelerations, locate, node_motion, pose_of
+from linkwright.model.coordinates import joint_name
 from linkwright.model.description import Description
 from linkwright.numerics.spatial import cross, cross_wrench
 
@@ -106,7 +107,7 @@ def _elements(loads: Loads, d: Description, body: str, node: int) -> Iterator[Bo
             elif getattr(x, "between", None):
                 at = _end(loads, x.between, node)
             else:
-                at = _joint_point(loads, d, x.joint)
+                at = _joint_point(loads, d, joint_name(x.joint))
             rest = rest - w
             yield _action(loads, x.name, "load", node, w, at)
     if np.abs(rest).max() > 1e-12 * max(size, 1.0):

@@ -85,6 +85,33 @@ def is_slider(joint: Any) -> bool:
     return joint.coordinate_kinds == ("length",) and along_x(joint)
 
 
+def velocity_kinds(joint: Any) -> tuple[str, ...]:
+    """'angle' or 'length' for every velocity of a joint type."""
+    kinds = joint.coordinate_kinds
+    return ("angle",) * 3 + tuple(kinds[4:]) if "quaternion" in kinds else tuple(kinds)
+
+
+def velocity_parts(joint: Any) -> dict[str, tuple[int, ...]]:
+    """Velocities by the name that follows the joint's: all of them by none, each by its own; `angular` and `linear` where it does both."""
+    every = tuple(range(joint.nv))
+    kinds = velocity_kinds(joint)
+    out = {"": every, **{name: (i,) for i, name in enumerate(joint.v_names)}} if joint.nv > 1 else {"": every}
+    if joint.nv > 2 and len(set(kinds)) == 2:
+        out |= {name: tuple(i for i in every if kinds[i] == kind) for name, kind in (("angular", "angle"), ("linear", "length"))}
+    return out
+
+
+def grouped(joint: Any, entries: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Velocities of a joint as vectors, where all components of one are among them, and single numbers."""
+    whole = [v for v in joint.vectors if set(v) <= set(entries)]
+    return (*whole, *((i,) for i in entries if not any(i in v for v in whole)))
+
+
+def position_of(joint: Any, i: int) -> int | None:
+    """Entry of q whose rate is velocity `i`; None for a component of an angular velocity."""
+    return joint.q_names.index(joint.v_names[i]) if joint.v_names[i] in joint.q_names else None
+
+
 def along_x(joint: Any) -> bool:
     """True if the joint's guide is straight, along x of F."""
     return joint.guide is not None and all(tuple(track(joint, s)) == (s, 0.0, 0.0) for s in (0.0, 1.0, 2.0))
@@ -105,10 +132,14 @@ __all__ = [
     "JointType",
     "along_x",
     "create",
+    "grouped",
     "holds",
     "is_ball",
     "is_hinge",
     "is_slider",
+    "position_of",
     "row_indices",
     "track",
+    "velocity_kinds",
+    "velocity_parts",
 ]  # fmt: skip

@@ -67,6 +67,7 @@ class JointType(Protocol):
     span: ClassVar[Any] = None  # a constant basis of the motion subspace at M's origin, where it does not depend on q
     keeps_origin: ClassVar[bool] = False  # the origins of F and M coincide at all q
     floats: ClassVar[bool] = False  # a body on it goes anywhere in space, or anywhere in its plane
+    vectors: ClassVar[tuple[tuple[int, ...], ...]] = ()  # velocities that are the components of one vector; all others are single
     guide: ClassVar[int | None] = None  # entry of q that moves M's origin along a curve on F: a rail, slot or arc that is drawn
     uncut: ClassVar[str] = ""  # why the type is not chosen as a cut joint
 

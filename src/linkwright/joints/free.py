@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints.base import JointType, ball, slide
-from linkwright.numerics.scalars import common_type
+from linkwright.numerics.scalars import common_type, real, where
 from linkwright.numerics.spatial import cross, quaternion_rate, quaternion_rotation, rotation_quaternion, skew
 
 
@@ -24,6 +24,7 @@ class Free(JointType):
     in_plane = False
     synonyms = ("floating", "freejoint", "6dof", "free_flyer", "base")
     floats = True
+    vectors = ((0, 1, 2), (3, 4, 5))
     span = np.eye(6)
 
     def pose(self, q: Any) -> Any:
@@ -31,7 +32,7 @@ class Free(JointType):
 
     def coordinates(self, R: Any, p: Any, near: Any) -> Any:
         q = rotation_quaternion(R)
-        return np.concatenate([-q if np.real(q @ np.asarray(near[:4])) < 0 else q, p])
+        return np.concatenate([q * where(real(q @ np.asarray(near[:4])) < 0.0, -1.0, 1.0), p])
 
     def subspace(self, q: Any) -> Any:
         S = np.zeros((6, 6), dtype=common_type(q))

@@ -24,6 +24,7 @@ class Planar(JointType):
     in_plane = True
     synonyms = ("plane", "flat")
     floats = True
+    vectors = ((0, 1),)
 
     def pose(self, q: Any) -> Any:
         return rotation_z(q[2]), array([q[0], q[1], 0.0])

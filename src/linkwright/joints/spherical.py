@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwright.joints import _rows
 from linkwright.joints.base import JointType, ball
-from linkwright.numerics.scalars import common_type
+from linkwright.numerics.scalars import common_type, real, where
 from linkwright.numerics.spatial import quaternion_rate, quaternion_rotation, rotation_quaternion
 
 
@@ -25,6 +25,7 @@ class Spherical(JointType):
     in_plane = False
     synonyms = ("ball", "ball_joint", "socket", "ball_and_socket", "s", "spheric")
     keeps_origin = True
+    vectors = ((0, 1, 2),)
     span = np.eye(6)[:, :3]  # all rotations about M's origin, whatever q
 
     def pose(self, q: Any) -> Any:
@@ -32,7 +33,7 @@ class Spherical(JointType):
 
     def coordinates(self, R: Any, p: Any, near: Any) -> Any:
         q = rotation_quaternion(R)
-        return -q if np.real(q @ np.asarray(near)) < 0 else q
+        return q * where(real(q @ np.asarray(near)) < 0.0, -1.0, 1.0)
 
     def subspace(self, q: Any) -> Any:
         S = np.zeros((6, 3), dtype=common_type(q))

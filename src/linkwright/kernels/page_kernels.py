@@ -29,6 +29,7 @@ from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, accelerations, locate, motion, node_motion, pose_of
+from linkwright.model.coordinates import joint_name
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.spatial import cross, cross_wrench
@@ -114,7 +115,7 @@ def _elements(s: PageInstant) -> list[AppliedWrench]:
             elif any(c.name == x.joint for c in d.cylinders):
                 at = s.end(next(c.between for c in d.cylinders if c.name == x.joint), node)
             else:
-                at = s.joint_point(x.joint)
+                at = s.joint_point(joint_name(x.joint))
             out.append(AppliedWrench(x.name, "load", node, w, at))
     return out
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.numerics.scalars import common_type
+from linkwright.numerics.scalars import common_type, is_symbolic, real, where
 
 
 class Pose(NamedTuple):
@@ -96,7 +96,7 @@ def quaternion_rotation(q: Any) -> np.ndarray:
 
 
 def rotation_quaternion(R: np.ndarray) -> np.ndarray:
-    """Quaternion wxyz of a numeric rotation matrix, w >= 0; the largest component is taken first."""
+    """Quaternion wxyz of a rotation matrix, w >= 0; the largest component is taken first."""
     K = np.array(
         [
             [1 + R[0, 0] + R[1, 1] + R[2, 2], R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
@@ -105,8 +105,15 @@ def rotation_quaternion(R: np.ndarray) -> np.ndarray:
             [R[1, 0] - R[0, 1], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], 1 - R[0, 0] - R[1, 1] + R[2, 2]],
         ]
     )
-    q = normalise(K[int(np.argmax(np.real(np.diag(K))))])
-    return -q if np.real(q[0]) < 0 else q
+    row, largest = K[0], K[0, 0]
+    if is_symbolic(K):
+        for i in range(1, 4):
+            more = largest < K[i, i]
+            row, largest = np.array([where(more, a, b) for a, b in zip(K[i], row, strict=True)]), where(more, K[i, i], largest)
+    else:
+        row = K[int(np.argmax(np.real(np.diag(K))))]
+    q = normalise(row)
+    return q * where(real(q[0]) < 0.0, -1.0, 1.0)
 
 
 def half_angle_vector(R: Any) -> tuple[Any, Any]:

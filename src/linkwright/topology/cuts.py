@@ -16,6 +16,7 @@ from functools import partial
 
 from linkwright.errors import ModelError, listing, nearest
 from linkwright.joints import JOINTS
+from linkwright.model.coordinates import joint_name
 from linkwright.model.description import Description, Joint, TorsionSpring
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.graph import FLOATING, DisjointSets, Graph, Span, loop_left, read_graph, span
@@ -74,13 +75,13 @@ def protected_joints(description: Description) -> dict[str, str]:
         out.setdefault(drive.joint, "driven")
     for spring in d.springs:
         if isinstance(spring, TorsionSpring):
-            out.setdefault(spring.joint, f"spring {spring.name}")
+            out.setdefault(joint_name(spring.joint), f"spring {spring.name}")
     for damper in d.dampers:
-        out.setdefault(damper.joint, f"damper {damper.name}")
+        out.setdefault(joint_name(damper.joint), f"damper {damper.name}")
     for friction in d.frictions:
-        out.setdefault(friction.joint, f"friction {friction.name}")
+        out.setdefault(joint_name(friction.joint), f"friction {friction.name}")
     for stop in d.stops:
-        out.setdefault(stop.joint, f"stop {stop.name}")
+        out.setdefault(joint_name(stop.joint), f"stop {stop.name}")
     names = {joint.name for joint in d.joints}
     return {name: why for name, why in out.items() if name in names}
 

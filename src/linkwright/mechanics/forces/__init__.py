@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwright.mechanics.forces.base import Force, ForceLine, Wrenches, joint_effort, line, push
+from linkwright.mechanics.forces.base import Force, ForceLine, Wrenches, joint_effort, joint_efforts, line, push
 from linkwright.mechanics.forces.damper import DamperForce
 from linkwright.mechanics.forces.friction import FrictionForce
 from linkwright.mechanics.forces.load import CylinderForce, LoadForce
@@ -36,4 +36,4 @@ def of_description(desc: d.Description) -> tuple[Force, ...]:
     return tuple(FORCES[type(x)](x) for section in sections for x in section)
 
 
-__all__ = ["FORCES", "Force", "ForceLine", "Wrenches", "joint_effort", "line", "of_description", "push"]
+__all__ = ["FORCES", "Force", "ForceLine", "Wrenches", "joint_effort", "joint_efforts", "line", "of_description", "push"]

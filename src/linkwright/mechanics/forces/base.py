@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -39,6 +40,13 @@ def joint_effort(at: Instant, joint: Joint, effort: Any, i: int = 0) -> Wrenches
     r = joint_rate(at.skel, at.motion, joint, at.references[joint.name])
     pairs = ((r.first, r.G_first), (r.second, r.G_second))
     return [(node, G[i] * effort) for node, G in pairs if node >= 0]
+
+
+def joint_efforts(at: Instant, joint: Joint, efforts: Mapping[int, Any]) -> Wrenches:
+    """The same of several velocities of one joint."""
+    r = joint_rate(at.skel, at.motion, joint, at.references[joint.name])
+    pairs = ((r.first, r.G_first), (r.second, r.G_second))
+    return [(node, sum((G[i] * effort for i, effort in efforts.items()), np.zeros(6))) for node, G in pairs if node >= 0]
 
 
 class ForceLine(NamedTuple):

@@ -1,11 +1,12 @@
-"""Damper: a force against the rate of a joint or of the distance of two points."""
+"""Damper: a force against the rates of a joint or of the distance of two points."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linkwright.mechanics.forces.base import Wrenches, joint_effort, line, push
+from linkwright.mechanics.forces.base import Wrenches, joint_efforts, line, push
+from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Damper
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DamperForce:
-    """-coefficient * rate."""
+    """-coefficient * rate, of every velocity it acts on."""
 
     damper: Damper
     from_outside = False
@@ -29,13 +30,18 @@ class DamperForce:
         if d.between is not None:
             on = line(at, d.between)
             return push(on, -d.coefficient * on.rate)
-        joint = at.joint(d.joint)
-        return joint_effort(at, joint, -d.coefficient * at.speed(joint))
+        joint, entries = joint_part(at.skel.tree.description, d.joint)
+        v = at.rates(joint)
+        return joint_efforts(at, joint, {i: -d.coefficient * v[i] for i in entries})
 
     def loss(self, at: Instant) -> Any:
         d = self.damper
-        rate = line(at, d.between).rate if d.between is not None else at.speed(at.joint(d.joint))
-        return d.coefficient * rate * rate
+        if d.between is not None:
+            rate = line(at, d.between).rate
+            return d.coefficient * rate * rate
+        joint, entries = joint_part(at.skel.tree.description, d.joint)
+        v = at.rates(joint)
+        return d.coefficient * sum(v[i] * v[i] for i in entries)
 
     def energy(self, at: Instant) -> Any:
         return 0.0

@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.mechanics.forces.base import Wrenches, joint_effort
-from linkwright.model.description import Friction
+from linkwright.joints import JOINTS, grouped
+from linkwright.mechanics.forces.base import Wrenches, joint_efforts
+from linkwright.model.coordinates import joint_part
+from linkwright.model.description import Friction, Joint
 
 if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
 
+NOTHING = 1e-200  # beside the square of a speed: its root has a derivative at rest
+
 
 @dataclass(frozen=True)
 class FrictionForce:
-    """-coulomb tanh(v / speed) - viscous v. The part that grows with the joint's load (mu, radius) needs
-    the reactions and is added by inverse dynamics."""
+    """-coulomb tanh(v / speed) - viscous v. The velocities of a ball are one vector: coulomb against its direction, tanh of its size.
+
+    The part that grows with the joint's load (mu, radius) needs the reactions and is added by inverse dynamics.
+    """
 
     friction: Friction
     from_outside = False
@@ -28,14 +34,26 @@ class FrictionForce:
         return self.friction.name
 
     def wrenches(self, at: Instant) -> Wrenches:
-        f, joint = self.friction, at.joint(self.friction.joint)
-        v = at.speed(joint)
-        return joint_effort(at, joint, -f.coulomb * np.tanh(v / f.speed) - f.viscous * v)
+        joint, efforts = self._efforts(at)
+        return joint_efforts(at, joint, {i: -x for i, (x, _) in efforts.items()})
 
     def loss(self, at: Instant) -> Any:
-        f = self.friction
-        v = at.speed(at.joint(f.joint))
-        return (f.coulomb * np.tanh(v / f.speed) + f.viscous * v) * v
+        return sum(x * v for x, v in self._efforts(at)[1].values())
 
     def energy(self, at: Instant) -> Any:
         return 0.0
+
+    def _efforts(self, at: Instant) -> tuple[Joint, dict[int, tuple[Any, Any]]]:
+        """The joint, and what holds against each of its velocities, with the velocity."""
+        f = self.friction
+        joint, entries = joint_part(at.skel.tree.description, f.joint)
+        v, out = at.rates(joint), {}
+        for group in grouped(JOINTS[joint.type], entries):
+            if len(group) == 1:
+                x = v[group[0]]
+                out[group[0]] = (f.coulomb * np.tanh(x / f.speed) + f.viscous * x, x)
+                continue
+            size = np.sqrt(sum(v[i] * v[i] for i in group) + NOTHING)
+            slope = f.coulomb * np.tanh(size / f.speed) / size + f.viscous
+            out |= {i: (slope * v[i], v[i]) for i in group}
+        return joint, out

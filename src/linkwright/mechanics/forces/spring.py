@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.mechanics.forces.base import Wrenches, joint_effort, line, push
-from linkwright.model.description import CoilSpring, GasSpring, TorsionSpring
+from linkwright.joints import JOINTS, position_of
+from linkwright.mechanics.forces.base import Wrenches, joint_efforts, line, push
+from linkwright.model.coordinates import joint_part
+from linkwright.model.description import CoilSpring, GasSpring, Joint, TorsionSpring
+from linkwright.numerics.scalars import arctan2, real, where
 
 if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
 
+NOTHING = 1e-200  # beside the square of a sine: its root has a derivative where frames coincide
+
 
 @dataclass(frozen=True)
 class TorsionSpringForce:
-    """effort = -stiffness (q - free) + preload."""
+    """effort = -stiffness (q - free) + preload in every coordinate it acts on; of a ball q is its rotation vector."""
 
     spring: TorsionSpring
     from_outside = False
@@ -27,13 +32,30 @@ class TorsionSpringForce:
         return self.spring.name
 
     def wrenches(self, at: Instant) -> Wrenches:
-        s, joint = self.spring, at.joint(self.spring.joint)
-        return joint_effort(at, joint, -s.stiffness * (at.coordinate(joint) - s.free) + s.preload)
+        s = self.spring
+        joint, found = self._coordinates(at)
+        return joint_efforts(at, joint, {i: -s.stiffness * (x - s.free) + s.preload for i, x in found.items()})
 
     def energy(self, at: Instant) -> Any:
-        s = self.spring
-        x = at.coordinate(at.joint(s.joint)) - s.free
-        return 0.5 * s.stiffness * x * x - s.preload * x
+        s, total = self.spring, 0.0
+        for x in self._coordinates(at)[1].values():
+            total = total + 0.5 * s.stiffness * (x - s.free) * (x - s.free) - s.preload * (x - s.free)
+        return total
+
+    def _coordinates(self, at: Instant) -> tuple[Joint, dict[int, Any]]:
+        """The joint, and the coordinate that belongs to each velocity."""
+        joint, entries = joint_part(at.skel.tree.description, self.spring.joint)
+        jt, q = JOINTS[joint.type], at.coordinates(joint)
+        turned = rotation_vector(q[:4]) if "quaternion" in jt.coordinate_kinds else q
+        own = {i: position_of(jt, i) for i in entries}
+        return joint, {i: turned[i] if k is None else q[k] for i, k in own.items()}
+
+
+def rotation_vector(q: Any) -> Any:
+    """Axis times angle, at most half a turn, of a quaternion; d(angle^2/2)/dt is its product with the angular velocity."""
+    sign = where(real(q[0]) < 0.0, -1.0, 1.0)
+    size = np.sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3] + NOTHING)
+    return q[1:4] * (2.0 * sign * arctan2(size, sign * q[0]) / size)
 
 
 @dataclass(frozen=True)

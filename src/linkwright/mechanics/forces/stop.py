@@ -11,7 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from linkwright.joints import JOINTS, position_of
 from linkwright.mechanics.forces.base import ForceLine, Wrenches, joint_effort, line, push
+from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Stop
 from linkwright.numerics.scalars import real, where
 
@@ -36,7 +38,10 @@ class StopForce:
         for side, depth, speed in self._ends(at):
             effort = effort - side * self._push(depth, speed)
         on = self._line(at)
-        return joint_effort(at, at.joint(self.stop.joint), effort) if on is None else push(on, effort)
+        if on is not None:
+            return push(on, effort)
+        joint, (i,) = joint_part(at.skel.tree.description, self.stop.joint)
+        return joint_effort(at, joint, effort, i)
 
     def energy(self, at: Instant) -> Any:
         return sum(where(real(depth) > 0.0, 0.5 * self.stop.stiffness * depth * depth, 0.0) for _, depth, _ in self._ends(at))
@@ -58,8 +63,8 @@ class StopForce:
         """(side, depth, rate of the depth) of each end there is."""
         s, on = self.stop, self._line(at)
         if on is None:
-            joint = at.joint(s.joint)
-            x, v = at.coordinate(joint), at.speed(joint)
+            joint, (i,) = joint_part(at.skel.tree.description, s.joint)
+            x, v = at.coordinate(joint, position_of(JOINTS[joint.type], i) or 0), at.speed(joint, i)
         else:
             x, v = on.length, on.rate
         ends = ((-1.0, s.lower), (1.0, s.upper))

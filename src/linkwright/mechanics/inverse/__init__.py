@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
-from linkwright.joints import JOINTS
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
@@ -23,6 +22,7 @@ from linkwright.mechanics.inverse.loads import Loads, Wrench
 from linkwright.mechanics.inverse.methods import METHODS, Method
 from linkwright.mechanics.inverse.problem import InverseProblem, LateTerms, unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, motion
+from linkwright.model.coordinates import joint_part
 
 FRICTION_ROUNDS = 60
 
@@ -115,10 +115,11 @@ def load_friction(loads: Loads) -> list[tuple[int, Any]]:
     out: list[tuple[int, Any]] = []
     for f in place.loops.skel.tree.description.frictions:
         if f.mu:
-            joint = place.joint(f.joint)
-            lever = f.radius if JOINTS[joint.type].coordinate_kinds == ("angle",) else 1.0
-            F = loads.reaction(f.joint).force
-            out += forces.joint_effort(place, joint, -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint) / f.speed))
+            part = joint_part(place.skel.tree.description, f.joint)
+            joint, (i,) = part
+            lever = f.radius if part.kinds == {"angle"} else 1.0
+            F = loads.reaction(joint.name).force
+            out += forces.joint_effort(place, joint, -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint, i) / f.speed), i)
     return out
 
 

@@ -400,7 +400,8 @@ def joint_rate(skel: Skeleton, m: Motion, joint: Joint, references: Any) -> Join
     """v = S^+ (twist of M in F) of any joint; a joint effort e acts as the wrenches G' e on its two bodies."""
     r = relative(skel, m, joint)
     jt = joints.create(joint.type, joint.options)
-    q = jt.coordinates(r.R, r.p, references)
+    node = skel.tree.node_of_joint.get(joint.name)
+    q = jt.coordinates(r.R, r.p, references) if node is None else m.q[skel.tree.nodes[node].q]
     S = jt.subspace(q)
     S_plus = solve(S.T @ S, S.T)
     at_F = np.concatenate([np.concatenate([np.eye(3), np.zeros((3, 3))], 1), np.concatenate([skew(r.p), np.eye(3)], 1)])
@@ -416,8 +417,7 @@ def velocity_kinds(skel: Skeleton) -> list[str]:
     """'angle' or 'length' for every entry of v."""
     out: list[str] = []
     for jt in skel.types:
-        kinds = jt.coordinate_kinds
-        out += ["angle"] * 3 + list(kinds[4:]) if "quaternion" in kinds else list(kinds)
+        out += joints.velocity_kinds(jt)
     return out
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from linkwright.errors import nearest
-from linkwright.joints import JOINTS
+from linkwright.errors import ModelError, listing, nearest
+from linkwright.joints import JOINTS, position_of, velocity_parts
+from linkwright.model.coordinates import joint_name, part_of
 from linkwright.model.description import (
     CoilSpring,
     Coupling,
@@ -99,8 +100,37 @@ class Elements:
             )
         return name
 
+    def part(self, node: FileNode, what: str, *, one: bool = False, positions: bool = False) -> str:
+        """The name of a joint, all of whose velocities are meant, or of some of them: `A`, `hip.angle1`, `base.linear`.
+
+        `one`: a single velocity; `positions`: those that are rates of coordinates, or the whole of a rotation.
+        """
+        name = node.string(what)
+        head = joint_name(name)
+        if head not in self.joints:
+            raise node.error(f"{what}: there is no joint '{head}'. {nearest(head, self.joints, 'Joints')}")
+        joint = self.joints[head]
+        try:
+            found = part_of(joint, name)
+        except ModelError as error:
+            raise node.error(f"{what}: {error.message}") from error
+        jt = JOINTS[joint.type]
+        names = [f"{head}.{x}" for x in velocity_parts(jt) if x]
+        if not found.entries:
+            raise node.error(f"{what}: joint '{head}' is {joint.type} and does not move. Name another joint.")
+        if len(found.kinds) == 2:
+            raise node.error(f"{what}: joint '{head}' turns and slides, which one number cannot hold for. Name one of {listing(names)}.")
+        alone = [i for i in found.entries if position_of(jt, i) is None]
+        if one and (len(found.entries) > 1 or alone):
+            single = [f"{head}.{jt.v_names[i]}" for i in range(jt.nv) if position_of(jt, i) is not None]
+            hint = f"Name one of {listing(single)}." if single else "Name a hinge or a slider."
+            raise node.error(f"{what}: '{name}' of a {joint.type} joint is not one coordinate. {hint}")
+        if positions and len(alone) in (1, 2):
+            raise node.error(f"{what}: '{name}' is no coordinate of a {joint.type} joint, whose rotation has no angles. Name '{head}'.")
+        return name
+
     def slides(self, joint: str) -> bool:
-        return JOINTS[self.joints[joint].type].coordinate_kinds == ("length",)
+        return part_of(self.joints[joint_name(joint)], joint).kinds == {"length"}
 
     def coordinate(self, joint: str) -> Dimension:
         return LENGTH if self.slides(joint) else ANGLE
@@ -200,11 +230,14 @@ class Elements:
         kind = keys["type"].string(f"{what}: type") if "type" in keys else guess
         if kind == "torsion":
             entry.keys(f"torsion {what}", ("type", "joint", "stiffness", "free", "preload"), ("joint", "stiffness"))
-            joint = self.joint(keys["joint"], what)
+            joint = self.part(keys["joint"], what, positions=True)
             slides = self.slides(joint)
             stiffness = self.value(keys, "stiffness", STIFFNESS if slides else TORSIONAL_STIFFNESS, what, least=0.0)
             free = self.value(keys, "free", self.coordinate(joint), what, 0.0)
             preload = self.value(keys, "preload", FORCE if slides else TORQUE, what, 0.0)
+            ball = "quaternion" in JOINTS[self.joints[joint_name(joint)].type].coordinate_kinds and not slides
+            if ball and any(self.context.numeric(x) != 0.0 for x in (free, preload)):
+                raise entry.error(f"{what}: the spring of a ball pulls its frames together; take out `free` and `preload`.")
             return TorsionSpring(name, joint, stiffness, free, preload, entry.where)
         if kind == "coil":
             entry.keys(f"coil {what}", ("type", "between", "stiffness", "free", "preload"), ("between", "stiffness"))
@@ -231,7 +264,7 @@ class Elements:
             keys = entry.keys(what, ("joint", "between", "coefficient"), ("coefficient",))
             if ("joint" in keys) == ("between" in keys):
                 raise entry.error(f"{what} acts on a `joint:` or `between:` two points; give one of them.")
-            joint = self.joint(keys["joint"], what) if "joint" in keys else ""
+            joint = self.part(keys["joint"], what) if "joint" in keys else ""
             ends = self.between(keys, entry, what) if "between" in keys else None
             turning = bool(joint) and not self.slides(joint)
             value = self.value(keys, "coefficient", TORSIONAL_DAMPING if turning else DAMPING, what, least=0.0)
@@ -243,12 +276,13 @@ class Elements:
         for name, entry in self.entries(node, "friction", "friction"):
             what = f"friction '{name}'"
             keys = entry.keys(what, ("joint", "coulomb", "viscous", "speed", "mu", "radius"))
-            joint = self.joint(keys["joint"], what) if "joint" in keys else self.joint(FileNode(entry.where, text=name), what)
+            mu = self.value(keys, "mu", NONE, what, 0.0, least=0.0)
+            joint = self.part(keys.get("joint", FileNode(entry.where, text=name)), what, one=self.context.numeric(mu) > 0.0)
             slides = self.slides(joint)
             read = {
                 "coulomb": self.value(keys, "coulomb", FORCE if slides else TORQUE, what, 0.0, least=0.0),
                 "viscous": self.value(keys, "viscous", DAMPING if slides else TORSIONAL_DAMPING, what, 0.0, least=0.0),
-                "mu": self.value(keys, "mu", NONE, what, 0.0, least=0.0),
+                "mu": mu,
                 "radius": self.value(keys, "radius", LENGTH, what, 0.0, least=0.0),
             }
             if "speed" in keys:
@@ -263,7 +297,7 @@ class Elements:
         what = f"stop '{name}'"
         keys = entry.keys(what, ("joint", "between", "min", "max", "stiffness", "damping"), ("stiffness",))
         target = keys.get("joint", FileNode(entry.where, text=name))
-        joint = target.string(what) if target.text in channels.cylinders else self.joint(target, what)
+        joint = target.string(what) if target.text in channels.cylinders else self.part(target, what, one=True)
         slides = joint in channels.cylinders or self.slides(joint)
         travel = LENGTH if slides else ANGLE
         if "between" in keys:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from linkwright.errors import UsageError, nearest
-from linkwright.joints import JOINTS
+from linkwright.model.coordinates import joint_part
 from linkwright.model.description import CoilSpring, Description, Drive, GasSpring
 from linkwright.model.file.nodes import FileNode, from_python
 from linkwright.model.file.quantities import si_value
@@ -131,7 +131,7 @@ def _with_drive(d: Description, joint: str, node: FileNode) -> Description:
 
 
 def _slides(d: Description, joint: str) -> bool:
-    return joint in {c.name for c in d.cylinders} or JOINTS[d.joint(joint).type].coordinate_kinds == ("length",)
+    return joint in {c.name for c in d.cylinders} or joint_part(d, joint).kinds == {"length"}
 
 
 def _coordinate(d: Description, joint: str) -> Dimension:

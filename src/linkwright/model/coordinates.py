@@ -1,0 +1,48 @@
+"""Velocities of joints by name, as dampers, friction, springs and stops name them.
+
+A             all velocities of a joint: the only one of a hinge, the angular velocity of a ball
+hip.angle1    one of several
+base.linear   those that slide, base.angular those that turn, of a joint that does both
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from linkwright.errors import ModelError, nearest
+from linkwright.joints import JOINTS, velocity_kinds, velocity_parts
+from linkwright.model.description import Description, Joint
+
+
+class JointPart(NamedTuple):
+    """Some or all velocities of a joint."""
+
+    joint: Joint
+    entries: tuple[int, ...]
+
+    @property
+    def kinds(self) -> set[str]:
+        """'angle', 'length' or both."""
+        every = velocity_kinds(JOINTS[self.joint.type])
+        return {every[i] for i in self.entries}
+
+
+def joint_name(name: str) -> str:
+    """The joint of a name that may say which of its velocities."""
+    return name.partition(".")[0]
+
+
+def joint_part(d: Description, name: str) -> JointPart:
+    """The velocities of that name; raise ModelError where there are none."""
+    joint = d.joint(joint_name(name))
+    return part_of(joint, name)
+
+
+def part_of(joint: Joint, name: str) -> JointPart:
+    """The velocities of a joint by the whole name."""
+    known = velocity_parts(JOINTS[joint.type])
+    rest = name.partition(".")[2]
+    if rest not in known:
+        names = [f"{joint.name}.{x}" if x else joint.name for x in known]
+        raise ModelError(f"'{name}' is no velocity of the {joint.type} joint '{joint.name}'. {nearest(name, names, 'Velocities')}")
+    return JointPart(joint, known[rest])
