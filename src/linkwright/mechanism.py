@@ -127,12 +127,15 @@ class Mechanism:
         """
         return self.system.follow(motion, t, **options)
 
-    def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: State | None = None, **options: Any) -> Trajectory:
+    def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: Any = None, **options: Any) -> Trajectory:
         """Simulate for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).
 
         With `control=lw.projected(...)` the controller has its drives, and the file's other drives act as written.
-        It starts at the file's `start:`, prescribed motions at their own position and speed. Options: `lw.System.simulate`.
+        It starts at the file's `start:`, prescribed motions at their own position and speed, or at `start`: a State, or positions and
+        speeds by name in place of the file's ({"A": 0.3, "A.v": "45 rpm", "base.vx": 1.0}). Options: `lw.System.simulate`.
         """
+        if isinstance(start, Mapping):
+            return self.with_(start=dict(start)).simulate(duration, drive=drive, **options)
         chosen = runs.chosen_drives(self.system, drive, options)
         st = self.system.starting(chosen) if start is None else start
         return self.system.simulate(st, duration, drive=chosen, **options)

@@ -75,9 +75,14 @@ def in_file_units(m: Mechanism, name: str, text: str) -> str | list[Any]:
         jt = types[joint]
         if part in jt.q_names and jt.coordinate_kinds[jt.q_names.index(part)] == "quaternion":
             return text
-        angular = part in jt.v_names and part not in jt.q_names  # of a ball or free joint
-        sliding = not angular and (jt.coordinate_kinds[jt.q_names.index(part)] if part in jt.q_names else "") == "length"
-        speed = speed or angular
+        rates = joints.speed_names(jt)
+        if part in joints.attitudes(jt) and text.startswith("[") and text.endswith("]"):
+            given = [x.strip() for x in text[1:-1].split(",")]
+            return given if part == "quat" else [with_unit(m, x, "angle") for x in given]
+        if part in rates:
+            sliding, speed = joints.velocity_kinds(jt)[rates[part]] == "length", True
+        else:
+            sliding = (jt.coordinate_kinds[jt.q_names.index(part)] if part in jt.q_names else "") == "length"
     kind = ("speed" if speed else "length") if sliding else ("angular speed" if speed else "angle")
     return with_unit(m, text, kind)
 

@@ -101,6 +101,17 @@ def velocity_parts(joint: Any) -> dict[str, tuple[int, ...]]:
     return out
 
 
+def speed_names(joint: Any) -> dict[str, int]:
+    """Names that mean a velocity and never a position, with its entry: `wx` of a rotation, `vx` where the coordinate is called x."""
+    found = {name if name not in joint.q_names else f"v{name}": i for i, name in enumerate(joint.v_names)}
+    return {name: i for name, i in found.items() if name in ("wx", "wy", "wz", "vx", "vy", "vz")}
+
+
+def attitudes(joint: Any) -> dict[str, int]:
+    """Names of the whole rotation of a ball or free joint, and how many numbers each has."""
+    return {"quat": 4, "rpy": 3} if "quaternion" in joint.coordinate_kinds else {}
+
+
 def grouped(joint: Any, entries: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Velocities of a joint as vectors, where all components of one are among them, and single numbers."""
     whole = [v for v in joint.vectors if set(v) <= set(entries)]
@@ -131,6 +142,7 @@ __all__ = [
     "JointOption",
     "JointType",
     "along_x",
+    "attitudes",
     "create",
     "grouped",
     "holds",
@@ -139,6 +151,7 @@ __all__ = [
     "is_slider",
     "position_of",
     "row_indices",
+    "speed_names",
     "track",
     "velocity_kinds",
     "velocity_parts",

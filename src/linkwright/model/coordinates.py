@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from linkwright.errors import ModelError, nearest
-from linkwright.joints import JOINTS, velocity_kinds, velocity_parts
+from linkwright.joints import JOINTS, speed_names, velocity_kinds, velocity_parts
 from linkwright.model.description import Description, Joint
 
 
@@ -25,6 +25,22 @@ class JointPart(NamedTuple):
         """'angle', 'length' or both."""
         every = velocity_kinds(JOINTS[self.joint.type])
         return {every[i] for i in self.entries}
+
+
+def start_channel(d: Description, name: str) -> tuple[str, str] | None:
+    """(name in `start:`, dimension) of one coordinate or velocity of a joint with several: `C.slide`, `base.vx`; None if it is none."""
+    head, _, rest = name.partition(".")
+    joint = next((j for j in d.joints if j.name == head), None)
+    part, rate = rest.removesuffix(".v"), rest.endswith(".v")
+    if joint is None or not part:
+        return None
+    jt = JOINTS[joint.type]
+    if part in speed_names(jt):
+        part, rate = jt.v_names[speed_names(jt)[part]], True
+    if part not in jt.v_names or (part not in jt.q_names and not rate):
+        return None
+    kind = velocity_kinds(jt)[jt.v_names.index(part)]
+    return f"{head}.{part}{'.v' if rate else ''}", {"angle": "angular speed", "length": "speed"}[kind] if rate else kind
 
 
 def joint_name(name: str) -> str:

@@ -33,7 +33,7 @@ from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion import cycle
 from linkwright.motion.obstacles import cannot_move, unreachable
-from linkwright.motion.targets import Targets, VelocityEntry
+from linkwright.motion.targets import Targets, VelocityEntry, attitude
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory import all_in_use
 from linkwright.numerics.spatial import Pose, quaternion_rotation
@@ -353,12 +353,16 @@ class Assembler:
         """Put a guess into the reference coordinates of its joint, and return the joint's name; empty for a cylinder."""
         if any(c.name == name for c in self.description.cylinders):
             return ""
+        turned = self.targets.attitude(name)
+        if turned is not None:
+            references[turned.name] = np.concatenate([attitude(name, value), references[turned.name][4:]])
+            return turned.name
         part = self.targets.part(name)
         if not isinstance(part, VelocityEntry):
             references[part.name] = self.targets.values(part, value, rate=False)
             return part.name
         if part.at is None:
-            raise UsageError(f"'{name}' is a component of an angular velocity and cannot be guessed; give the joint's quaternion.")
+            raise UsageError(f"'{name}' is a velocity and cannot be guessed; give a position.")
         x = quantity(value, KINDS[part.kind])
         references[part.joint.name] = np.array([x if k == part.at else y for k, y in enumerate(references[part.joint.name])])
         return part.joint.name

@@ -5,6 +5,7 @@
     U  [angle1, angle2]          a joint of several coordinates: a list in the joint's order, or one of them by name (U.angle1)
     S  [qw, qx, qy, qz]          a ball joint: the quaternion of the second body's frame in the first's; speeds [wx, wy, wz]
     base  [qw .. qz, x, y, z]    a free joint: quaternion and position (or a Pose); speeds [wx, wy, wz, x, y, z], angular first
+    base.quat  base.rpy          its rotation alone; base.vx, base.wz single speeds
 
 Angular velocities of ball and free joints are in the axes of the moving frame M, velocities of a free joint in the axes of F, as
 in `names.v`. Names of speeds may end in `.v`. A body without any tree joint has an implicit free joint, called `body.free`.
@@ -27,6 +28,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
+from linkwright.model.file.geometry import rotation_rpy
 from linkwright.model.file.units import KINDS, shown
 from linkwright.motion import cycle
 from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_quaternion
@@ -74,17 +76,31 @@ class Targets:
         jt = joints.create(joint.type, joint.options)
         if not part and jt.nv != 1:
             return joint
+        if part in joints.speed_names(jt):
+            i = joints.speed_names(jt)[part]
+            return VelocityEntry(joint, i, None, joints.velocity_kinds(jt)[i])
         if part not in jt.v_names:
-            allowed = list(dict.fromkeys(f"{joint.name}.{p}" if p else joint.name for p in ("", *jt.v_names))) if jt.nv else []
+            names = ("", *jt.v_names, *joints.speed_names(jt), *joints.attitudes(jt))
+            allowed = list(dict.fromkeys(f"{joint.name}.{p}" if p else joint.name for p in names)) if jt.nv else []
             raise ChannelError(
                 f"'{name}' is not a coordinate of the {joint.type} joint '{joint.name}'. Use {', '.join(allowed) or 'another joint'}."
             )
         at = jt.q_names.index(part) if part in jt.q_names else None
         return VelocityEntry(joint, jt.v_names.index(part), at, "angle" if at is None else jt.coordinate_kinds[at])
 
+    def attitude(self, name: str) -> Joint | None:
+        """The ball or free joint whose whole rotation a name means: `base.quat`, `base.rpy`."""
+        head, _, part = name.rpartition(".")
+        if part not in ("quat", "rpy") or not head:
+            return None
+        joint, rest = self._joint(head)
+        return joint if not rest and part in joints.attitudes(joints.create(joint.type, joint.options)) else None
+
     def names_joint(self, name: str) -> bool:
         """True if a name with a dot means a joint's component, and not a point of a body of the same name."""
         try:
+            if self.attitude(name) is not None:
+                return True
             found = self.part(name.removesuffix(".v"))
         except ChannelError:
             return False
@@ -131,11 +147,16 @@ class Targets:
             if not length > 0.0:
                 raise UsageError(f"'{name}' is a cylinder: its length is greater than zero, not {shown(length, KINDS['length'], d.units)}.")
             return [cycle.driven(d, name, law(cycle.coordinate_now(self.loops, name, here), length))]
+        turned = self.attitude(name)
+        if turned is not None:
+            there = np.array(here.references[turned.name], dtype=float)
+            there[:4] = attitude(name, value)
+            return self._whole(turned, there, here, walked, (0, 1, 2))
         part = self.part(name)
         if isinstance(part, Joint):
             return self._whole(part, self.values(part, value, rate=False), here, walked)
         if part.at is None:
-            raise UsageError(f"'{name}' is a component of an angular velocity, without a position; give the joint's quaternion.")
+            raise UsageError(f"'{name}' is a velocity, without a position; give the joint's quaternion, `{part.joint.name}.quat`, or v=.")
         now, there = float(here.references[part.joint.name][part.at]), quantity(value, KINDS[part.kind], f"'{name}'")
         self._check_far(name, now, there, part.kind)
         if part.at == part.i:
@@ -148,7 +169,7 @@ class Targets:
             begin[part.at] = there
         return [JointTarget(part.joint, tuple(begin), tuple(rate), (part.i,))]
 
-    def _whole(self, joint: Joint, there: np.ndarray, here: Instant, walked: bool) -> list[Constraint]:
+    def _whole(self, joint: Joint, there: np.ndarray, here: Instant, walked: bool, pick: tuple[int, ...] | None = None) -> list[Constraint]:
         jt = joints.create(joint.type, joint.options)
         now = np.array(here.references[joint.name], dtype=float)
         if "quaternion" not in jt.coordinate_kinds:
@@ -161,7 +182,7 @@ class Targets:
             R = quaternion_rotation(now[:4])
             rate[:3] = R.T @ rotation_vector_between(R, quaternion_rotation(there[:4]))  # in M's axes
             rate[3:] = there[4:] - now[4:]
-        return [JointTarget(joint, tuple(now if walked else there), tuple(rate), tuple(range(jt.nv)))]
+        return [JointTarget(joint, tuple(now if walked else there), tuple(rate), tuple(range(jt.nv)) if pick is None else pick)]
 
     def _check_far(self, name: str, now: float, there: float, kind: str) -> None:
         if abs(there - now) > FAR * (1.0 if kind == "angle" else self.loops.kappa):
@@ -202,6 +223,21 @@ class Targets:
         if part.at == pick:
             return Driver(joint, Line(float(here.references[joint.name][pick]), 0.0), pick), x
         return self._moving(joint, np.zeros(nv), [pick], here), x
+
+
+def attitude(name: str, value: Any) -> np.ndarray:
+    """The unit quaternion of `base.quat: [w, x, y, z]` or `base.rpy: [roll, pitch, yaw]`."""
+    quat = name.endswith(".quat")
+    items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, dict)) else [value]
+    if len(items) != (4 if quat else 3):
+        raise UsageError(f"'{name}' needs a list of {'four numbers wxyz' if quat else 'three angles'}; {len(items)} given.")
+    if not quat:
+        R = rotation_rpy(*(quantity(x, KINDS["angle"], f"'{name}'") for x in items))
+        return rotation_quaternion(np.array(R, dtype=float))
+    q = np.array([_number(x, "quaternion", False, f"'{name}'") for x in items])
+    if not np.linalg.norm(q) > 0.0:
+        raise UsageError(f"'{name}' is zero, which is no rotation. Without one write 1, 0, 0, 0.")
+    return q / np.linalg.norm(q)
 
 
 def _number(value: Any, kind: str, rate: bool, what: str) -> float:

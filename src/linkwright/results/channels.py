@@ -1,6 +1,7 @@
 """One grammar for everything that can be read from a mechanism, at an instant or over a run.
 
     A   A.v   A.a             a joint's coordinate, speed, acceleration (C.slide, C.angle.v for several)
+    base.vx  .wz  .rpy  .quat  speeds of a free joint, its rotation as roll, pitch, yaw or as a quaternion
     rocker.angle  .angle.v    a body's angle in the plane, and its rates
     rocker   rocker.rotation  a body's origin; its attitude as a quaternion wxyz
     coupler.P  .x .vx .ax     a point: position, and components of position, velocity, acceleration
@@ -34,7 +35,7 @@ from linkwright.mechanics.kinematics.transmission import transmission
 from linkwright.model.description import Joint
 from linkwright.model.file.units import KINDS, matches, parse_unit
 from linkwright.numerics.scalars import arctan2, is_symbolic
-from linkwright.numerics.spatial import array, cross, rotation_quaternion
+from linkwright.numerics.spatial import array, cross, quaternion_rotation, rotation_quaternion
 
 REST = 1e-10  # m: a point whose v^2/|a| is shorter rests or reverses, and its path has no curvature there
 
@@ -138,6 +139,12 @@ class Channels:
             self._add(label, "mixed", lambda x, j=joint: x.coordinates(j), **ways[0])
             self._add(f"{label}.v", "mixed", lambda x, j=joint: x.rates(j), **ways[1])
             self._add(f"{label}.a", "mixed", lambda x, j=joint: x.joint_accelerations(j), **ways[2])
+            for name, i in joints.speed_names(jt).items():
+                if name not in jt.v_names:
+                    self._add(f"{label}.{name}", "speed", lambda x, j=joint, i=i: x.rates(j)[i])
+            if joints.attitudes(jt) and not ways[0]:
+                self._add(f"{label}.quat", "none", lambda x, j=joint: x.coordinates(j)[:4])
+                self._add(f"{label}.rpy", "angle", lambda x, j=joint: roll_pitch_yaw(quaternion_rotation(x.coordinates(j)[:4])))
             for i, name in enumerate(jt.v_names):
                 if name in jt.q_names:
                     at = jt.q_names.index(name)
@@ -197,6 +204,11 @@ class Channels:
 
 def _angle(R: Any) -> Any:
     return arctan2(R[1, 0], R[0, 0])
+
+
+def roll_pitch_yaw(R: Any) -> Any:
+    """Angles about the fixed x, y and z axes, in this order."""
+    return np.array([arctan2(R[2, 1], R[2, 2]), arctan2(-R[2, 0], np.sqrt(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0])), _angle(R)])
 
 
 def _size(x: Any) -> Any:

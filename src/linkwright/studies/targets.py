@@ -16,6 +16,7 @@ import numpy as np
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model import file as modelfile
+from linkwright.model.coordinates import start_channel
 from linkwright.model.description import Description
 from linkwright.model.file.overrides import dimension as number_dimension
 from linkwright.model.file.units import KINDS, NONE, Dimension
@@ -63,6 +64,10 @@ def target(name: str, described: Description, case: Case) -> Target:
 
 def _of_start(name: str, described: Description) -> Target:
     inner = name.removeprefix(START)
+    several = start_channel(described, inner)
+    if several is not None:
+        given = dict(described.numbers().start).get(several[0])
+        return Target(name, "start", several[0], 0.0 if given is None else float(given), KINDS[several[1]])
     joint, rate = (inner.removesuffix(".v"), True) if inner.endswith(".v") else (inner, False)
     names = [*(j.name for j in described.joints), *(c.name for c in described.cylinders)]
     if joint not in names:

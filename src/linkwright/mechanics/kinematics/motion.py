@@ -401,7 +401,8 @@ def joint_rate(skel: Skeleton, m: Motion, joint: Joint, references: Any) -> Join
     r = relative(skel, m, joint)
     jt = joints.create(joint.type, joint.options)
     node = skel.tree.node_of_joint.get(joint.name)
-    q = jt.coordinates(r.R, r.p, references) if node is None else m.q[skel.tree.nodes[node].q]
+    own = node is not None and skel.tree.nodes[node].joint.first == joint.first  # not one of the same name the other way round
+    q = m.q[skel.tree.nodes[node].q] if own and node is not None else jt.coordinates(r.R, r.p, references)
     S = jt.subspace(q)
     S_plus = solve(S.T @ S, S.T)
     at_F = np.concatenate([np.concatenate([np.eye(3), np.zeros((3, 3))], 1), np.concatenate([skew(r.p), np.eye(3)], 1)])
@@ -415,10 +416,7 @@ def joint_rate(skel: Skeleton, m: Motion, joint: Joint, references: Any) -> Join
 
 def velocity_kinds(skel: Skeleton) -> list[str]:
     """'angle' or 'length' for every entry of v."""
-    out: list[str] = []
-    for jt in skel.types:
-        out += joints.velocity_kinds(jt)
-    return out
+    return [kind for jt in skel.types for kind in joints.velocity_kinds(jt)]
 
 
 def joint_points(skel: Skeleton) -> np.ndarray:

@@ -312,6 +312,8 @@ def start_values(d: Description) -> dict[str, float]:
         if not isinstance(value, tuple):
             out[name] = float(value)
             continue
+        if name.endswith((".quat", ".rpy")):  # decides no count of turns
+            continue
         head, tail = (name.removesuffix(".v"), ".v") if name.endswith(".v") else (name, "")
         joint = d.joint(head)
         jt = joints.create(joint.type, joint.options)

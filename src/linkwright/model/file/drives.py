@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from linkwright.errors import listing, nearest
-from linkwright.joints import JOINTS
+from linkwright.joints import JOINTS, attitudes, speed_names
 from linkwright.model.description import Drive, Joint, Move
 from linkwright.model.file.context import Context
 from linkwright.model.file.loads import ChannelDimensions, varying
@@ -168,8 +168,13 @@ def read_start(context: Context, node: FileNode | None, channels: ChannelDimensi
     for channel, entry in (node.mapping("start") if node else {}).items():
         what = f"start of '{channel}'"
         head, dot, tail = channel.partition(".")
-        if tail in ANGULAR and head in channels.joints:  # an angular velocity, with or without `.v`
-            tail, channel = f"{tail}.v", f"{channel}.v"
+        kind = JOINTS[channels.joints[head].type] if head in channels.joints else None
+        if kind is not None and tail.removesuffix(".v") in speed_names(kind):  # with or without `.v`
+            tail = f"{kind.v_names[speed_names(kind)[tail.removesuffix('.v')]]}.v"
+            channel = f"{head}.{tail}"
+        if kind is not None and tail in attitudes(kind):
+            start[channel] = _attitude(context, entry, tail, attitudes(kind)[tail], what)
+            continue
         one = _one_of_several(channels.joints, head, tail)
         if one is not None:
             value = context.number(entry, one, what)
@@ -186,7 +191,8 @@ def read_start(context: Context, node: FileNode | None, channels: ChannelDimensi
             each = [(j, n) for j, x in channels.joints.items() for n in JOINTS[x.type].v_names]
             parts = [f"{j}.{n}" for j, n in each if _one_of_several(channels.joints, j, f"{n}.v")]
             places = [*channels.joints, *(p for p in parts if p.split(".")[1] not in ANGULAR), *channels.cylinders]
-            allowed = [*places, *(f"{j}.v" for j in dict.fromkeys((*places, *parts)))]
+            short = [f"{j}.{n}" for j, x in channels.joints.items() for n in (*attitudes(JOINTS[x.type]), *speed_names(JOINTS[x.type]))]
+            allowed = [*places, *short, *(f"{j}.v" for j in dict.fromkeys((*places, *parts)))]
             raise entry.error(
                 f"{what}: there is no such joint or speed. {nearest(channel, allowed, 'Joints')} A speed is written `A.v: 45 rpm`."
             )
@@ -199,6 +205,14 @@ def read_start(context: Context, node: FileNode | None, channels: ChannelDimensi
             start = {k: x for k, x in start.items() if k not in parts}
         start[channel] = _several(context, channels.joints, head, bool(dot), entry, what)
     return tuple(start.items())
+
+
+def _attitude(context: Context, node: FileNode, name: str, count: int, what: str) -> tuple[Any, ...]:
+    """A rotation as a quaternion wxyz, or as roll, pitch and yaw about fixed axes."""
+    found = tuple(context.number(n, NONE if name == "quat" else ANGLE, what) for n in node.sequence(what, count))
+    if name == "quat" and not any(context.numeric(x, node) for x in found):
+        raise node.error(f"{what} is zero, which is no rotation. Without one write [1, 0, 0, 0].")
+    return found
 
 
 def _one_of_several(joints: Mapping[str, Joint], head: str, tail: str) -> Dimension | None:
