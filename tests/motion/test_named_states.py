@@ -200,7 +200,7 @@ def test_the_whole_robot_follows_its_base() -> None:
     [
         ({"J": 3.0}, {}, r"needs a list of 7 coordinates \(qw, qx, qy, qz, x, y, z\)"),
         ({"J": [0, 0, 0, 0, 1, 1, 1]}, {}, "quaternion is zero"),
-        ({"J.wx": 1.0}, {}, "component of an angular velocity"),
+        ({"J.wx": 1.0}, {}, "is a velocity, without a position"),
         ({"J.q": 1.0}, {}, "Use J, J.wx"),
         ({}, {"J": [1, 2, 3]}, "needs a list of 6 speeds .*; 3 were given"),
         ({}, {"J.wx": "3 m"}, "angular speed|rad/s"),
