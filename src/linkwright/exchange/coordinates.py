@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from linkwright import joints
+from linkwright.model.coordinates import joint_name
 from linkwright.model.description import Description, Joint
 
 
@@ -17,13 +18,6 @@ class ActedCoordinates(NamedTuple):
 
 def acted(description: Description, name: str) -> ActedCoordinates | None:
     """Return the joint and its entries for `"A"` (all of them) or `"C.slide"`; None if no joint is called so (a cylinder is)."""
-    known = {j.name for j in description.joints}
-    if name in known:
-        joint = description.joint(name)
-        return ActedCoordinates(joint, tuple(range(joints.create(joint.type, joint.options).nv)))
-    owner, _, part = name.rpartition(".")
-    if owner not in known:
-        return None
-    joint = description.joint(owner)
-    names = joints.create(joint.type, joint.options).v_names
-    return ActedCoordinates(joint, (names.index(part),)) if part in names else None
+    joint = next((j for j in description.joints if j.name == joint_name(name)), None)
+    entries = None if joint is None else joints.velocity_parts(joints.JOINTS[joint.type]).get(name.partition(".")[2])
+    return None if joint is None or entries is None else ActedCoordinates(joint, entries)
