@@ -68,7 +68,7 @@ def _normal(d: Description, steps: Sequence[Step]) -> np.ndarray | None:
             turns.append(F[:, 2])
         elif is_slider(jt):
             slides.append(F[:, 0])
-        else:
+        elif jt.nv:
             return None
     if turns:
         n = turns[0]
@@ -132,11 +132,12 @@ def _frame_normals(d: Description, j: Joint, n: np.ndarray) -> tuple[np.ndarray,
 
 
 def _joint_normal(d: Description, j: Joint, n: np.ndarray) -> np.ndarray:
-    """The plane's normal in the joint's own frames: z, or what of it is at right angles to a slide."""
-    if not is_slider(create(j.type, j.options)):
+    """The plane's normal in the joint's own frames: z, what of it is at right angles to a slide, itself where the joint is rigid."""
+    jt = create(j.type, j.options)
+    if jt.nv and not is_slider(jt):
         return np.array([0.0, 0.0, 1.0])
     c = pose_of(j.frame_first).R.T @ (pose_of(d.body(j.first).start).R.T @ n)
-    return normalise(np.array([0.0, c[1], c[2]]))
+    return normalise(np.array([0.0 if jt.nv else c[0], c[1], c[2]]))
 
 
 def _angle(a: np.ndarray, b: np.ndarray) -> float:
@@ -193,7 +194,8 @@ def _levelled(d: Description, circuit: Sequence[Step], n: np.ndarray) -> tuple[D
 
 def _own_normal(j: Joint, body: str, X: np.ndarray, n: np.ndarray) -> np.ndarray:
     """The plane's normal in a body's axes: the axis of a joint that has it, else that of the file's pose."""
-    if is_slider(create(j.type, j.options)):
+    jt = create(j.type, j.options)
+    if not jt.nv or is_slider(jt):
         return X.T @ n
     frame = j.frame_first if body == j.first else j.frame_second
     axis = np.array(frame.rotation, float)[:, 2]

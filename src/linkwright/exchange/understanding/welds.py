@@ -37,12 +37,24 @@ def welded(d: Description, closing: Sequence[str]) -> Joined:
                 f"'{name}' holds '{weld.first}' and '{weld.second}', which {quoted(holding)} also joins; it was left as a joint."
             )
             continue
+        if _needed_as_cut(d, weld, left):
+            sentences.append(
+                f"'{weld.first}' and '{weld.second}' are halves of one body, left apart at '{name}': every joint of the loop has an armature, "
+                "so that no other joint can be cut."
+            )
+            continue
         found = merged(d, [name], lambda body, taken, name=name: f"{quoted(taken)} and '{body}' are halves of one body ('{name}'): merged.")
         d = without_joints(found.description, implied)
         sentences += found.sentences
         sentences += [f"'{x}' follows from '{name}' and was left out." for x in implied if x in left]
         left = [x for x in left if x != name and x not in implied]
     return Joined(d, tuple(left), tuple(sentences))
+
+
+def _needed_as_cut(d: Description, weld: Joint, closing: Sequence[str]) -> bool:
+    """True if all joints between the two bodies have an armature, which a cut joint cannot have."""
+    steps = path(d, weld.first, weld.second, closing)
+    return bool(steps) and all(step.joint.armature for step in steps)
 
 
 def _implied(d: Description, weld: Joint, other: Joint) -> bool:

@@ -1,0 +1,112 @@
+"""Equalities of a compiled model: points and welds that close loops, joints and tendons that are coupled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from linkwright.exchange.mjcf.bodies import pose
+from linkwright.exchange.mjcf.compiling import CompiledMjcf, mujoco
+from linkwright.exchange.mjcf.joints import MjcfTree, is_hinge_or_slide
+from linkwright.exchange.mjcf.naming import MjcfNames
+from linkwright.exchange.notes import ImportNotes
+from linkwright.exchange.understanding.geometry import placement
+from linkwright.mechanics.kinematics.skeleton import pose_of
+from linkwright.model.description import GROUND, Coupling, Joint
+from linkwright.numerics.spatial import Pose, rotation_z
+
+
+@dataclass
+class Closures:
+    """Joints that close loops, couplings, and joints that an equality holds at one position."""
+
+    joints: list[Joint] = field(default_factory=list)
+    couplings: list[Coupling] = field(default_factory=list)
+    held: dict[int, float] = field(default_factory=dict)  # joint -> qpos
+
+
+def closures(there: CompiledMjcf, names: MjcfNames, tree: MjcfTree, notes: ImportNotes) -> Closures:
+    """All equalities that are active."""
+    mj, m, out = mujoco(), there.model, Closures()
+    kinds = mj.mjtEq
+    places = {e.id: there.place(e) for e in there.spec.equalities}
+    if m.opt.disableflags & mj.mjtDisableBit.mjDSBL_EQUALITY:
+        notes.lose(f"{m.neq} equalities, which the file switches off")
+        return out
+    for e in range(m.neq):
+        if not m.eq_active0[e]:
+            notes.drop("switched-off constraint", names.equalities[e])
+            continue
+        kind = int(m.eq_type[e])
+        if kind in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD):
+            out.joints.append(replace(_closure(mj, m, e, names, notes), where=places.get(e)))
+        elif kind == kinds.mjEQ_JOINT:
+            _coupled(m, e, names, out, notes)
+        elif kind == kinds.mjEQ_TENDON:
+            _tendons(m, e, names, out, notes)
+        else:
+            notes.drop("flexible-part constraint", names.equalities[e])
+    _hold(tree, out, notes)
+    return out
+
+
+# -------------------------------------------------------------------- loops
+
+
+def _closure(mj: Any, m: Any, e: int, names: MjcfNames, notes: ImportNotes) -> Joint:
+    """A point is a ball joint, a weld a fixed one; at qpos0 the compiler has found what the file leaves out."""
+    name, data = names.equalities[e], np.array(m.eq_data[e], float)
+    one, two = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+    weld = int(m.eq_type[e]) == mj.mjtEq.mjEQ_WELD
+    if int(m.eq_objtype[e]) == mj.mjtObj.mjOBJ_SITE:
+        F, M = (pose(m.site_pos[s], m.site_quat[s]) for s in (one, two))
+        one, two = int(m.site_bodyid[one]), int(m.site_bodyid[two])
+    elif weld:
+        F, M = pose(data[3:6], data[6:10]), Pose(np.eye(3), data[0:3])
+    else:
+        F, M = Pose(np.eye(3), data[0:3]), Pose(np.eye(3), data[3:6])
+    if weld and data[10] == 0.0:
+        notes.infer(f"the weld '{name}' holds no rotation (torquescale 0): it is a point.")
+        weld = False
+    bodies = [names.bodies.get(b, GROUND) for b in (one, two)]
+    return Joint(name, "fixed" if weld else "spherical", bodies[0], bodies[1], placement(F), placement(M))
+
+
+# -------------------------------------------------------------------- couplings
+
+
+def _coupled(m: Any, e: int, names: MjcfNames, out: Closures, notes: ImportNotes) -> None:
+    """q1 - q1_0 = c0 + c1 d + ... + c4 d^4 with d = q2 - q2_0, both counted from qpos0."""
+    one, two = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+    c = [float(x) for x in m.eq_data[e][:5]]
+    name = names.equalities[e]
+    if not all(is_hinge_or_slide(m, j) for j in (one, two) if j >= 0):
+        notes.drop("ball or free joint constraint", name)
+        return
+    q1 = float(m.qpos0[int(m.jnt_qposadr[one])])
+    if two < 0:
+        out.held[one] = q1 + c[0]
+        return
+    q2 = float(m.qpos0[int(m.jnt_qposadr[two])])
+    if any(c[2:]):
+        notes.drop("polynomial coupling", name)
+    else:
+        out.couplings.append(Coupling(name, names.joints[two], names.joints[one], c[1], c[0] + q1 - c[1] * q2))
+
+
+def _hold(tree: MjcfTree, out: Closures, notes: ImportNotes) -> None:
+    """Joints that an equality holds become fixed ones."""
+    for j, q in out.held.items():
+        joint = tree.moving.pop(j)
+        F = pose_of(joint.frame_first)
+        step = Pose(rotation_z(q), np.zeros(3)) if joint.type == "revolute" else Pose(np.eye(3), np.array([q, 0.0, 0.0]))
+        fixed = replace(joint, type="fixed", frame_first=placement(F @ step), armature=0.0)
+        tree.order[tree.order.index(joint)] = fixed
+        notes.infer(f"the joint '{joint.name}' is held at {q:g} by an equality: it is fixed.")
+
+
+def _tendons(m: Any, e: int, names: MjcfNames, out: Closures, notes: ImportNotes) -> None:
+    """Lengths of tendons that are sums of joint coordinates: length_1 - length_1 at qpos0 = c0 + c1 (length_2 - length_2 at qpos0)."""
+    notes.drop("tendon constraint", names.equalities[e])

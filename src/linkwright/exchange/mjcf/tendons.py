@@ -1,0 +1,39 @@
+"""Tendons of a compiled model: sums of joint coordinates, or a line between two sites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from linkwright.exchange.mjcf.compiling import mujoco
+from linkwright.exchange.mjcf.joints import is_hinge_or_slide
+
+
+@dataclass(frozen=True)
+class LinearTendon:
+    """length = sum of coefficient times qpos of joints."""
+
+    terms: tuple[tuple[int, float], ...]  # joint, coefficient
+
+
+@dataclass(frozen=True)
+class LineTendon:
+    """length = distance of two sites."""
+
+    sites: tuple[int, int]
+
+
+def tendon(m: Any, t: int) -> LinearTendon | LineTendon | None:
+    """A tendon of the two simple kinds; None for those that are wound around shapes or over several sites."""
+    kinds = mujoco().mjtWrap
+    wraps = range(int(m.tendon_adr[t]), int(m.tendon_adr[t]) + int(m.tendon_num[t]))
+    types = [int(m.wrap_type[w]) for w in wraps]
+    if types and all(x == kinds.mjWRAP_JOINT for x in types):
+        terms: dict[int, float] = {}
+        for w in wraps:
+            j = int(m.wrap_objid[w])
+            terms[j] = terms.get(j, 0.0) + float(m.wrap_prm[w])
+        return LinearTendon(tuple(terms.items())) if all(is_hinge_or_slide(m, j) for j in terms) else None
+    if len(types) == 2 and all(x == kinds.mjWRAP_SITE for x in types):
+        return LineTendon((int(m.wrap_objid[wraps[0]]), int(m.wrap_objid[wraps[1]])))
+    return None
