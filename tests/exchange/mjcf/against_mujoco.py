@@ -27,7 +27,9 @@ class AgainstMujoco:
     def __init__(self, model: mujoco.MjModel, description: Description, joints: Sequence[str] | None = None):
         self.m, self.d = model, mujoco.MjData(model)
         model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
-        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS
+        model.opt.disableflags |= (
+            mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS
+        )
         self.names = [model.joint(j).name for j in range(model.njnt)] if joints is None else list(joints)
         ours = {j.name for j in description.joints}
         self.missing = [name for name in self.names if name not in ours]

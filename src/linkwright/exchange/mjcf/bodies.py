@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from linkwright.exchange.mjcf.naming import MjcfNames
 from linkwright.exchange.mjcf.text import MeshFile
 from linkwright.exchange.notes import ImportNotes
 from linkwright.exchange.understanding.geometry import placement, vector
-from linkwright.model.description import GROUND, Body, Mat3, Point, Visual
+from linkwright.model.description import GROUND, Body, Description, Load, Mat3, Point, Visual
 from linkwright.numerics.spatial import Pose, quaternion_rotation
 
 SHOWN_GROUPS = 3  # groups from this one on are hidden in MuJoCo's viewer; collision shapes are there by custom
@@ -74,6 +75,24 @@ def _mass(there: CompiledMjcf, i: int) -> tuple[float, Any, Mat3]:
     inertia = 0.5 * (inertia + inertia.T)
     rows = vector(inertia[0]), vector(inertia[1]), vector(inertia[2])
     return float(m.body_mass[i]), vector(m.body_ipos[i]), rows
+
+
+def compensated(there: CompiledMjcf, names: MjcfNames, d: Description, notes: ImportNotes) -> Description:
+    """The description with a load at the centre of each body that carries part of its weight by itself (gravcomp)."""
+    m, loads = there.model, []
+    changed: dict[str, Body] = {}
+    for b in range(1, m.nbody):
+        share, body = float(m.body_gravcomp[b]), d.body(names.bodies[b])
+        if not share or not body.mass:
+            continue
+        point = "centre"
+        while any(p.name == point for p in body.points):
+            point += "_"
+        changed[body.name] = replace(body, points=(*body.points, Point(point, body.com)))
+        loads.append(Load(f"{body.name}_gravcomp", body.name, point, vector(-share * float(body.mass) * np.array(d.gravity, float))))
+    if loads:
+        notes.infer(f"{len(loads)} bodies carry their weight by themselves (gravcomp): constant loads at their centres.")
+    return replace(d, bodies=tuple(changed.get(b.name, b) for b in d.bodies), loads=(*d.loads, *loads))
 
 
 # -------------------------------------------------------------------- pictures

@@ -70,7 +70,7 @@ def compiled(text: MjcfText, notes: ImportNotes) -> CompiledMjcf:
     except (ValueError, RuntimeError) as problem:
         raise _refused(problem, text) from None
     named = {mesh.name: text.meshes.get(mesh.file) for mesh in spec.meshes}
-    unweighed = _with_stand_ins(mj, spec, text, notes)
+    unweighed = _with_placeholders(mj, spec, text, notes)
     try:
         model = spec.compile()
     except (ValueError, RuntimeError) as problem:
@@ -92,7 +92,7 @@ def _refused(problem: Exception, text: MjcfText) -> ModelError:
 # -------------------------------------------------------------------- meshes
 
 
-def _with_stand_ins(mj: Any, spec: Any, text: MjcfText, notes: ImportNotes) -> list[str]:
+def _with_placeholders(mj: Any, spec: Any, text: MjcfText, notes: ImportNotes) -> list[str]:
     """Replace meshes that give no inertia, and hand over the others; names of bodies that lose their mass by missing meshes."""
     weighing = _weighing(mj, spec)
     missing: set[str] = set()
@@ -105,7 +105,7 @@ def _with_stand_ins(mj: Any, spec: Any, text: MjcfText, notes: ImportNotes) -> l
         if content is None:
             missing |= {mesh.name} & weighing
             mesh.file, mesh.content_type = "", ""
-            mesh.uservert, mesh.userface = _stand_in(mesh.scale), []
+            mesh.uservert, mesh.userface = _placeholder(mesh.scale), []
         else:
             spec.assets[handed] = content
     if not missing:
@@ -113,7 +113,7 @@ def _with_stand_ins(mj: Any, spec: Any, text: MjcfText, notes: ImportNotes) -> l
     return _without_mass(mj, spec, missing, notes)
 
 
-def _stand_in(scale: Any) -> list[float]:
+def _placeholder(scale: Any) -> list[float]:
     """Corners of a tetrahedron that has its size after scaling."""
     x, y, z = (EDGE / value if value else EDGE for value in np.asarray(scale, float))
     return [0.0, 0.0, 0.0, x, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, z]
@@ -159,7 +159,19 @@ def _without_mass(mj: Any, spec: Any, missing: set[str], notes: ImportNotes) -> 
 
 
 def _finite(model: Any, text: MjcfText) -> None:
-    names = ("body_pos", "body_quat", "body_mass", "body_inertia", "body_ipos", "jnt_pos", "jnt_axis", "qpos0", "qpos_spring", "eq_data", "key_qpos")
+    names = (
+        "body_pos",
+        "body_quat",
+        "body_mass",
+        "body_inertia",
+        "body_ipos",
+        "jnt_pos",
+        "jnt_axis",
+        "qpos0",
+        "qpos_spring",
+        "eq_data",
+        "key_qpos",
+    )
     for name in names:
         values = np.asarray(getattr(model, name))
         if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > LARGEST:

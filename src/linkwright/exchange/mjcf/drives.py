@@ -31,7 +31,7 @@ class MjcfDrives:
 
 
 @dataclass(frozen=True)
-class Actuator:
+class MjcfActuator:
     """An actuator of the simple kinds: force = gain ctrl + bias, on joints with coefficients, or at a site."""
 
     name: str
@@ -64,7 +64,7 @@ def drives(there: CompiledMjcf, names: MjcfNames, tree: MjcfTree, control: np.nd
     if m.opt.disableflags & mujoco().mjtDisableBit.mjDSBL_ACTUATION:
         notes.lose("all actuators, which the file switches off")
         return out
-    by_joint: dict[int, list[tuple[Actuator, float]]] = {}
+    by_joint: dict[int, list[tuple[MjcfActuator, float]]] = {}
     for a in range(len(m.actuator_trntype)):
         made = _actuator(m, a, names.actuators[a], control, notes)
         if made is None:
@@ -101,7 +101,7 @@ def _terms(m: Any, a: int) -> tuple[tuple[int, float], ...]:
     return found.terms if isinstance(found, LinearTendon) else ()
 
 
-def _actuator(m: Any, a: int, name: str, control: np.ndarray, notes: ImportNotes) -> Actuator | None:
+def _actuator(m: Any, a: int, name: str, control: np.ndarray, notes: ImportNotes) -> MjcfActuator | None:
     mj = mujoco()
     gains, biases, dynamics = mj.mjtGain, mj.mjtBias, mj.mjtDyn
     kind = int(m.actuator_gaintype[a]), int(m.actuator_biastype[a]), int(m.actuator_dyntype[a])
@@ -120,7 +120,7 @@ def _actuator(m: Any, a: int, name: str, control: np.ndarray, notes: ImportNotes
         gain[1:] = [0.0, 0.0]
     between = _range(m.actuator_ctrllimited[a], m.actuator_ctrlrange[a])
     held = _clamped(float(control[a]) if a < len(control) else 0.0, between)
-    return Actuator(
+    return MjcfActuator(
         name,
         float(m.actuator_gear[a][0]),
         (gain[0], gain[1], gain[2]),
@@ -145,7 +145,7 @@ def _clamped(x: float, between: tuple[float | None, float | None]) -> float:
 # -------------------------------------------------------------------- drives
 
 
-def _drive(m: Any, j: int, several: list[tuple[Actuator, float]], names: MjcfNames, out: MjcfDrives, notes: ImportNotes) -> Drive:
+def _drive(m: Any, j: int, several: list[tuple[MjcfActuator, float]], names: MjcfNames, out: MjcfDrives, notes: ImportNotes) -> Drive:
     """The drive of a joint: one actuator with its gear, or the sum of several at the joint."""
     joint = names.joints[j]
     actuator, c = several[0]
@@ -163,23 +163,26 @@ def _drive(m: Any, j: int, several: list[tuple[Actuator, float]], names: MjcfNam
     return Drive(joint, "torque", value, gear=gear, limits=limits)
 
 
-def _force(a: Actuator, names: MjcfNames, out: MjcfDrives, notes: ImportNotes) -> Any:
+def _force(a: MjcfActuator, names: MjcfNames, out: MjcfDrives, notes: ImportNotes) -> Any:
     """The force of an actuator before its gear, as a number or as a law of coordinates."""
     if a.is_motor:
         return a.gain[0] * a.control
-    length: Any = 0.0
-    speed: Any = 0.0
-    for j, c in a.terms:
-        length = length + a.gear * c * variable(names.joints[j])
-        speed = speed + a.gear * c * variable(f"{names.joints[j]}.v")
     target = _target(a, out, notes)
     if a.gain[0] and a.bias[1] == -a.gain[0] and not any(a.gain[1:]):
-        return a.gain[0] * (target - length) + a.bias[0] + a.bias[2] * speed
-    gain = a.gain[0] + a.gain[1] * length + a.gain[2] * speed
-    return gain * target + a.bias[0] + a.bias[1] * length + a.bias[2] * speed
+        return a.gain[0] * (target - _length(a, names, 1.0)) + a.bias[0] + _length(a, names, a.bias[2], ".v")
+    gain = a.gain[0] + _length(a, names, a.gain[1]) + _length(a, names, a.gain[2], ".v")
+    return gain * target + a.bias[0] + _length(a, names, a.bias[1]) + _length(a, names, a.bias[2], ".v")
 
 
-def _target(a: Actuator, out: MjcfDrives, notes: ImportNotes) -> Any:
+def _length(a: MjcfActuator, names: MjcfNames, factor: float, rate: str = "") -> Any:
+    """A factor times length or speed of the transmission: the gear times the sum of coordinates."""
+    out: Any = 0.0
+    for j, c in a.terms if factor else ():
+        out = out + factor * a.gear * c * variable(f"{names.joints[j]}{rate}")
+    return out
+
+
+def _target(a: MjcfActuator, out: MjcfDrives, notes: ImportNotes) -> Any:
     """The control of a servo as a parameter, where its name can be one."""
     if not any(a.gain):
         return 0.0
@@ -199,7 +202,7 @@ def _target(a: Actuator, out: MjcfDrives, notes: ImportNotes) -> Any:
 Range = tuple[float | None, float | None]
 
 
-def _force_limits(a: Actuator) -> Range:
+def _force_limits(a: MjcfActuator) -> Range:
     """Bounds of the force: forcerange, and ctrlrange of a motor."""
     return _within(a.force, _scaled(a.control_range, a.gain[0])) if a.is_motor else a.force
 
@@ -226,7 +229,7 @@ def _sum(every: list[Range]) -> Range:
 # -------------------------------------------------------------------- sites
 
 
-def _site(m: Any, a: int, made: Actuator, names: MjcfNames, out: MjcfDrives, notes: ImportNotes) -> None:
+def _site(m: Any, a: int, made: MjcfActuator, names: MjcfNames, out: MjcfDrives, notes: ImportNotes) -> None:
     """A force and moment at a site, in the axes of its body."""
     s = int(m.actuator_trnid[a][0])
     body = names.bodies.get(int(m.site_bodyid[s]))

@@ -17,7 +17,7 @@ from linkwright.model.description import GROUND, CoilSpring, Damper, Friction, P
 
 @dataclass
 class MjcfForces:
-    """What acts on joints and between points."""
+    """Forces on joints and between points."""
 
     springs: list[TorsionSpring | CoilSpring] = field(default_factory=list)
     dampers: list[Damper] = field(default_factory=list)

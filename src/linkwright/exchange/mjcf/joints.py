@@ -14,7 +14,7 @@ from linkwright import joints
 from linkwright.exchange.mjcf.bodies import pose
 from linkwright.exchange.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.exchange.mjcf.naming import MjcfNames
-from linkwright.exchange.understanding.geometry import placement
+from linkwright.exchange.understanding.geometry import placement, vector
 from linkwright.mechanics.kinematics.skeleton import pose_of
 from linkwright.model.description import GROUND, Body, Joint
 from linkwright.model.file.geometry import frame_along
@@ -72,7 +72,7 @@ def _joint(there: CompiledMjcf, j: int, name: str, ends: tuple[str, str], X: Pos
     if kind == "spherical":
         M, back = Pose(np.eye(3), at), IDENTITY
     else:
-        axis = tuple(float(x) for x in m.jnt_axis[j])
+        axis = vector(m.jnt_axis[j])
         main = "z" if kind == "revolute" else "x"
         M = Pose(np.array(frame_along(main, axis, axis), float), at)
         zero = float(m.qpos0[int(m.jnt_qposadr[j])])

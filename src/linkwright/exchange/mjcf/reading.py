@@ -12,7 +12,7 @@ from linkwright import files
 from linkwright.errors import UsageError, nearest
 from linkwright.exchange.folders import Folders
 from linkwright.exchange.imported import Imported
-from linkwright.exchange.mjcf.bodies import MeshPaths, bodies
+from linkwright.exchange.mjcf.bodies import MeshPaths, bodies, compensated
 from linkwright.exchange.mjcf.closures import closures
 from linkwright.exchange.mjcf.compiling import CompiledMjcf, compiled, mujoco
 from linkwright.exchange.mjcf.drives import acting_joints, drives
@@ -65,6 +65,7 @@ def read_mjcf(path: str | os.PathLike[str], folders: Any = None, keyframe: str |
         loads=tuple(driven.loads),
         drives=tuple(driven.drives.values()),
     )
+    d = compensated(there, names, d, notes)
     d = _started(there, names, found, d, [j.name for j in closing.joints], key, notes)
     return Imported(d, tuple(j.name for j in closing.joints), notes.report())
 
@@ -121,8 +122,6 @@ def _placed(d: Description, at: dict[str, Any]) -> Description:
 def _other_losses(there: CompiledMjcf, names: MjcfNames, notes: ImportNotes) -> None:
     m = there.model
     for b in range(1, m.nbody):
-        if m.body_gravcomp[b]:
-            notes.drop("gravity compensation", names.bodies[b])
         if m.body_mocapid[b] >= 0:
             notes.infer(f"the mocap body '{names.bodies[b]}' is fixed where the file has it.")
     if m.opt.density or m.opt.viscosity:

@@ -1,7 +1,8 @@
 """MJCF as one text for MuJoCo's compiler, written from elements that were read safely: it opens no file itself.
 
 Includes are put in place inside the folders that may be read. Sections without a counterpart (contacts, sensors, cameras, textures) are
-taken out and counted, so that nothing of them is loaded. The text has one start tag a line: `places` says from which line of which file it came.
+taken out and counted, so that nothing of them is loaded. The text has one start tag a line: `places` says from which line of which
+file it came.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def read_text(path: str | os.PathLike[str], folders: Folders, notes: ImportNotes
     """Read a file with everything it includes."""
     root = read_xml(path, ROOTS)
     out = MjcfText()
-    _Writer(folders, notes, out).root(_included(root, folders, notes, (Path(os.path.realpath(path)),), [0]))
+    _TextWriter(folders, notes, out).root(_included(root, folders, notes, (Path(os.path.realpath(path)),), [0]))
     return out
 
 
@@ -100,7 +101,7 @@ def _content(include: XmlElement, folders: Folders, notes: ImportNotes, chain: t
 # -------------------------------------------------------------------- one text
 
 
-class _Writer:
+class _TextWriter:
     """Writes elements one a line, without what has no counterpart."""
 
     def __init__(self, folders: Folders, notes: ImportNotes, out: MjcfText):
@@ -125,7 +126,7 @@ class _Writer:
     def element(self, e: XmlElement) -> None:
         top = len(self.parent) == 1
         if top and e.tag in SECTIONS:
-            for child in e.children:
+            for _ in e.children:
                 self.notes.drop(SECTIONS[e.tag])
             return
         if e.tag in SILENT or (e.tag in COUNTED and "default" not in self.parent):
@@ -194,7 +195,8 @@ class _Writer:
         handed = f"model_{len(self.out.models)}.xml"
         self.out.models[handed] = b""
         inner = MjcfText(meshes=self.out.meshes, models=self.out.models)
-        _Writer(self.folders.beside(path), self.notes, inner).root(_included(read_xml(path, ROOTS), self.folders, self.notes, (path,), [0]))
+        root = _included(read_xml(path, ROOTS), self.folders, self.notes, (path,), [0])
+        _TextWriter(self.folders.beside(path), self.notes, inner).root(root)
         self.out.models[handed] = inner.text.encode()
         return handed
 

@@ -34,13 +34,13 @@ def welded(d: Description, closing: Sequence[str]) -> Joined:
         holding = [j.name for j in beside if j.name not in implied]
         if holding:
             sentences.append(
-                f"'{name}' holds '{weld.first}' and '{weld.second}', which {quoted(holding)} also joins; it was left as a joint."
+                f"'{name}' holds '{weld.first}' and '{weld.second}', which {quoted(holding)} also joins; it stays a joint."
             )
             continue
         if _needed_as_cut(d, weld, left):
             sentences.append(
-                f"'{weld.first}' and '{weld.second}' are halves of one body, left apart at '{name}': every joint of the loop has an armature, "
-                "so that no other joint can be cut."
+                f"'{weld.first}' and '{weld.second}' are halves of one body, left apart at '{name}': every joint of the loop has "
+                "an armature, so that no other joint can be cut."
             )
             continue
         found = merged(d, [name], lambda body, taken, name=name: f"{quoted(taken)} and '{body}' are halves of one body ('{name}'): merged.")

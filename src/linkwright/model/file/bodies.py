@@ -102,7 +102,8 @@ def _own_mass(context: Context, shape: Shape, entries: dict[str, FileNode]) -> M
             if key in entries:
                 raise entries[key].error(f"{what} has {key} but no mass. Add `mass:`, or take out {key}.")
         return None
-    shaped = _shaped_mass(context, shape, entries, mass)
+    complete = not ways and "com" in entries and "inertia" in entries  # its points may then be anywhere, also at one place
+    shaped = None if complete else _shaped_mass(context, shape, entries, mass)
     com = _com(context, shape, entries["com"], f"{what}: com") if "com" in entries else (shaped.com if shaped else ZERO3)
     if "inertia" in entries:
         tensor = _inertia(context, entries["inertia"], f"{what}: inertia")
