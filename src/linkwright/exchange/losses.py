@@ -12,10 +12,15 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class Loss(NamedTuple):
-    """One loss: the name in the model (a spring, a joint, a body), and the reason."""
+    """One loss: the name in the model (a spring, a joint, a body), the reason, and the part of the model that it concerns.
+
+    Parts: "mechanism" (it moves otherwise there), "drive" (an input that it has not), "start", "gravity" (to be given there), "shape"
+    (pictures only), "reader" (nothing is lost, but some readers refuse it).
+    """
 
     name: str
     why: str
+    part: str = "mechanism"
 
     def __str__(self) -> str:
         return f"{self.name} ({self.why})"

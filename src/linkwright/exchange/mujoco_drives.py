@@ -40,7 +40,7 @@ class Drives(NamedTuple):
             out.start.append(float(drive.value) if constant else 0.0)
             why = LAWS.get(drive.kind, "" if constant or drive.kind == "free" else "its law over time: the control is an input there")
             if why:
-                out.lost.append(Loss(drive.joint, why))
+                out.lost.append(Loss(drive.joint, why, "drive"))
         return out
 
     def controls(self, others: int) -> list[float]:

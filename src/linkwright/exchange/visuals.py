@@ -41,7 +41,7 @@ class Shapes:
         ending = os.path.splitext(path)[1].lower()
         why = f"{ending} meshes are not read there" if ending not in self.endings else "" if os.path.isfile(path) else "no such file"
         if why:
-            self._lose(Loss(body, f"the mesh '{shape.file}': {why}"))
+            self._lose(Loss(body, f"the mesh '{shape.file}': {why}", "shape"))
             return None
         return replace(shape, file=path if self.folder is None else os.path.relpath(path, self.folder).replace(os.sep, "/"))
 

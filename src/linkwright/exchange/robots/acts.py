@@ -45,8 +45,8 @@ class Acts:
     def of(self, joint: str) -> JointActs:
         return self.joints.setdefault(joint, JointActs())
 
-    def lose(self, name: str, why: str) -> None:
-        self.lost.append(Loss(name, why))
+    def lose(self, name: str, why: str, part: str = "mechanism") -> None:
+        self.lost.append(Loss(name, why, part))
 
 
 def collected(robot: Robot, *, names_drives: bool) -> Acts:
@@ -160,14 +160,14 @@ def _drive(out: Acts, drive: model.Drive, named: bool) -> None:
     found = acted(out.robot.system.description, drive.joint)
     at = out.robot.coordinate(found.joint.name, found.entries[0]) if found and len(found.entries) == 1 else None
     if at is None:
-        out.lose(drive.joint, "a drive of something that is no joint of the file")
+        out.lose(drive.joint, "a drive of something that is no joint of the file", "drive")
         return
     out.of(at.name).drive = drive
     given = not isinstance(drive.value, (int, float)) or bool(drive.value)
     why = LAWS.get(drive.kind, "its torque" if drive.kind == "torque" and given else "")
     if why or not named:
         there = "only named as driven" if named else "free to move"
-        out.lose(drive.joint, f"{why or 'a drive'}: there the joint is {there}")
+        out.lose(drive.joint, f"{why or 'a drive'}: there the joint is {there}", "drive")
 
 
 def _lose_others(out: Acts) -> None:
@@ -181,4 +181,4 @@ def _lose_others(out: Acts) -> None:
         out.lose(c.name, "a cylinder between two points")
     moving = [name for name, _ in d.start if name.rpartition(".")[2].startswith("v") and "." in name]
     if moving and bool(abs(out.robot.system.start.v).max(initial=0.0) > 0.0):
-        out.lose(moving[0].rpartition(".")[0], "its speed at the start")
+        out.lose(moving[0].rpartition(".")[0], "its speed at the start", "start")

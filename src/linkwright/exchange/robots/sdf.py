@@ -61,7 +61,7 @@ def _losses(robot: Robot, acts: Acts, world: bool) -> list[Loss]:
     """Losses that SDF has and other formats have not."""
     out, d = [], robot.system.description
     if not world and tuple(float(x) for x in d.gravity) != GRAVITY:
-        out.append(Loss("gravity", f"{numbers(d.gravity)} m/s^2; a model has none, readers assume {numbers(GRAVITY)} m/s^2"))
+        out.append(Loss("gravity", f"{numbers(d.gravity)} m/s^2; a model has none, readers assume {numbers(GRAVITY)} m/s^2", "gravity"))
     for x in d.springs:
         if isinstance(x, CoilSpring):
             out.append(Loss(x.name, "a spring between two points"))
@@ -73,7 +73,7 @@ def _losses(robot: Robot, acts: Acts, world: bool) -> list[Loss]:
             out.append(Loss(name, "the armature of a joint"))
     for link in (*robot.links.values(), *robot.inner.values()):
         if link.body != d.bodies[0].name and not _mass(link):
-            out.append(Loss(link.name, "its mass is zero there, which some readers refuse: a floor such as 1e-6 raises it"))
+            out.append(Loss(link.name, "its mass is zero there, which some readers refuse: a floor such as 1e-6 raises it", "reader"))
     return out
 
 

@@ -85,7 +85,7 @@ def _losses(robot: Robot, acts: Acts) -> list[Loss]:
     out, d = [], robot.system.description
     size = float(np.linalg.norm([float(x) for x in d.gravity]))
     if size != GRAVITY:
-        out.append(Loss("gravity", f"{size:g} m/s^2; URDF has none, readers assume {GRAVITY:g} m/s^2 along -z"))
+        out.append(Loss("gravity", f"{size:g} m/s^2; URDF has none, readers assume {GRAVITY:g} m/s^2 along -z", "gravity"))
     for name, a in acts.joints.items():
         if a.stiffness:
             out.append(Loss(name, "a spring in a joint"))
@@ -94,7 +94,7 @@ def _losses(robot: Robot, acts: Acts) -> list[Loss]:
         if a.armature and a.drive is None:
             out.append(Loss(name, "the armature of a joint without a drive"))
         if a.drive is not None and a.drive.limits[0] is not None and a.drive.limits[0] != -(a.drive.limits[1] or 0.0):
-            out.append(Loss(name, "different limits of its torque in the two directions"))
+            out.append(Loss(name, "different limits of its torque in the two directions", "drive"))
     return out
 
 
