@@ -10,6 +10,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.numerics.spatial import Pose
 from linkwright.results.trajectory import unit_of
 from linkwright.views.scene import Arrow, Scene, SceneGuide, SceneLine, Stage, Telescope
+from linkwright.views.shading import outline_path
 from linkwright.views.sheet import BAND, Sheet, nice_length
 from linkwright.views.style import DRIVEN, PALETTE, mixed
 
@@ -32,7 +33,7 @@ def drawn_bodies(scene: Scene) -> list[str]:
     pairs = {t.bodies[0]: " + ".join(t.bodies) for t in scene.telescopes if t.bodies[0]}
     sliding = [g.block for g in scene.guides if not g.turns and g.block >= 0] if scene.description.planar else []
     blocks = {scene.skel.tree.nodes[node].body for node in sliding}
-    shown = {*pairs, *(p.body for p in scene.pieces), *blocks}
+    shown = {*pairs, *(p.body for p in scene.pieces), *blocks, *scene.covered} - {scene.description.bodies[0].name}
     return [pairs.get(b.name, b.name) for b in scene.description.bodies if b.name in shown and not b.chain]
 
 
@@ -81,8 +82,13 @@ class PlanarDrawing:
         """Webs of plates, then outlines of the whole body, then its fill, so that bars of one body grow together."""
         from matplotlib.patches import Polygon
 
-        order = list(dict.fromkeys(p.body for p in self.scene.pieces))
-        for k, body in enumerate(order):
+        ground = self.scene.description.bodies[0].name
+        self._surfaces(sheet, stage, ground, 12.0)
+        order = list(dict.fromkeys([*(p.body for p in self.scene.pieces), *(s.body for s in self.scene.surfaces)]))
+        for k, body in enumerate(b for b in order if b != ground):
+            if body in self.scene.covered:
+                self._surfaces(sheet, stage, body, 20 + k * 0.1)
+                continue
             pieces = [(stage.place(p.node, p.points), p.closed) for p in self.scene.pieces if p.body == body]
             for points, _ in [piece for piece in pieces if piece[1]]:
                 web = mixed(self.colours[body], sheet.look.paper, 0.62)
@@ -92,6 +98,22 @@ class PlanarDrawing:
                     self._bar(sheet, points, closed, self.width + extra, colour, 20 + k * 0.1 + layer * 0.05)
             for points, closed in pieces:
                 sheet.remember(points, self.width, closed)
+
+    def _surfaces(self, sheet: Sheet, stage: Stage, body: str, z: float) -> None:
+        """Outlines of a body's surfaces: their lines, then the fill, so that shapes of one body grow together."""
+        from matplotlib.patches import PathPatch
+
+        parts = [s for s in self.scene.surfaces if s.body == body and s.lines]
+        for layer in range(2):
+            for s in parts:
+                colour = s.colour or self.colours.get(body, sheet.look.faint)
+                placed = [stage.place(s.node, line) for line in s.lines]
+                fill = mixed(colour, sheet.look.paper, sheet.look.lighten)
+                look: Any = {"fc": fill, "ec": fill, "lw": 0.2} if layer else {"fc": "none", "ec": mixed(colour, sheet.look.ink, 0.55), "lw": 1.9}
+                path = outline_path([p[:, :2] for p in placed])
+                sheet.add(PathPatch(path, joinstyle="round", zorder=z + 0.05 * layer, **look))
+                if layer:
+                    sheet.remember(placed[0], 0.0, True)
 
     def _bar(self, sheet: Sheet, points: np.ndarray, closed: bool, width: float, colour: Any, z: float) -> None:
         points = np.vstack([points, points[:2]]) if closed else points

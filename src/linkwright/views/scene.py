@@ -21,6 +21,7 @@ from linkwright.numerics.spatial import Pose, array
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from linkwright.views.outlines import dense, guide_samples, hull, inside, unit_circle
+from linkwright.views.surfaces import body_surfaces
 from linkwright.views.tips import tips
 
 BARREL = 0.58  # length of a drawn barrel as a share of the shortest length of its telescope
@@ -161,6 +162,8 @@ class Scene:
         self.telescopes = [*self._sliding_pairs(), *self._struts()]
         hidden = {name for t in self.telescopes for name in t.bodies if name}
         self.pieces = [p for b in self.description.bodies[1:] if b.name not in hidden for p in self._pieces(b)]
+        self.surfaces = body_surfaces(self.description, self.skel)
+        self.covered = {s.body for s in self.surfaces}  # bodies that are not drawn as bars
         self.guides = self._guides()
         self.pins = self._pins()
         self.marks = self._marks()
@@ -399,6 +402,7 @@ class Scene:
         """(n, 3): every place that is drawn, now or also over the turn (thinned out)."""
         instants = [at, *self.turn.instants[:: max(1, len(self.turn) // 48)]] if whole_turn and self.turn is not None else [at]
         nodes: list[tuple[int, np.ndarray]] = [(p.node, dense(p.points)) for p in self.pieces]
+        nodes += [(s.node, s.corner_points) for s in self.surfaces]
         nodes += [(w.spot.node, w.spot.at + w.radius * unit_circle(w.axis)) for w in self.wheels]
         nodes += [(s.node, s.at[None]) for t in self.telescopes for s in t.ends]
         nodes += [(s.node, s.at[None]) for t in self.lines for s in t.ends]

@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 
 from linkwright.mechanics.instant import Instant
+from linkwright.model.meshes import Surface, outline
 from linkwright.results.trajectory import unit_of
 from linkwright.views.outlines import hull
 from linkwright.views.planar import colours, drawn_bodies
 from linkwright.views.scene import Scene, Stage
+from linkwright.views.raster import Seen, image
+from linkwright.views.shading import add_image, shaded
 from linkwright.views.sheet import Sheet, nice_length
 from linkwright.views.style import PALETTE, Theme, mixed
 
 VIEW = (22.0, -58.0)  # elevation and azimuth, degrees
 MARGIN = 26.0  # points around the drawing
+SHARP = 2.0  # pixels a point in images of surfaces
 
 
 class Spatial:
@@ -54,6 +58,7 @@ class Spatial:
         self._ground(axes, stage)
         for item in self._items(stage):
             self._shadow(axes, item[1], floor)
+        self._surfaces(figure, axes, stage, floor)
         for depth, (kind, p, colour, width) in enumerate(self._far_first(axes, self._items(stage))):
             self._item(axes, kind, p, colour, width, 10 + 0.01 * depth)
         self._pins(axes, stage)
@@ -90,7 +95,7 @@ class Spatial:
     def _items(self, stage: Stage) -> list[tuple[str, np.ndarray, str, float]]:
         """(kind, points, colour, width) of everything solid."""
         out = []
-        for piece in self.scene.pieces:
+        for piece in (x for x in self.scene.pieces if x.body not in self.scene.covered):
             p = self.seen(stage.place(piece.node, piece.points))
             out.append(("plate" if piece.closed else "bar", p, self.colours[piece.body], 6.0))
         for t in self.scene.telescopes:
@@ -108,11 +113,35 @@ class Spatial:
                 out.append(("rail", self.seen(g.curve @ X.R.T + X.p), self.look.faint, 9.0))
         return out
 
+    def _surfaces(self, figure: Any, axes: Any, stage: Stage, floor: float) -> None:
+        """Surfaces of bodies, the nearest in front, with their shadows."""
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+        if not self.scene.surfaces:
+            return
+        names = list(dict.fromkeys(s.body for s in self.scene.surfaces))
+        corners, colours, owners, shadows = [], [], [], []
+        for s in self.scene.surfaces:
+            seen = Surface(self.seen(stage.place(s.node, s.surface.vertices)), s.surface.faces)
+            colour = s.colour or self.colours.get(s.body, self.look.faint)
+            corners.append(seen.corners)
+            colours.append(shaded(seen.corners, colour, _towards(axes), self.look))
+            owners.append(np.full(len(seen.faces), names.index(s.body)))
+            shadows += [np.column_stack([line, np.full(len(line), floor)]) for line in outline(seen)[:1]]
+        colour = mixed(self.look.faint, self.look.paper, 0.7)
+        axes.add_collection3d(Poly3DCollection(shadows, facecolors=[colour], edgecolors=[colour], linewidths=0.5, zorder=1, clip_on=False))
+        width, height = (round(SHARP * 72.0 * x) for x in figure.get_size_inches())
+        on_screen = on_paper(figure, axes, np.concatenate(corners).reshape(-1, 3), depth=True) * np.array([SHARP, SHARP, 1.0])
+        edges = np.array([mixed(self.colours.get(b, self.look.faint), self.look.ink, 0.5) for b in names])
+        seen_all = Seen(on_screen.reshape(-1, 3, 3), np.concatenate(colours), np.concatenate(owners), edges)
+        pixels, (x, y) = image(seen_all, width, height)
+        inch = SHARP * 72.0
+        add_image(axes, pixels, (x / inch, y / inch), (pixels.shape[1] / inch, pixels.shape[0] / inch), 9.0)
+
     @staticmethod
     def _far_first(axes: Any, items: list[Any]) -> list[Any]:
         """Painter's order: by the distance of each item's middle from the viewer."""
-        azimuth, elevation = np.radians(axes.azim), np.radians(axes.elev)
-        towards = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+        towards = _towards(axes)
         return sorted(items, key=lambda item: float(item[1].mean(axis=0) @ towards))
 
     def _item(self, axes: Any, kind: str, p: np.ndarray, colour: str, width: float, z: float) -> None:
@@ -210,10 +239,17 @@ class Spatial:
             figure.text(0.055, 0.955 - 0.037 * k, name, fontsize=8, color=self.look.ink, parse_math=False)
 
 
-def on_paper(figure: Any, axes: Any, points: np.ndarray) -> np.ndarray:
-    """Positions of a drawing in space on the page, in points from its lower left corner."""
+def _towards(axes: Any) -> np.ndarray:
+    """Direction from the picture to the viewer."""
+    azimuth, elevation = np.radians(axes.azim), np.radians(axes.elev)
+    return np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+
+
+def on_paper(figure: Any, axes: Any, points: np.ndarray, *, depth: bool = False) -> np.ndarray:
+    """Positions of a drawing in space on the page, in points from its lower left corner; with `depth` a third number that grows away."""
     from mpl_toolkits.mplot3d.proj3d import proj_transform
 
     axes.apply_aspect()
-    x, y, _ = proj_transform(points[:, 0], points[:, 1], points[:, 2], axes.get_proj())
-    return axes.transData.transform(np.column_stack([x, y])) * 72.0 / figure.dpi
+    x, y, z = proj_transform(points[:, 0], points[:, 1], points[:, 2], axes.get_proj())
+    flat = axes.transData.transform(np.column_stack([x, y])) * 72.0 / figure.dpi
+    return np.column_stack([flat, z]) if depth else flat

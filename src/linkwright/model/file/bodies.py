@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from linkwright.errors import listing, nearest
-from linkwright.model.description import GROUND, NO_INERTIA, ZERO3, Body, Mat3, Placement, Point, Vec3
+from linkwright.model.description import GROUND, NO_INERTIA, ZERO3, Body, Mat3, Placement, Point, Vec3, Visual
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file import inertia as mass_of
 from linkwright.model.file.context import Context
@@ -15,9 +16,10 @@ from linkwright.model.file.inertia import DENSITIES, MassProperties
 from linkwright.model.file.mesh import read_mesh
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import SHAPE_KEYS, Shape, read_shape
-from linkwright.model.file.units import DENSITY, INERTIA, LENGTH, MASS, parse_unit
+from linkwright.model.file.units import DENSITY, INERTIA, LENGTH, MASS
+from linkwright.model.file.visuals import mesh_unit, read_visuals
 
-BODY_KEYS = {"geometry": SHAPE_KEYS, "mass": ("mass", "com", "inertia"), "mass from a shape": ("bar", "bars", "plate", "mesh")}
+BODY_KEYS = {"geometry": SHAPE_KEYS, "mass": ("mass", "com", "inertia"), "mass from a shape": ("bar", "bars", "plate", "mesh"), "pictures": ("visuals",)}
 MOST_BODIES = 10_000
 FAR_COM = 10.0  # times the size of a body: no counterweight reaches there
 
@@ -66,13 +68,25 @@ def _body(context: Context, shape: Shape, extra: list[MassProperties]) -> Body:
     points = tuple(Point(n, at, shape.point_axes(n)) for n, at in shape.points.items())
     own = _own_mass(context, shape, entries)
     parts = ([own] if own else []) + extra
-    body = Body(shape.name, points, start=shape.start, outline=_outline(context, shape, entries), where=shape.node.where)
+    outline, visuals = _outline(context, shape, entries), _visuals(context, shape, entries)
+    body = Body(shape.name, points, start=shape.start, outline=outline, where=shape.node.where, visuals=visuals)
     if not parts:
         return body
     _weighs_something(context, shape, parts)
     total = mass_of.together(parts)
     _check(context, shape, total, explicit="inertia" in entries)
-    return Body(shape.name, points, total.mass, total.com, total.inertia, shape.start, body.outline, shape.node.where)
+    return replace(body, mass=total.mass, com=total.com, inertia=total.inertia)
+
+
+def _visuals(context: Context, shape: Shape, entries: dict[str, FileNode]) -> tuple[Visual, ...]:
+    """Shapes for pictures: those of `visuals`, else the mesh that the body weighs by."""
+    if "visuals" in entries:
+        return read_visuals(context, shape.name, entries["visuals"])
+    if "mesh" not in entries:
+        return ()
+    keys = entries["mesh"].mapping("mesh")
+    factor = _mesh_factor(context, keys, f"body '{shape.name}': mesh")
+    return (Visual("mesh", (factor, factor, factor), file=keys["file"].string("mesh: file")),)
 
 
 # ---------------------------------------------------------------- what a body weighs
@@ -331,22 +345,22 @@ def _plate(context: Context, shape: Shape, node: FileNode, mass: Any) -> MassPro
 def _mesh(context: Context, shape: Shape, node: FileNode, mass: Any) -> MassProperties:
     what = f"body '{shape.name}': mesh"
     keys = node.keys(what, ("file", "density", "material", "unit", "scale"), ("file",))
-    symbol = keys["unit"].string(f"{what}: unit") if "unit" in keys else context.units.base(LENGTH, "m")[0]
-    try:
-        factor, dimension = parse_unit(symbol)
-    except Exception as error:
-        raise keys["unit"].error(f"{what}: {error}") from error
-    if dimension != LENGTH:
-        raise keys["unit"].error(f"{what}: the unit of the coordinates must be a length such as mm, not {symbol}.")
-    if "scale" in keys:
-        factor *= context.numeric(context.number(keys["scale"], (0, 0, 0, 0, 0), f"{what}: scale"))
-        if factor <= 0.0:
-            raise keys["scale"].error(f"{what}: the scale must be greater than zero.")
+    factor = _mesh_factor(context, keys, what)
     volume = read_mesh(context.beside(keys["file"], f"{what}: file"), keys["file"])
     density = mass / (volume.mass * factor**3) if mass is not None else _density(context, keys, node, what)
     com = (volume.com[0] * factor, volume.com[1] * factor, volume.com[2] * factor)
     tensor = matrix([[density * (v * factor**5) for v in row] for row in volume.inertia])
     return MassProperties(density * (volume.mass * factor**3), com, tensor)
+
+
+def _mesh_factor(context: Context, keys: dict[str, FileNode], what: str) -> float:
+    """Metres of one unit in a mesh file."""
+    factor = mesh_unit(context, keys, keys["file"].string(f"{what}: file"), what)
+    if "scale" in keys:
+        factor *= context.numeric(context.number(keys["scale"], (0, 0, 0, 0, 0), f"{what}: scale"))
+        if factor <= 0.0:
+            raise keys["scale"].error(f"{what}: the scale must be greater than zero.")
+    return factor
 
 
 def _point_masses(context: Context, shapes: dict[str, Shape], node: FileNode | None) -> dict[str, list[MassProperties]]:

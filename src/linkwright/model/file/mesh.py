@@ -1,4 +1,4 @@
-"""Volume, centre and inertia of a closed surface from an STL file (binary or ASCII).
+"""Volume, centre and inertia of a closed surface from a mesh file.
 
 Each triangle and the origin span a tetrahedron; signed volumes and second moments add up to those
 of the solid (divergence theorem). The surface must be closed and turned outwards.
@@ -6,7 +6,6 @@ of the solid (divergence theorem). The surface must be closed and turned outward
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -15,40 +14,20 @@ from linkwright.errors import ModelError
 from linkwright.model.file.geometry import matrix
 from linkwright.model.file.inertia import MassProperties, from_second_moments
 from linkwright.model.file.nodes import FileNode
-
-MOST_BYTES = 200_000_000
-_NUMBER = rb"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
-_VERTEX = re.compile(rb"vertex\s+" + _NUMBER + rb"\s+" + _NUMBER + rb"\s+" + _NUMBER, re.IGNORECASE)
+from linkwright.model.meshes import read_corners
 
 
 def read_mesh(path: Path, node: FileNode) -> MassProperties:
-    """The solid of density one inside an STL surface, in the file's own unit."""
+    """The solid of density one inside a closed surface, in the file's own unit."""
     return solid(triangles(path, node), f"mesh {path.name}", node)
 
 
 def triangles(path: Path, node: FileNode) -> Any:
     """The corners, an array (n, 3, 3)."""
-    import numpy as np
-
     try:
-        data = files.read_regular(path, MOST_BYTES, "export it with fewer triangles")
+        return read_corners(path)
     except files.Unreadable as error:
         raise node.error(f"mesh {files.shown(path)} cannot be read: {error.reason}. The path is relative to the model file.") from error
-    count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else -1
-    if len(data) == 84 + 50 * count and count >= 0:
-        record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-        facets: Any = np.frombuffer(data, dtype=record, count=count, offset=84)
-        corners = facets["corners"].astype(float)
-    else:
-        numbers = _VERTEX.findall(data)
-        if len(numbers) % 3 or not numbers:
-            raise node.error(f"mesh {path.name} is not an STL file. Export the part as STL (binary or ASCII).")
-        corners = np.array(numbers, dtype=float).reshape(-1, 3, 3)
-    if not len(corners):
-        raise node.error(f"mesh {path.name} holds no triangles. Export the part again.")
-    if not np.isfinite(corners).all():
-        raise node.error(f"mesh {path.name} holds coordinates that are not finite. Export the part again.")
-    return corners
 
 
 def solid(corners: Any, what: str, node: FileNode) -> MassProperties:

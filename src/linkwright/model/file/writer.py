@@ -11,6 +11,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,10 @@ from linkwright.model.description import (
     Stop,
     Table,
     TorsionSpring,
+    Visual,
 )
 from linkwright.model.expressions import Expr, variable
+from linkwright.model.file.visuals import written
 
 LONG = 200  # nodes of an expression that is printed in one piece
 _PLAIN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.\- +*/^()]*[A-Za-z0-9_.\-+*/^()])?\Z")  # no colon, comma, hash or bracket
@@ -91,8 +94,26 @@ def write(description: Description) -> str:
 
 
 def save(description: Description, path: str | os.PathLike[str]) -> Path:
-    """Write the model to a file; an older one is replaced, atomically."""
-    return files.write_text(path, files.MODELS, files.signed(write(description)))
+    """Write the model to a file; an older one is replaced, atomically. Meshes stay where they are: their paths are written for the new
+    place of the model."""
+    return files.write_text(path, files.MODELS, files.signed(write(with_meshes_from(description, Path(path).parent))))
+
+
+def with_meshes_from(d: Description, folder: Path) -> Description:
+    """The description with paths of meshes that are relative to another folder."""
+    base = getattr(d.document, "base", None)
+    if base is None or not any(v.file for b in d.bodies for v in b.visuals):
+        return d
+
+    def moved(v: Visual) -> Visual:
+        if not v.file or os.path.isabs(v.file):
+            return v
+        try:
+            return replace(v, file=Path(os.path.relpath(base / v.file, folder)).as_posix())
+        except ValueError:  # another drive of Windows
+            return replace(v, file=(base / v.file).resolve().as_posix())
+
+    return replace(d, bodies=tuple(replace(b, visuals=tuple(map(moved, b.visuals))) for b in d.bodies))
 
 
 # ---------------------------------------------------------------- expressions too long to print
@@ -262,6 +283,8 @@ def _body(body: Body, flat: int) -> dict[str, Any]:
         out["inertia"] = [I[i][i] for i in range(3)] if diagonal else [list(row) for row in I]
         if NO_INERTIA == I:
             out["inertia"] = [0.0, 0.0, 0.0]
+    if body.visuals:
+        out["visuals"] = [written(v) for v in body.visuals]
     return out
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.model.description import Description, Joint
+from linkwright.views.live.meshes import meshes
 from linkwright.views.outlines import guide_samples, hull
 from linkwright.views.scene import Arrow, Pin, Scene, SceneGuide, ScenePoint, Stage, Telescope
 
@@ -114,6 +115,7 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
             }
             for p in scene.pieces
         ],
+        "meshes": meshes(scene),
         "pins": [_pin(at, pin) for pin in scene.pins],
         "guides": [_guide(at, g) for g in scene.guides],
         "telescopes": [_telescope(at, t) for t in scene.telescopes],

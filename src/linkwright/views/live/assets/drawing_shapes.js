@@ -37,8 +37,14 @@
   // webs of plates, then the outline of the whole body, then its fill, so that bars of one body grow together
   function bodies(sheet) {
     const { scene, DATA, look } = sheet, moves = [];
-    const order = [...new Set(scene.pieces.map((p) => p.body))];
-    for (const index of order) {
+    const covered = DATA.planar ? D.covered(scene) : new Set();
+    const order = [...new Set([...scene.pieces.map((p) => p.body), ...covered])];
+    if (covered.has(0)) D.outlines(sheet, 0, D.make("g", { transform: matrix(sheet, 0, sheet.poses) }, sheet.layers.ground));
+    for (const index of order.filter((k) => k || !covered.has(0))) {
+      if (covered.has(index)) {
+        D.outlines(sheet, index, bodyGroup(sheet, index));
+        continue;
+      }
       const group = bodyGroup(sheet, index), colour = DATA.bodies[index].colour, pieces = scene.pieces.filter((p) => p.body === index);
       const drawn = [];
       for (const p of pieces.filter((q) => q.closed)) drawn.push([D.make("path", { fill: look.web(colour), "fill-opacity": 0.9 }, group), p]);

@@ -51,6 +51,7 @@
   // where a body is held by the keyboard: in the middle of what is drawn of it; null for one that is not drawn
   function bodyThing(DATA, scene, index, poses, pixel) {
     const body = DATA.bodies[index], points = scene.pieces.filter((p) => p.body === index).flatMap((p) => p.points);
+    for (const mesh of (scene.meshes || []).filter((m) => m.body === index && !points.length)) points.push(mesh.middle);
     for (const t of scene.telescopes) {
       const k = t.bodies.indexOf(body.name), worlds = t.ends.map((e) => D.spot(poses, e));
       if (k >= 0) points.push(D.local(poses, index, D.add(worlds[0], D.minus(worlds[1], worlds[0]), k ? 0.8 : 0.3)));
@@ -77,7 +78,14 @@
       return out[out.length - 1];
     };
     const segment = (s, a, b) => s.segments.push([...pixel(a), ...pixel(b), half, a, b]);
-    for (const piece of scene.pieces) {
+    const covered = D.covered(scene);
+    for (const mesh of (scene.meshes || []).filter((m) => m.body > 0)) {
+      const s = entry(mesh.body), polygon = D.onScreen(mesh, poses, pixel);
+      s.polygons.push(polygon);
+      s.through = D.placed(poses, mesh.body, mesh.middle);
+      D.hull(polygon).forEach((p, i, all) => s.segments.push([...all[(i || all.length) - 1], ...p, 1, s.through, s.through]));
+    }
+    for (const piece of scene.pieces.filter((p) => !covered.has(p.body))) {
       const s = entry(piece.body), world = piece.points.map((p) => D.placed(poses, piece.body, p));
       world.forEach((p, i) => i && segment(s, world[i - 1], p));
       if (piece.closed) {

@@ -184,6 +184,7 @@
     });
     for (const poses of list) {
       for (const piece of scene.pieces) for (const at of piece.points) take(placed(poses, piece.body, at));
+      for (const mesh of scene.meshes || []) for (const at of mesh.corners) take(placed(poses, mesh.body, at));
       for (const s of [...scene.pins, ...scene.marks]) take(spot(poses, s.spot));
       for (const t of [...scene.telescopes, ...scene.lines]) t.ends.forEach((e) => take(spot(poses, e)));
       for (const g of scene.guides) {

@@ -19,6 +19,7 @@
     };
     return {
       body: (colour) => get("b" + colour, () => new THREE.MeshLambertMaterial({ color: look.dark ? D.mix(colour, look.ink, 0.08) : D.mix(colour, look.paper, 0.16) })),
+      faceted: (colour) => get("t" + colour, () => new THREE.MeshLambertMaterial({ color: look.dark ? D.mix(colour, look.ink, 0.08) : D.mix(colour, look.paper, 0.16), side: THREE.DoubleSide, flatShading: true })),
       web: (colour) => get("w" + colour, () => new THREE.MeshLambertMaterial({ color: D.mix(colour, look.paper, 0.42), side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 })),
       rim: (colour) => get("r" + colour, () => new THREE.MeshBasicMaterial({ color: look.edge(colour), side: THREE.BackSide })),
       glow: (colour) => get("g" + colour, () => new THREE.MeshBasicMaterial({ color: colour, side: THREE.BackSide })),
@@ -80,7 +81,9 @@
       kit.root.add(group);
       return group;
     });
-    for (const piece of scene.pieces) {
+    D.surfaces(kit);
+    const covered = D.covered(scene);
+    for (const piece of scene.pieces.filter((p) => !covered.has(p.body))) {
       const group = kit.groups[piece.body], body = DATA.bodies[piece.body], radius = (piece.closed ? 0.72 : 1) * kit.radius;
       piece.points.forEach((p, i) => i && bar(kit, group, piece.points[i - 1], p, radius, body));
       if (piece.closed) {
