@@ -30,6 +30,7 @@ from linkwright.views.load_arrows import LoadArrows
 from linkwright.views.picture import Canvas, turned
 from linkwright.views.plots.subjects import system_of
 from linkwright.views.scene import off_at
+from linkwright.views.space import WIDE
 
 SHORTEST, LONGEST = 2.0, 6.0  # seconds of one cycle on the screen, unless asked otherwise
 MOST_FRAMES = 600  # of a cycle
@@ -173,6 +174,7 @@ class Film:
 
     def __init__(self, c: Trajectory, canvas: Canvas, loads: bool, frame: FrameSize, stamps: Sequence[str]):
         self.c, self.canvas, self.frame, self.stamps = c, canvas, frame, stamps
+        self.canvas.dpi = frame.width / (frame.inches or (WIDE,))[0]
         self.arrows = LoadArrows(c, self.canvas) if loads else None
 
     def image(self, k: int, stamp: str) -> Any:

@@ -22,7 +22,7 @@ from linkwright.views import style
 from linkwright.views.planar import PlanarDrawing, drawn_bodies, furniture, legend_room, legend_rows
 from linkwright.views.scene import Scene, Stage
 from linkwright.views.sheet import BAND, Sheet, window
-from linkwright.views.space import Spatial
+from linkwright.views.space import SHARP, Spatial
 
 TURN_STEPS = 120  # of the turn that gives traces and travels
 
@@ -95,6 +95,7 @@ class Canvas:
         self.traces = self.scene.trace(trace)
         self.labels, self.size, self.whole_turn = labels, size, whole_turn
         self._last: Any = None
+        self.dpi = SHARP  # pixels an inch of what is drawn as an image
         self.points = self.scene.extent(self.scene.start if at is None else at.instant, whole_turn=whole_turn)
         if self.traces:
             self.points = np.concatenate([self.points, *(path for _, path in self.traces)])
@@ -123,7 +124,7 @@ class Canvas:
         return figure
 
     def _deep(self, instant: Any) -> Any:
-        return Spatial(self.scene, self.look).figure(instant, self.points, self.traces, self.size, self.labels)
+        return Spatial(self.scene, self.look, self.dpi).figure(instant, self.points, self.traces, self.size, self.labels)
 
 
 def _blank(size: tuple[float, float], paper: Any) -> Any:

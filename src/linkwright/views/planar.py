@@ -108,8 +108,8 @@ class PlanarDrawing:
             for s in parts:
                 colour = s.colour or self.colours.get(body, sheet.look.faint)
                 placed = [stage.place(s.node, line) for line in s.lines]
-                fill = mixed(colour, sheet.look.paper, sheet.look.lighten)
-                look: Any = {"fc": fill, "ec": fill, "lw": 0.2} if layer else {"fc": "none", "ec": mixed(colour, sheet.look.ink, 0.55), "lw": 1.9}
+                fill, edge = mixed(colour, sheet.look.paper, sheet.look.lighten), mixed(colour, sheet.look.ink, 0.55)
+                look: Any = {"fc": fill, "ec": fill, "lw": 0.2} if layer else {"fc": "none", "ec": edge, "lw": 1.9}
                 path = outline_path([p[:, :2] for p in placed])
                 sheet.add(PathPatch(path, joinstyle="round", zorder=z + 0.05 * layer, **look))
                 if layer:

@@ -36,12 +36,10 @@ def image(seen: Seen, width: int, height: int) -> tuple[np.ndarray, tuple[int, i
 
 def _image(seen: Seen, corners: np.ndarray, width: int, height: int) -> np.ndarray:
     w, h = FINER * width, FINER * height
-    inside = (corners[:, :, 0].max(axis=1) > 0) & (corners[:, :, 0].min(axis=1) < w)
-    inside &= (corners[:, :, 1].max(axis=1) > 0) & (corners[:, :, 1].min(axis=1) < h)
-    corners, which = _halved(corners[inside], np.flatnonzero(inside))
+    corners, which = _halved(corners, np.arange(len(corners)), w, h)
     pixels, depths, shown = _filled(corners, which, w, h)
     order = np.argsort(-depths, kind="stable")
-    face = np.full(w * h, -1, dtype=np.int64)
+    face = np.full(w * h, -1, dtype=np.int32)
     face[pixels[order]] = shown[order]
     face = face.reshape(h, w)
     owner = np.where(face >= 0, seen.owners[face], -1)
@@ -71,10 +69,13 @@ def _borders(owner: np.ndarray) -> np.ndarray:
     return wider & (owner >= 0)
 
 
-def _halved(corners: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Triangles cut across their longest edge until it is short; `which` follows."""
+def _halved(corners: np.ndarray, which: np.ndarray, w: int, h: int) -> tuple[np.ndarray, np.ndarray]:
+    """Triangles cut across their longest edge until it is short, without those outside the window; `which` follows."""
     done: list[tuple[np.ndarray, np.ndarray]] = []
     for _ in range(ROUNDS):
+        low, high = corners[:, :, :2].min(axis=1), corners[:, :, :2].max(axis=1)
+        inside = (high > 0.0).all(axis=1) & (low < (w, h)).all(axis=1)
+        corners, which = corners[inside], which[inside]
         sides = np.linalg.norm((np.roll(corners, -1, axis=1) - corners)[:, :, :2], axis=2)
         longest = np.argmax(sides, axis=1)
         large = sides.max(axis=1, initial=0.0) > LARGEST
@@ -119,6 +120,6 @@ def _filled_boxes(
     t = 1.0 - u - v
     covered = (u >= -1e-4) & (v >= -1e-4) & (t >= -1e-4) & np.isfinite(area) & (x >= 0) & (x < w) & (y >= 0) & (y < h)
     n, row, column = np.nonzero(covered)
-    pixels = (low[n, 1].astype(np.int64) + row) * w + low[n, 0].astype(np.int64) + column
+    pixels = ((low[n, 1].astype(np.int64) + row) * w + low[n, 0].astype(np.int64) + column).astype(np.int32)
     depths = u[covered] * a[n, 2, 0, 0] + v[covered] * b[n, 2, 0, 0] + t[covered] * c[n, 2, 0, 0]
     return pixels, depths, which[n]

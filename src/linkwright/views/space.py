@@ -11,22 +11,23 @@ from linkwright.model.meshes import Surface, outline
 from linkwright.results.trajectory import unit_of
 from linkwright.views.outlines import hull
 from linkwright.views.planar import colours, drawn_bodies
-from linkwright.views.scene import Scene, Stage
 from linkwright.views.raster import Seen, image
+from linkwright.views.scene import Scene, Stage
 from linkwright.views.shading import add_image, shaded
 from linkwright.views.sheet import Sheet, nice_length
 from linkwright.views.style import PALETTE, Theme, mixed
 
 VIEW = (22.0, -58.0)  # elevation and azimuth, degrees
+WIDE = 7.0  # inches
 MARGIN = 26.0  # points around the drawing
-SHARP = 2.0  # pixels a point in images of surfaces
+SHARP = 160.0  # pixels an inch in images of surfaces, as pictures are written
 
 
 class Spatial:
     """One drawing in space; world axes are permuted so that 'up' is against gravity."""
 
-    def __init__(self, scene: Scene, look: Theme):
-        self.scene, self.look = scene, look
+    def __init__(self, scene: Scene, look: Theme, dpi: float = SHARP):
+        self.scene, self.look, self.dpi = scene, look, dpi
         self.colours = colours(scene)
         self.length_unit = unit_of(scene.description.units, "length")
         g = scene.skel.gravity
@@ -43,7 +44,7 @@ class Spatial:
     def figure(self, instant: Instant, points: np.ndarray, traces: list[tuple[str, np.ndarray]], size: Any, labels: bool) -> Any:
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=size or (7.0, 5.8), facecolor=self.look.paper)
+        figure = Figure(figsize=size or (WIDE, 5.8), facecolor=self.look.paper)
         axes: Any = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
         axes.set_axis_off()
         axes.set_proj_type("persp", focal_length=0.9)
@@ -130,13 +131,13 @@ class Spatial:
             shadows += [np.column_stack([line, np.full(len(line), floor)]) for line in outline(seen)[:1]]
         colour = mixed(self.look.faint, self.look.paper, 0.7)
         axes.add_collection3d(Poly3DCollection(shadows, facecolors=[colour], edgecolors=[colour], linewidths=0.5, zorder=1, clip_on=False))
-        width, height = (round(SHARP * 72.0 * x) for x in figure.get_size_inches())
-        on_screen = on_paper(figure, axes, np.concatenate(corners).reshape(-1, 3), depth=True) * np.array([SHARP, SHARP, 1.0])
+        width, height = (round(self.dpi * float(x)) for x in figure.get_size_inches())
+        sharp = self.dpi / 72.0
+        on_screen = on_paper(figure, axes, np.concatenate(corners).reshape(-1, 3), depth=True) * np.array([sharp, sharp, 1.0])
         edges = np.array([mixed(self.colours.get(b, self.look.faint), self.look.ink, 0.5) for b in names])
         seen_all = Seen(on_screen.reshape(-1, 3, 3), np.concatenate(colours), np.concatenate(owners), edges)
         pixels, (x, y) = image(seen_all, width, height)
-        inch = SHARP * 72.0
-        add_image(axes, pixels, (x / inch, y / inch), (pixels.shape[1] / inch, pixels.shape[0] / inch), 9.0)
+        add_image(axes, pixels, (x / self.dpi, y / self.dpi), (pixels.shape[1] / self.dpi, pixels.shape[0] / self.dpi), 9.0)
 
     @staticmethod
     def _far_first(axes: Any, items: list[Any]) -> list[Any]:

@@ -83,12 +83,19 @@ def _surface(d: Description, body: str, v: Visual) -> Surface | None:
         return primitive(v.shape, v.size)
     try:
         path = mesh_path(d, v)
-        made = os.stat(path)
-        return _read(str(path), made.st_mtime_ns, made.st_size)
-    except (files.Unreadable, OSError, ValueError) as error:
-        why = error.reason if isinstance(error, files.Unreadable) else getattr(error, "strerror", None) or "there is no such file"
-        warnings.warn(f"body '{body}' is drawn without its mesh {files.shown(v.file)}: {why}.", stacklevel=2)
+        return _read(str(path), *_stamp(path))
+    except files.Unreadable as error:
+        warnings.warn(f"body '{body}' is drawn without its mesh {files.shown(v.file)}: {error.reason}.", stacklevel=2)
         return None
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Time of change and size of a file; zeros where there is none."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
 
 
 def mesh_path(d: Description, v: Visual) -> Path:

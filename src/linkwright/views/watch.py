@@ -21,8 +21,9 @@ from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.exchange import opening
 from linkwright.model import file as modelfile
-from linkwright.model.file import mesh
 from linkwright.model.library.finding import model_file
+from linkwright.model.meshes.reading import MESHES
+from linkwright.model.meshes.reading import MOST_BYTES as MOST_OF_A_MESH
 from linkwright.system import loading
 from linkwright.system.system import System
 from linkwright.views import live
@@ -32,7 +33,7 @@ SETTLE = 0.3  # s a file must stay the same before it is read: editors write in 
 GLANCE = 0.05  # s between looks while it settles
 COARSE = 3.0  # s: clocks of some disks tick no finer, so a file as young as this is read again although its stamp is the same
 LEAVE = 0.2  # s a build gets to end when the server stops; then it is left alone, as a daemon
-SOURCES = (".stl", ".csv")  # endings of files a model may refer to
+SOURCES = (*MESHES, ".csv")  # endings of files a model may refer to
 
 
 class Built(NamedTuple):
@@ -73,7 +74,7 @@ class Subject:
         if known != self._scanned:
             found = mentioned(self.path.parent, text)
             self.others, self._scanned = self.others if found is None else found, known
-        for content in (text, *(_content(path, mesh.MOST_BYTES) for path in self.others)):
+        for content in (text, *(_content(path, MOST_OF_A_MESH) for path in self.others)):
             digest.update(content + b"\0")
         return digest.hexdigest()[:16]
 

@@ -19,7 +19,12 @@ from linkwright.model.file.shapes import SHAPE_KEYS, Shape, read_shape
 from linkwright.model.file.units import DENSITY, INERTIA, LENGTH, MASS
 from linkwright.model.file.visuals import mesh_unit, read_visuals
 
-BODY_KEYS = {"geometry": SHAPE_KEYS, "mass": ("mass", "com", "inertia"), "mass from a shape": ("bar", "bars", "plate", "mesh"), "pictures": ("visuals",)}
+BODY_KEYS = {
+    "geometry": SHAPE_KEYS,
+    "mass": ("mass", "com", "inertia"),
+    "mass from a shape": ("bar", "bars", "plate", "mesh"),
+    "pictures": ("visuals",),
+}
 MOST_BODIES = 10_000
 FAR_COM = 10.0  # times the size of a body: no counterweight reaches there
 

@@ -119,7 +119,7 @@ def _colour(keys: dict[str, FileNode], what: str) -> str:
         return ""
     text = keys["colour"].string(f"{what}: colour")
     if not COLOUR.match(text):
-        raise keys["colour"].error(f'{what}: colour is written "#rrggbb" in quotes, red, green and blue in hexadecimal, not \'{text[:20]}\'.')
+        raise keys["colour"].error(f"{what}: colour is '{text[:20]}'. Write \"#rrggbb\" in quotes: red, green and blue in hexadecimal.")
     return text.lower()
 
 

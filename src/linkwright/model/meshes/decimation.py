@@ -14,7 +14,7 @@ import numpy as np
 SAME = 1e-6  # share of the size within which corners are one vertex
 FLAT = 1e-3  # planes whose normals spread less than this do not fix a place
 TRIES = 8
-MANY = 60  # times as many triangles as wanted: fewer first by a fine grid, which is quick
+MANY = 60  # times as many triangles as wanted: fewer first by a dense grid, which is quick
 
 
 class Surface(NamedTuple):
@@ -38,8 +38,8 @@ def simplified(corners: np.ndarray, most: int) -> Surface:
     corners = np.asarray(corners, dtype=float)
     size = float(np.ptp(corners.reshape(-1, 3), axis=0).max()) or 1.0
     if len(corners) > MANY * most:
-        fine = _clustered(corners, size / (3.0 * np.sqrt(most)), sharp=True)
-        corners = fine.corners if len(fine.faces) > most else corners
+        dense = _clustered(corners, size / (3.0 * np.sqrt(most)), sharp=True)
+        corners = dense.corners if len(dense.faces) > most else corners
     found = _clustered(corners, SAME * size, sharp=False)
     cells = np.sqrt(most / 2.0)  # along the longest edge of the box
     best: Surface | None = None

@@ -57,9 +57,9 @@ def _by_trimesh(path: Path, data: bytes, kind: str) -> np.ndarray:
     except ImportError:
         raise files.Unreadable(path, f"reading {kind.upper()} needs the package trimesh: pip install 'linkwright[mesh]'") from None
     beside = _buffers(path, data) if kind == "gltf" else {}
-    options = {"skip_materials": True} if kind in ("obj", "glb", "gltf") else {}
+    options: dict[str, Any] = {"skip_materials": True, "process": False}
     try:
-        scene = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=beside, process=False, **options)
+        scene = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=beside, **options)
         return np.asarray(scene.to_mesh().triangles, dtype=float).reshape(-1, 3, 3)
     except Exception as error:  # a parser of many formats raises what it likes
         why = " ".join(str(error).split())[:120] or type(error).__name__

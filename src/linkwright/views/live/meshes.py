@@ -18,7 +18,7 @@ DIGITS = 7  # after the point, metres: outlines are drawn, not measured
 
 
 def meshes(scene: Scene) -> list[dict[str, Any]]:
-    """The surfaces of a scene as JSON. {body, colour, middle, corners} and `lines` in a plane, else `low`, `step`, `vertices`, `faces` (base64)."""
+    """The surfaces of a scene as JSON: {body, colour, middle, corners}, in a plane {lines}, else {low, step, vertices, faces} (base64)."""
     found = [s for s in scene.surfaces if s.lines] if scene.description.planar else scene.surfaces
     return [{**_head(s), **(_flat(s) if scene.description.planar else _solid(s))} for s in found]
 
