@@ -195,7 +195,10 @@ def free_sets(system: Compiled, free: Any) -> list[np.ndarray]:
         columns = {k: np.asarray(x, dtype=float) for k, x in free.items()}
         count = max(len(x) for x in columns.values() if x.ndim)
         return [entries("free", {k: x if x.ndim == 0 else x[i] for k, x in columns.items()}, names, default) for i in range(count)]
-    return [entries("free", row, names, default) for row in np.atleast_2d(np.asarray(free, dtype=float))]
+    rows = np.atleast_2d(np.asarray(free, dtype=float))
+    if rows.shape[1:] == default.shape and np.isfinite(rows).all():  # thousands of them at once
+        return list(rows)
+    return [entries("free", row, names, default) for row in rows]
 
 
 def _run(

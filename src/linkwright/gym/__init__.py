@@ -1,0 +1,30 @@
+"""Learning environments of Gymnasium over many mechanisms at once (extra `[gym]`).
+
+    import gymnasium
+    import linkwright.gym                    # registers linkwright/FiveBarReach-v0 and others
+
+    env = gymnasium.make("linkwright/FiveBarReach-v0")
+    envs = gymnasium.make_vec("linkwright/FiveBarReach-v0", num_envs=1024)
+
+A task of your own is a `Task`: a model, names of what is observed, limits of what acts, a reward.
+"""
+
+from __future__ import annotations
+
+from linkwright.errors import UsageError
+
+try:
+    import gymnasium  # noqa: F401
+except ImportError:
+    raise UsageError("learning environments need the package gymnasium: pip install 'linkwright[gym]'.") from None
+
+from linkwright.gym.env import MechanismEnv
+from linkwright.gym.random import RowRandom
+from linkwright.gym.registering import register, register_shipped
+from linkwright.gym.sample import Sample
+from linkwright.gym.task import Task
+from linkwright.gym.vector import MechanismVectorEnv
+
+__all__ = ["MechanismEnv", "MechanismVectorEnv", "RowRandom", "Sample", "Task", "register"]
+
+register_shipped()
