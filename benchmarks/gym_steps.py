@@ -148,7 +148,8 @@ def main() -> None:
         table.write_csv(rows, machine_info.machine(), given.output)
     for r in rows:
         share = f", {1.0 - 1.0 / r.ratio:.0%} for the environment" if r.engine == VECTOR and r.ratio else ""
-        print(f"{r.mechanism:16} {r.engine:24} {1e9 / r.ns:12,.0f} environment steps/s, {r.ratio:6.2f} x bare{share}  ({r.note})")
+        rate = f"{1e9 / (r.ns or np.nan):12,.0f} environment steps/s, {r.ratio:6.2f} x bare"
+        print(f"{r.mechanism:16} {r.engine:24} {rate}{share}  ({r.note})")
 
 
 if __name__ == "__main__":

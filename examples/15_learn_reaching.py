@@ -13,9 +13,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 
-import linkwright.gym  # noqa: F401  registers the task
-
-TASK = "linkwright/FiveBarReach-v0"
+TASK = "linkwright.gym:linkwright/FiveBarReach-v0"  # with the module that registers it
 DIRECTIONS, EPISODES, HIDDEN = 32, 16, 16
 NOISE, RATE = 0.05, 0.02  # of the weights
 GENERATIONS = 150

@@ -11,20 +11,20 @@ A task of your own is a `Task`: a model, names of what is observed, limits of wh
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from linkwright.errors import UsageError
 
-try:
-    import gymnasium  # noqa: F401
-except ImportError:
-    raise UsageError("learning environments need the package gymnasium: pip install 'linkwright[gym]'.") from None
+if find_spec("gymnasium") is None:
+    raise UsageError("learning environments need the package gymnasium: pip install 'linkwright[gym]'.")
 
 from linkwright.gym.env import MechanismEnv
+from linkwright.gym.named_arrays import NamedArrays
 from linkwright.gym.random import RowRandom
 from linkwright.gym.registering import register, register_shipped
-from linkwright.gym.sample import Sample
 from linkwright.gym.task import Task
 from linkwright.gym.vector import MechanismVectorEnv
 
-__all__ = ["MechanismEnv", "MechanismVectorEnv", "RowRandom", "Sample", "Task", "register"]
+__all__ = ["MechanismEnv", "MechanismVectorEnv", "NamedArrays", "RowRandom", "Task", "register"]
 
 register_shipped()

@@ -25,6 +25,6 @@ class Camera:
     def picture(self, i: int) -> np.ndarray:
         """(height, width, 3) of environment i."""
         goals = self.episodes.goals
-        marks = [(float(goals[f"{n}.x"][i]), float(goals[f"{n}.y"][i])) for n in self.marked]
+        marks: list[tuple[float, ...]] = [(float(goals[f"{n}.x"][i]), float(goals[f"{n}.y"][i])) for n in self.marked]
         marks += [tuple(map(float, x[i])) for n, x in goals.items() if n.startswith(GOAL) and x.shape[1:] == (2,)]
         return self.frames.picture(self.episodes.stepper.state(i), marks)

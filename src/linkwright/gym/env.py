@@ -45,7 +45,7 @@ class MechanismEnv(gymnasium.Env):
             info["failure"] = self.episodes.why(FIRST)[0]
         return found.observations[0], float(found.rewards[0]), bool(found.terminated[0]), bool(found.truncated[0]), info
 
-    def render(self) -> np.ndarray | None:  # ty: ignore[invalid-method-override]
+    def render(self) -> np.ndarray | None:
         """Return a picture (height, width, 3); None without a render mode."""
         from linkwright.gym.camera import Camera
 

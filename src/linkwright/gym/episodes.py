@@ -11,9 +11,9 @@ import numpy as np
 
 from linkwright.errors import UsageError, nearest
 from linkwright.gym.limits import action_map, draw_of, scales
+from linkwright.gym.named_arrays import NamedArrays
 from linkwright.gym.random import RowRandom
 from linkwright.gym.reading import ChannelReader, inner
-from linkwright.gym.sample import Sample
 from linkwright.gym.starts import RowCloser
 from linkwright.gym.task import GOAL, Task
 from linkwright.integrators.steps import BACKED
@@ -23,7 +23,7 @@ ACTION = "action"
 
 
 class StepResult(NamedTuple):
-    """What a step gives, each with one entry for every environment."""
+    """Results of a step, each with one entry for every environment."""
 
     observations: np.ndarray
     rewards: np.ndarray
@@ -54,7 +54,7 @@ class Episodes:
         self.steps, self.horizon = np.zeros(n, dtype=np.int64), task.steps
         self.tau = np.zeros((n, len(self.system.names.v)))
         self.action = np.zeros((n, len(self.act.names)))
-        self.last: Sample | None = None
+        self.last: NamedArrays | None = None
         self._scaling: tuple[np.ndarray, np.ndarray] | None = None
 
     def _begin(self, threads: int | None) -> None:
@@ -126,6 +126,7 @@ class Episodes:
         self.stepper.reset(mask, stock.q[which], stock.v[which], t=0.0, free=free)
         for name, x in stock.goals.items():  # samples hold the arrays before
             self.goals[name] = np.where(mask.reshape(-1, *[1] * (x.ndim - 1)), x, self.goals[name])
+            self.goals[name].flags.writeable = False
         stock.ready[which] = False
         self.episodes[which] += np.uint64(1)
         self.steps[which] = 0
@@ -199,7 +200,7 @@ class Episodes:
 
     # ---------------------------------------------------------------- steps
 
-    def sample(self) -> Sample:
+    def sample(self) -> NamedArrays:
         """Named arrays of all environments as they are now."""
         rows = self.stepper.environments.rows
         if self.reader.needs_forward:
@@ -209,10 +210,10 @@ class Episodes:
         arrays |= self.goals
         arrays |= {name: self.stepper.free[:, k].copy() for k, name in enumerate(self.system.core.kernels.entries["free"])}
         arrays[ACTION] = self.action
-        self.last = Sample(arrays, self.task.define, self.n)
+        self.last = NamedArrays(arrays, self.task.define, self.n)
         return self.last
 
-    def observed(self, x: Sample) -> np.ndarray:
+    def observed(self, x: NamedArrays) -> np.ndarray:
         """Observations (n, entries) of a sample."""
         columns = [x[name] for name in self.task.observe]
         if self._scaling is None:  # vectors have several entries
@@ -269,7 +270,7 @@ class Episodes:
         self.action = np.clip(given, -1.0, 1.0)
         self.tau[:, self.act.columns] = self.act.centre + self.act.half * self.action
 
-    def _rewards(self, x: Sample, before: Sample | None) -> np.ndarray:
+    def _rewards(self, x: NamedArrays, before: NamedArrays | None) -> np.ndarray:
         call: Callable[[], Any] = partial(self.task.reward, x, before) if self.rewarded_by_change else partial(self.task.reward, x)
         found = np.asarray(call(), dtype=float)
         if found.shape != (self.n,):
@@ -278,7 +279,7 @@ class Episodes:
             raise UsageError(f"the reward of environment {int(np.flatnonzero(~np.isfinite(found))[0])} is not a finite number.")
         return found
 
-    def _flags(self, what: str, function: Callable[..., Any], x: Sample) -> np.ndarray:
+    def _flags(self, what: str, function: Callable[..., Any], x: NamedArrays) -> np.ndarray:
         found = np.asarray(function(x))
         if found.shape != (self.n,) or found.dtype != np.bool_:
             raise UsageError(

@@ -92,7 +92,7 @@ def _limits(system: System, name: str) -> tuple[float, float]:
     found = next((d.limits for d in system.description.drives if d.joint == name), (None, None))
     if any(x is None for x in found):
         raise UsageError(f"act: the model has no limits for '{name}'; give them, such as {{'{name}': '2 N m'}}.")
-    low, high = (float(x) for x in found if x is not None)  # ty: ignore[invalid-argument-type]
+    low, high = (float(x) for x in found if x is not None)
     return low, high
 
 
@@ -157,10 +157,14 @@ def draw_of(what: str, drawn: Any, names: list[str], dimension: Callable[[str], 
     """Ranges in SI; a single value is drawn as itself."""
     if drawn is None or callable(drawn):
         return Draw(what, tuple(names), {}, drawn)
-    ranges = {}
+    ranges: dict[str, tuple[float, float]] = {}
     for name, given in drawn.items():
         kind, label = _kind(str(name), given, dimension), f"{what}: '{name}'"
-        ranges[str(name)] = pair(given, kind, label) or (number(given, kind, label),) * 2
+        both = pair(given, kind, label)
+        if both is None:
+            value = number(given, kind, label)
+            both = (value, value)
+        ranges[str(name)] = both
     return Draw(what, tuple(names), ranges, None)
 
 

@@ -36,8 +36,8 @@ class RowCloser:
     def __call__(self, q: Mapping[str, np.ndarray], v: Mapping[str, np.ndarray], free: np.ndarray) -> ClosedRows:
         """States whose coordinates q and speeds v (arrays by name) are as given; free: (n, free parameters)."""
         drives = set(self.core.drive_names)
-        moved = not self.core.kernels.free or not any(p.geometry for p in self.core.kernels.free)
-        if not q and not v and moved:
+        as_drawn = not any(p.geometry for p in self.core.free)
+        if not q and not v and as_drawn:
             start, n = self.core.start, len(free)
             return ClosedRows(np.tile(start.q, (n, 1)), np.tile(start.v, (n, 1)), np.ones(n, dtype=bool))
         walk = self._walk if drives and {*q, *v} <= drives else None

@@ -92,7 +92,7 @@ class MechanismVectorEnv(VectorEnv):
         return mask
 
     def _seed(self, seed: Any, mask: np.ndarray) -> None:
-        """Seeds of the environments that are reset; without any, those before go on."""
+        """Seeds of the environments that are reset; without any, those before continue."""
         if seed is None and self._ended is None:
             self.episodes.seed(self.np_random.integers(2**63, size=self.num_envs, dtype=np.uint64))
         if seed is None:

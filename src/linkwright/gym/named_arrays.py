@@ -10,7 +10,7 @@ import numpy as np
 from linkwright.errors import UsageError, nearest
 
 
-class Sample(Mapping[str, np.ndarray]):
+class NamedArrays(Mapping[str, np.ndarray]):
     """Arrays by name, one entry for each environment; `x["action"]` is (n, actions). A quantity of `define` is computed when it is read."""
 
     def __init__(self, arrays: dict[str, np.ndarray], define: Mapping[str, Any], n: int):
@@ -34,6 +34,6 @@ class Sample(Mapping[str, np.ndarray]):
     def __len__(self) -> int:
         return len({*self._arrays, *self._define})
 
-    def picked(self, which: np.ndarray) -> Sample:
+    def picked(self, which: np.ndarray) -> NamedArrays:
         """The same of some environments."""
-        return Sample({name: x[which] for name, x in self._arrays.items()}, self._define, len(which))
+        return NamedArrays({name: x[which] for name, x in self._arrays.items()}, self._define, len(which))
