@@ -149,6 +149,7 @@ def test_a_browser_shows_it_without_a_network(site: Site, browser: Any) -> None:
         tab.wait_for_selector("h1")
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390, name
     tab.click("header label[for=__search]")
+    tab.wait_for_selector(".md-search-result__meta:has-text('Type to start')")  # the index is loaded in a worker
     tab.locator(".md-search__input").press_sequentially("Hunt and Crossley")
     found = tab.wait_for_selector(".md-search-result__link").get_attribute("href")
     assert found is not None and "drives.html" in found  # the page that names them
