@@ -1,6 +1,6 @@
 """Actuators between a controller and a joint: an ideal drive, perhaps with a limit, or a DC motor that is given a voltage.
 
-    lw.actuator(limit="20 N m")                  efforts beyond are cut off
+    lw.actuator(limit="20 N m")                  efforts beyond are cut off; also (low, high). By default the `limits:` of the model's drive
     lw.actuator(motor=lw.motor(...))             the voltage that makes the effort: coils, back-EMF, friction and gearbox made good
     lw.actuator(motor=True, back_emf=False)      the model's own motor, back-EMF is not compensated
 
@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 
 from linkwright.drives.base import Bound, Reading
-from linkwright.drives.effort import BoundEffort
+from linkwright.drives.effort import BoundEffort, effort_limits, limited
 from linkwright.drives.place import DriveTarget
 from linkwright.drives.signals import Commanded
 from linkwright.drives.voltage import BoundVoltage, motor_of, need_place_for_rotor
 from linkwright.errors import UsageError
 from linkwright.mechanics.forces.motor_dc import DCMotor, flow, gearbox_loss, terminal_voltage
 from linkwright.model.description import Description
-from linkwright.model.file import quantity
 from linkwright.numerics.scalars import real, where
 
 CUT = 0.05  # share of a command that is missing where integrals are frozen
@@ -41,10 +40,8 @@ class Actuator:
 
     def bind(self, target: DriveTarget, index: int, description: Description) -> PlacedActuator:
         if self.motor is None or self.motor is False:
-            limit = None if self.limit is None else quantity(self.limit, target.dimension("effort"), f"limit of '{target.name}'")
-            if limit is not None and not limit > 0.0:
-                raise UsageError(f"the limit of '{target.name}' is {limit:g}; it must be greater than zero.")
-            return PlacedActuator(target, index, limit)
+            own = next((d.limits for d in description.drives if d.joint == target.name and d.limits != (None, None)), None)
+            return PlacedActuator(target, index, effort_limits(own if self.limit is None else self.limit, target))
         if self.limit is not None:
             raise UsageError(
                 f"the motor of '{target.name}' is limited by its plate, lw.motor(rated='24 V', max_current='10 A'): drop limit=."
@@ -60,7 +57,7 @@ class PlacedActuator:
 
     target: DriveTarget
     index: int
-    limit: float | None = None
+    limit: tuple[float, float] | None = None  # the least and the largest effort
     motor: DCMotor | None = None
     back_emf: bool = True
 
@@ -81,8 +78,7 @@ class PlacedActuator:
             return given, _in_full(wanted, given)
         if self.limit is None:
             return effort, 1.0
-        low = where(real(effort) < -self.limit, -self.limit, effort)
-        given = where(real(low) > self.limit, self.limit, low)
+        given = limited(effort, self.limit)
         return given, _in_full(effort, given)
 
     @property
@@ -93,8 +89,8 @@ class PlacedActuator:
     def span(self, speed: Any) -> tuple[Any, Any]:
         """The least and the largest effort it can give at this speed."""
         if self.motor is None:
-            most = HUGE if self.limit is None else self.limit
-            return -most, most
+            low, high = (-HUGE, HUGE) if self.limit is None else self.limit
+            return max(low, -HUGE), min(high, HUGE)
         if self.motor.rated is None and self.motor.max_current is None:
             return -HUGE, HUGE
         ends = [flow(self.motor, terminal_voltage(self.motor, v, self.motor.ratio * speed), speed).effort for v in (-HUGE, HUGE)]

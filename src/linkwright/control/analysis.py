@@ -41,19 +41,23 @@ class Facts:
     origin: float = 0.0
     limits: Mapping[str, float] = field(default_factory=dict)  # of efforts, by drive
     motors: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)  # rated voltage and largest current
+    lower: Mapping[str, float] = field(default_factory=dict)  # least efforts, where they are not the negatives of the limits
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and texts, as a run's settings keep them."""
         own = {"kind": self.kind, "drives": list(self.drives), "every": self.every, "origin": self.origin}
-        return {**own, "limits": dict(self.limits), "motors": {k: dict(v) for k, v in self.motors.items()}}
+        more = {"lower": dict(self.lower)} if self.lower else {}
+        return {**own, "limits": dict(self.limits), "motors": {k: dict(v) for k, v in self.motors.items()}, **more}
 
 
 def facts_of(loop: Any) -> Facts:
     """Of a controller in a run (`control.feedback.Feedback`)."""
     acting = {a.target.name: a for a in loop.actuators}
     motors = {n: {"rated": a.motor.rated, "max_current": a.motor.max_current} for n, a in acting.items() if a.motor is not None}
-    limits = {n: float(a.limit) for n, a in acting.items() if a.limit is not None}
-    return Facts(loop.bound.written.kind, tuple(acting), float(loop.every), float(loop.origin), limits, motors)
+    ends = {n: a.limit for n, a in acting.items() if a.limit is not None}
+    limits = {n: float(high) for n, (_, high) in ends.items() if np.isfinite(high)}
+    lower = {n: float(low) for n, (low, high) in ends.items() if np.isfinite(low) and low != -high}
+    return Facts(loop.bound.written.kind, tuple(acting), float(loop.every), float(loop.origin), limits, motors, lower)
 
 
 def facts(run: Trajectory) -> Facts:
@@ -228,8 +232,11 @@ def _drive(window: Window, known: Facts, name: str, kind: str, u: np.ndarray, he
 def _at_limit(run: Trajectory, known: Facts, name: str, effort: np.ndarray) -> np.ndarray:
     """Mask of the samples at which the drive is at its limit."""
     on = np.zeros(len(run), dtype=bool)
-    if name in known.limits:
-        on |= np.abs(effort) >= AT_LIMIT * known.limits[name]
+    high = known.limits.get(name)
+    low = known.lower.get(name, None if high is None else -high)
+    for end, side in ((high, 1.0), (low, -1.0)):
+        if end is not None:
+            on |= side * effort >= side * end - (1.0 - AT_LIMIT) * abs(end)
     plate = known.motors.get(name, {})
     for what, key in (("voltage", "rated"), ("current", "max_current")):
         most, channel = plate.get(key), f"motor.{name}.{what}"

@@ -22,15 +22,15 @@ DRIVES: dict[str, type] = {d.kind: d for d in (Torque, Speed, Position, Moves, V
 
 
 @call_explained
-def torque(value: Any, *, every: Any = None) -> Torque:
+def torque(value: Any, *, every: Any = None, gear: Any = 1.0, limits: Any = None) -> Torque:
     """An effort in a joint: a torque where it turns, a force where it slides or in a cylinder.
 
     value: a number or text ("2 N m", "5 N m * sin(3 rad/s * t)"), (times, values), or a function of t or of (t, st) with
     st["A.v"]. (times, values) is a table: a monotone curve, constant outside; (times, values, "linear"), "cubic" or "periodic" joins
     the points in another way. every: seconds between samples ("1 ms"); the value is held in between, and the function, called once
-    per sample, may remember.
+    per sample, may remember. At the joint acts gear times the value, within limits: "20 N m" for both directions, or (low, high).
     """
-    return Torque(value, every)
+    return Torque(value, every, gear, limits)
 
 
 force = torque
@@ -70,6 +70,8 @@ def drives_of_description(description: Description) -> dict[str, Any]:
             out[d.joint] = Voltage(d.value, motor=motor_of(dict(d.motor)))
         elif d.kind == "free":
             out[d.joint] = Torque(0.0)
+        elif d.kind == "torque":
+            out[d.joint] = Torque(d.value, gear=d.gear, limits=None if d.limits == (None, None) else d.limits)
         else:
             out[d.joint] = DRIVES[d.kind](d.value)
     return out

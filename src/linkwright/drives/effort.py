@@ -5,32 +5,78 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from linkwright.drives.base import DriveOutput, DriveSpecification, Follower, Reading, Start, sample_time
 from linkwright.drives.place import DriveTarget
 from linkwright.drives.signals import read_signal
+from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves.lines import Constant
+from linkwright.model.file import quantity
+from linkwright.model.file.units import NONE
+from linkwright.numerics.scalars import real, where
+
+OPEN = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Torque(DriveSpecification):
-    """`lw.torque(value)`: a constant, (times, values), or a function of t or of t and the state."""
+    """`lw.torque(value)`: a constant, (times, values), or a function of t or of t and the state.
+
+    At the joint acts gear times the value, not beyond `limits`: one number for both directions, or (low, high), None for an open end.
+    """
 
     value: Any
     every: Any = None
+    gear: Any = 1.0
+    limits: Any = None
     kind = "torque"
 
     def bind(self, target: DriveTarget, start: Start) -> BoundEffort:
         what = f"the {target.effort_kind} of '{target.name}'"
         signal = read_signal(self.value, target.dimension("effort"), what, start.description)
         every = 0.0 if isinstance(signal, Constant) else sample_time(self.every, what)
-        return BoundEffort(target, Reading(signal, every))
+        gear = quantity(self.gear, NONE, f"the gear of '{target.name}'")
+        if not (np.isfinite(gear) and gear != 0.0):
+            raise UsageError(f"the gear of '{target.name}' is {gear:g}; it must be a number other than zero.")
+        return BoundEffort(target, Reading(signal, every), gear, effort_limits(self.limits, target))
+
+
+def effort_limits(given: Any, target: DriveTarget) -> tuple[float, float] | None:
+    """(least, largest) effort of a limit for both directions or of a pair; infinite where an end is open."""
+    what = f"the limit of '{target.name}'"
+    if given is None:
+        return None
+    if not isinstance(given, (tuple, list)):
+        most = quantity(given, target.dimension("effort"), what)
+        if not most > 0.0:
+            raise UsageError(f"{what} is {most:g}; it must be greater than zero.")
+        return -most, most
+    if len(given) != 2:
+        raise UsageError(f"{what} is one number, or a pair (low, high) with None for an open end; {len(given)} were given.")
+    low, high = (open_ if x is None else quantity(x, target.dimension("effort"), what) for x, open_ in zip(given, OPEN, strict=True))
+    if not low < high:
+        raise UsageError(f"{what}: {low:g} is not below {high:g}. Exchange them.")
+    return None if (low, high) == OPEN else (low, high)
+
+
+def limited(effort: Any, limits: tuple[float, float] | None) -> Any:
+    """The effort within the limits."""
+    if limits is None:
+        return effort
+    low, high = limits
+    if low > -np.inf:
+        effort = where(real(effort) < low, low, effort)
+    return where(real(effort) > high, high, effort) if high < np.inf else effort
 
 
 @dataclass(frozen=True)
 class BoundEffort(Follower):
     target: DriveTarget
     reading: Reading
+    gear: float = 1.0
+    limits: tuple[float, float] | None = None
     moves = False
     states = ()
     armature = 0.0
@@ -39,15 +85,21 @@ class BoundEffort(Follower):
     @property
     def constant(self) -> float | None:
         """The effort, where it is a constant entry of tau."""
-        return self.signal.level if isinstance(self.signal, Constant) and self.target.entry is not None else None
+        if not isinstance(self.signal, Constant) or self.target.entry is None:
+            return None
+        return limited(self.gear * self.signal.level, self.limits)
 
     @property
     def channels(self) -> dict[str, str]:
         return {f"{self.target.name}.{self.target.effort_kind}": self.target.effort_kind, f"{self.target.name}.power": "power"}
 
     def doing(self, here: Instant, x: Any, held: Any) -> DriveOutput:
-        return DriveOutput(self.reading.value(here, held))
+        return DriveOutput(self._effort(here, held))
 
     def record(self, here: Instant, x: Any, held: Any) -> list[Any]:
-        effort = self.reading.value(here, held)
+        effort = self._effort(here, held)
         return [effort, effort * self.target.speed(here)]
+
+    def _effort(self, here: Instant, held: Any) -> Any:
+        value = self.reading.value(here, held)
+        return limited(value if self.gear == 1.0 else self.gear * value, self.limits)

@@ -161,6 +161,7 @@ class ExternalDrive:
     plate: BoundVoltage | None = None
     start: tuple[float, float] = (0.0, 0.0)
     size: float = 1.0
+    acting: BoundEffort | None = None  # gear and limits of an effort
 
     def bound(self, u: Sequence[Any], p: Sequence[Any]) -> Bound:
         """The drive with values (symbols) of its inputs and parameters."""
@@ -173,7 +174,8 @@ class ExternalDrive:
         if self.kind in MOTIONS:
             return ExternalMotion(self.target, self.kind, u, p[0] if p else FILTER, self.start, self.size)
         signal: Any = ExternalValue(u[0])
-        return BoundEffort(self.target, Reading(signal))
+        bound = BoundEffort(self.target, Reading(signal))
+        return bound if self.acting is None else replace(self.acting, reading=bound.reading)
 
     def states(self, first: int) -> list[DriveState]:
         """States with the inputs they start from; `first` is the place of this drive's first input."""
@@ -338,8 +340,12 @@ def _external(on: DriveTarget, kind: str, d: Any, at: Start) -> ExternalDrive:
     if kind in ("torque", "force"):
         if kind != on.effort_kind:
             raise UsageError(f"inputs: '{name}' takes a {on.effort_kind}, not a {kind}.")
-        start = _effort_at_start(d, on, at)
-        return ExternalDrive(on, kind, (FmuVariable(f"{name}.{kind}", kind, start, f"{kind} in {name}"),))
+        start, own = _effort_at_start(d, on, at), next((x for x in at.description.drives if x.joint == name), None)
+        limits = None if own is None or own.limits == (None, None) else own.limits
+        acting = d.bind(on, at) if isinstance(d, Torque) and (d.limits is not None or d.gear != 1.0) else None
+        acting = Torque(0.0, gear=1.0 if own is None else own.gear, limits=limits).bind(on, at) if acting is None else acting
+        note = "" if acting.gear == 1.0 else f", before the gear {acting.gear:g}"
+        return ExternalDrive(on, kind, (FmuVariable(f"{name}.{kind}", kind, start, f"{kind} in {name}{note}"),), acting=acting)
     if kind == "voltage":
         plate = (d if isinstance(d, Voltage) else Voltage(0.0)).bind(on, at)
         volts = _value_at_start(plate, at)

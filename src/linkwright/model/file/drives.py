@@ -35,6 +35,7 @@ from linkwright.model.file.units import (
 
 LAWS = ("cycloidal", "modified_sine", "345", "4567", "trapezoidal")
 DRIVE_KEYS = ("speed", "position", "moves", "torque", "force", "motor_dc", "free")
+ACTUATOR_KEYS = ("gear", "limits")  # beside a torque, a force or `free`
 MOTOR: dict[str, Dimension] = {
     "Kt": TORQUE_CONSTANT, "Ke": TORQUE_CONSTANT, "R": RESISTANCE, "L": INDUCTANCE, "J": INERTIA, "ratio": NONE, "rated": VOLTAGE,
     "efficiency": NONE, "friction": TORQUE, "friction_speed": ANGULAR_SPEED, "viscous": TORSIONAL_DAMPING, "max_current": CURRENT,
@@ -83,10 +84,15 @@ def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensi
         if node.text.strip() in ("free", ""):
             return Drive(name, "free", where=node.where)
         return _by_dimension(context, name, node, slides, channels)
-    keys = node.keys(what, DRIVE_KEYS)
-    if len(keys) != 1:
+    keys = node.keys(what, (*DRIVE_KEYS, *ACTUATOR_KEYS))
+    acting = {k: keys.pop(k) for k in ACTUATOR_KEYS if k in keys}
+    if len(keys) != 1 and not (acting and not keys):
         raise node.error(f"{what} must have exactly one of {listing(DRIVE_KEYS)}; it has {listing(keys) or 'none'}.")
-    kind, entry = next(iter(keys.items()))
+    kind, entry = next(iter(keys.items())) if keys else ("free", node)
+    if acting and kind not in ("torque", "force", "free"):
+        other = " A motor has a `ratio`, `rated` and `max_current`." if kind == "motor_dc" else ""
+        raise next(iter(acting.values())).error(f"{what}: `gear` and `limits` belong to a torque or force, not to `{kind}:`.{other}")
+    gear, limits = _actuator(context, acting, FORCE if slides else TORQUE, what)
     position = LENGTH if slides else ANGLE
     if kind == "moves":
         return Drive(name, "moves", moves=_moves(context, entry, position, what), where=node.where)
@@ -94,12 +100,34 @@ def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensi
         motor, voltage = _motor(context, entry, slides, channels, f"{what}: motor_dc")
         return Drive(name, "motor_dc", voltage, motor=motor, where=node.where)
     if kind == "free":
-        return Drive(name, "free", where=node.where)
+        return Drive(name, "free", where=node.where, gear=gear, limits=limits)
     if kind == "force" and not slides:
         raise entry.error(f"{what}: '{name}' turns, so it takes a torque, not a force. Write `torque:`.")
     dimension = {"speed": multiply(position, RATE), "position": position}.get(kind, FORCE if slides else TORQUE)
     value = varying(context, entry, dimension, channels, f"{what}: {kind}", motion=kind == "position")
-    return Drive(name, "torque" if kind == "force" else kind, value, where=node.where)
+    return Drive(name, "torque" if kind == "force" else kind, value, where=node.where, gear=gear, limits=limits)
+
+
+def _actuator(context: Context, keys: Mapping[str, FileNode], effort: Dimension, what: str) -> tuple[Any, tuple[Any, Any]]:
+    """(gear, limits of the effort at the joint): `limits: 20 N m` in both directions, `[-5 N m, 20 N m]`, `none` for an open end."""
+    gear: Any = 1.0
+    if "gear" in keys:
+        gear = context.number(keys["gear"], NONE, f"{what}: gear")
+        if context.numeric(gear) == 0.0:
+            raise keys["gear"].error(f"{what}: the gear is 0, so that nothing would act. Give another number.")
+    if "limits" not in keys:
+        return gear, (None, None)
+    node = keys["limits"]
+    if node.items is None:
+        most = context.number(node, effort, f"{what}: limits")
+        if context.numeric(most) <= 0.0:
+            raise node.error(f"{what}: limits is {context.shown(most, effort)}, it must be greater than zero.")
+        return gear, (-most, most)
+    ends = [None if (n.text or "").strip() == "none" else context.number(n, effort, f"{what}: limits") for n in node.sequence(what, 2)]
+    if None not in ends and context.numeric(ends[0]) >= context.numeric(ends[1]):
+        shown = [context.shown(x, effort) for x in ends]
+        raise node.error(f"{what}: limits: {shown[0]} is not below {shown[1]}. Exchange or correct them.")
+    return gear, (ends[0], ends[1])
 
 
 def _by_dimension(context: Context, name: str, node: FileNode, slides: bool, channels: ChannelDimensions) -> Drive:

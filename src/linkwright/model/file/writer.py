@@ -362,12 +362,15 @@ def _load(load: Any, flat: int) -> dict[str, Any]:
 
 
 def _drive(drive: Drive) -> Any:
+    ends = ["none" if x is None else x for x in drive.limits]
+    acting = {} if not isinstance(drive.gear, Expr) and drive.gear == 1.0 else {"gear": drive.gear}
+    acting |= {} if drive.limits == (None, None) else {"limits": ends}
     if drive.kind == "free":
-        return RawYaml("free")
+        return acting or RawYaml("free")
     if drive.kind == "motor_dc":
         fed = {} if not isinstance(drive.value, (Expr, Table)) and drive.value == 0.0 else {"voltage": _varying(drive.value)}
         return {"motor_dc": {**dict(drive.motor), **fed}}
     if drive.kind == "moves":
         moves = [{"dwell": m.time} if m.to is None else {"to": m.to, "in": m.time, "law": m.law} for m in drive.moves]
         return {"moves": moves}
-    return {drive.kind: _varying(drive.value)}
+    return {drive.kind: _varying(drive.value), **acting}
