@@ -319,7 +319,7 @@ def test_armatures_limits_gears_and_controls(rng: np.random.Generator) -> None:
     system = System(changed)
     found = mjcf(system)
     model = mujoco.MjModel.from_xml_string(found.text)
-    assert [x.name for x in found.lost] == ["pad"]
+    assert [x.name for x in found.lost] == ["gas", "pad"]
     assert model.dof_armature[model.joint("A").dofadr[0]] == 0.25
     np.testing.assert_allclose(model.joint("A").range, [-0.5, 1e9])
     np.testing.assert_allclose(model.joint("D").range, [0.1, 2.0])

@@ -28,7 +28,7 @@ from linkwright.system.system import System
 
 WORLD = "world axes"  # the site at the origin in whose axes loads are given
 OPEN = 1e9  # an end of a travel that is open, where the other is not
-GOOD = 1e-3  # share of a gas spring's force by which the cubic may miss it without a word
+EXACT = 1e-12  # share of a gas spring's force by which the cubic may miss it and be the same
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _gas(out: MujocoForces, s: model.GasSpring) -> str:
     out.actuators.append(_bias(s.name, b[:2], tendon=f"force:{s.name}"))
     out.rests.append(Rest(GasSpringForce(s), tuple(b)))
     miss = float(np.abs(fit(at) - pushes).max()) / force
-    if miss > GOOD:
+    if miss > EXACT:
         out.lost.append(Loss(s.name, f"its push is a cubic there, {100.0 * miss:.2g} % off within the stroke"))
     return ""
 

@@ -21,12 +21,12 @@ WAYS = [x for x in DIALECTS if x != "plain"]
 NOW = ("wiper", "scissor-lift", "bennett", "stewart", "3-rrr-motors")  # plane, sliders and slots, hinges in space, balls, rods
 
 
-def there_and_back(m: lw.Mechanism, way: str, folder: Path) -> tuple[lw.Mechanism, tuple[Loss, ...]]:
-    """The model read again from a file of a dialect of URDF, and what was lost on the way."""
+def there_and_back(m: lw.Mechanism, file: Path, **options: Any) -> tuple[lw.Mechanism, tuple[Loss, ...]]:
+    """The model read again from a file, and what was lost on the way; URDF has no gravity, so it is given."""
     g = float(np.linalg.norm([float(x) for x in m.system.description.gravity]))
     with pytest.warns(LossWarning) as said:
-        path = m.export(folder / "model.urdf", dialect=way)
-    return lw.load(path, gravity=[0, 0, -g]), said[0].message.lost
+        path = m.export(file, **options)
+    return lw.load(path, **({"gravity": [0, 0, -g]} if file.suffix == ".urdf" else {})), said[0].message.lost
 
 
 def speeds(m: lw.Mechanism, rng: np.random.Generator) -> dict[str, float]:
@@ -56,6 +56,16 @@ def worst(m: lw.Mechanism, copy: lw.Mechanism, R: np.ndarray, rng: np.random.Gen
 @pytest.mark.parametrize("name", some(library.names(), NOW))
 def test_urdf_keeps_masses_places_and_accelerations(name: str, way: str, tmp_path: Path, rng: np.random.Generator) -> None:
     m = lw.load(name)
-    copy, lost = there_and_back(m, way, tmp_path)
+    copy, lost = there_and_back(m, tmp_path / "model.urdf", dialect=way)
     kept = worst(m, copy, upright(m.system).R, rng)
     assert kept < KEPT or any(x.part == "mechanism" for x in lost), (kept, lost)
+
+
+@pytest.mark.parametrize("name", some(library.names(), NOW))
+def test_mjcf_keeps_masses_places_and_accelerations(name: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    m = lw.load(name)
+    copy, lost = there_and_back(m, tmp_path / "model.xml")
+    raised = any("raised" in x.why for x in lost)
+    if not raised:  # else there are masses that the model has not
+        kept = worst(m, copy, np.eye(3), rng)
+        assert kept < KEPT or any(x.part == "mechanism" for x in lost), (kept, lost)

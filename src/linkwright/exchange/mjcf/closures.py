@@ -11,19 +11,21 @@ from linkwright.exchange.mjcf.bodies import pose
 from linkwright.exchange.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.exchange.mjcf.joints import MjcfTree, is_hinge_or_slide
 from linkwright.exchange.mjcf.naming import MjcfNames
+from linkwright.exchange.mjcf.tendons import LineTendon, line_ends, tendon
 from linkwright.exchange.notes import ImportNotes
 from linkwright.exchange.understanding.geometry import placement
 from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import GROUND, Coupling, Joint
+from linkwright.model.description import GROUND, Coupling, Joint, Rod
 from linkwright.numerics.spatial import Pose, rotation_z
 
 
 @dataclass
 class Closures:
-    """Joints that close loops, couplings, and joints that an equality holds at one position."""
+    """Joints that close loops, couplings, rods, and joints that an equality holds at one position."""
 
     joints: list[Joint] = field(default_factory=list)
     couplings: list[Coupling] = field(default_factory=list)
+    rods: list[Rod] = field(default_factory=list)
     held: dict[int, float] = field(default_factory=dict)  # joint -> qpos
 
 
@@ -108,5 +110,10 @@ def _hold(tree: MjcfTree, out: Closures, notes: ImportNotes) -> None:
 
 
 def _tendons(m: Any, e: int, names: MjcfNames, out: Closures, notes: ImportNotes) -> None:
-    """Lengths of tendons that are sums of joint coordinates: length_1 - length_1 at qpos0 = c0 + c1 (length_2 - length_2 at qpos0)."""
-    notes.drop("tendon constraint", names.equalities[e])
+    """A tendon of fixed length between two sites is a rod; its length is counted from qpos0."""
+    one, two, c = int(m.eq_obj1id[e]), int(m.eq_obj2id[e]), [float(x) for x in m.eq_data[e][:5]]
+    found = tendon(m, one)
+    if two < 0 and isinstance(found, LineTendon):
+        out.rods.append(Rod(names.equalities[e], line_ends(m, found, names), float(m.tendon_length0[one]) + c[0]))
+    else:
+        notes.drop("tendon constraint", names.equalities[e])

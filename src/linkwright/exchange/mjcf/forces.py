@@ -10,9 +10,9 @@ import numpy as np
 from linkwright.exchange.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.exchange.mjcf.joints import TYPES, MjcfTree
 from linkwright.exchange.mjcf.naming import MjcfNames
-from linkwright.exchange.mjcf.tendons import LinearTendon, LineTendon, tendon
+from linkwright.exchange.mjcf.tendons import LinearTendon, LineTendon, line_ends, tendon
 from linkwright.exchange.notes import ImportNotes
-from linkwright.model.description import GROUND, CoilSpring, Damper, Friction, PointRef, Stop, TorsionSpring
+from linkwright.model.description import CoilSpring, Damper, Friction, Stop, TorsionSpring
 
 
 @dataclass
@@ -99,7 +99,7 @@ def _tendon(m: Any, t: int, names: MjcfNames, tree: MjcfTree, acting: set[str], 
     if low != high and k:
         notes.drop("slack tendon", name)
     elif isinstance(found, LineTendon):
-        ends = _ends(m, found, names)
+        ends = line_ends(m, found, names)
         if k:
             out.springs.append(CoilSpring(name, ends, k, low))
         if d:
@@ -117,8 +117,3 @@ def _tendon(m: Any, t: int, names: MjcfNames, tree: MjcfTree, acting: set[str], 
 def _armature(m: Any, t: int) -> float:
     values = getattr(m, "tendon_armature", None)
     return 0.0 if values is None else float(values[t])
-
-
-def _ends(m: Any, line: LineTendon, names: MjcfNames) -> tuple[PointRef, PointRef]:
-    first, second = ((names.bodies.get(int(m.site_bodyid[s]), GROUND), names.sites[s]) for s in line.sites)
-    return first, second

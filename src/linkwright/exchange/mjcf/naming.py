@@ -61,8 +61,14 @@ def _named(table: NameTable, name: str, spare: str, *, plain: bool = False) -> s
 
 
 def _sites(m: Any, notes: ImportNotes, bodies: dict[int, str]) -> dict[int, str]:
+    """Sites are points of their bodies: a name that begins with the body's, as `to_mjcf` writes them, is used without it."""
     tables = {b: NameTable("site", notes) for b in {int(x) for x in m.site_bodyid}}
-    return {s: _named(tables[int(m.site_bodyid[s])], m.site(s).name, f"site{s}") for s in range(m.nsite)}
+    out = {}
+    for s in range(m.nsite):
+        b = int(m.site_bodyid[s])
+        own = m.site(s).name.removeprefix(f"{bodies.get(b, GROUND)}.")
+        out[s] = _named(tables[b], own, f"site{s}")
+    return out
 
 
 def _ends(m: Any, e: int, bodies: dict[int, str]) -> str:

@@ -57,6 +57,7 @@ def read_mjcf(path: str | os.PathLike[str], folders: Any = None, keyframe: str |
         joints=(*found.order, *closing.joints),
         gravity=vector(gravity),
         parameters=tuple(driven.parameters),
+        rods=tuple(closing.rods),
         couplings=tuple(closing.couplings),
         springs=tuple(acting.springs),
         dampers=tuple(acting.dampers),

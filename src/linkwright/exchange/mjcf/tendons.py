@@ -7,6 +7,8 @@ from typing import Any
 
 from linkwright.exchange.mjcf.compiling import mujoco
 from linkwright.exchange.mjcf.joints import is_hinge_or_slide
+from linkwright.exchange.mjcf.naming import MjcfNames
+from linkwright.model.description import GROUND, PointRef
 
 
 @dataclass(frozen=True)
@@ -37,3 +39,9 @@ def tendon(m: Any, t: int) -> LinearTendon | LineTendon | None:
     if len(types) == 2 and all(x == kinds.mjWRAP_SITE for x in types):
         return LineTendon((int(m.wrap_objid[wraps[0]]), int(m.wrap_objid[wraps[1]])))
     return None
+
+
+def line_ends(m: Any, line: LineTendon, names: MjcfNames) -> tuple[PointRef, PointRef]:
+    """The two points of a line."""
+    first, second = ((names.bodies.get(int(m.site_bodyid[s]), GROUND), names.sites[s]) for s in line.sites)
+    return first, second
