@@ -10,7 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.kernels import structures
 from linkwright.model import library
-from linkwright.model.numbers import DesignNumbers
+from linkwright.model.numbers import ROUND_OFF, DesignNumbers, _rotation, _rotation_codes
 
 
 def same(a, b):
@@ -62,6 +62,14 @@ def test_designs_run_on_code_that_is_there(monkeypatch):
             exact = m.system._dynamics._inverse(c.state(i), c.a[i], None, ["A"], "subsystem", {})
             assert abs(torque[i] - exact.tau["A"]) <= 1e-10 * np.abs(torque).max()
             assert np.abs(m.system.phi(c.state(i))).max() < 1e-13
+
+
+def test_sizes_near_each_other_in_a_chain_are_put_back():
+    """Entries of a rotation of which one is near zero, the next near that one, the next near that: none may refer to what has no size."""
+    near = 0.9 * ROUND_OFF
+    R = np.array([[1.0, near, 2.0 * near, 3.0 * near, 0.6, 0.6 + near, 0.6 + 2.0 * near, 0.8, 0.0]])
+    codes, sizes = _rotation_codes(R)
+    assert np.allclose(np.array(_rotation(codes[0], iter(sizes))).ravel(), R[0], rtol=0.0, atol=2.0 * ROUND_OFF)
 
 
 def test_structures_are_forgotten_when_there_are_many(monkeypatch):

@@ -14,6 +14,7 @@ from linkwright.model.description import Mat3, Placement, Visual
 from linkwright.model.file.geometry import matrix, product, transpose
 from linkwright.model.file.inertia import principal
 
+ROUND_OFF = 1e-18  # of the largest moment, below which a product of inertia is zero
 NEGATIVE = 1e-9  # of the largest moment: round-off that is forgiven
 
 
@@ -54,4 +55,5 @@ def inertia_about(element: XmlElement, rotation: Mat3, values: Mapping[str, floa
     least, _, largest = principal(tensor)
     if least < -NEGATIVE * max(largest, 1e-300):
         raise element.error(f"the inertia has a negative principal moment, {least:.4g} kg m^2. Give it about the centre of mass.")
-    return product(rotation, product(tensor, transpose(rotation)))
+    turned = product(rotation, product(tensor, transpose(rotation)))
+    return matrix([[x if abs(x) > ROUND_OFF * largest else 0.0 for x in row] for row in turned])

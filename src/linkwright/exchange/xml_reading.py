@@ -22,6 +22,7 @@ MOST_BYTES = 20_000_000
 MOST_ELEMENTS = 200_000
 DEEPEST = 100
 LARGEST = 1e30  # of a number in SI, as in model files
+SMALLEST = 1e-60  # of a number in SI that is not zero
 CHUNK = 1 << 16
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z", re.ASCII)
 INFINITE = re.compile(r"([-+]?)inf(inity)?\Z", re.IGNORECASE)
@@ -105,7 +106,7 @@ class XmlElement:
             if infinite:
                 return math.copysign(math.inf, value)
             raise self.error(f"{label}{given} is larger than any machine; numbers above {LARGEST:g} are refused.")
-        return value
+        return value if abs(value) >= SMALLEST else 0.0
 
     def as_numbers(self, text: str, what: str, count: int) -> tuple[float, ...]:
         parts = text.split()

@@ -124,8 +124,11 @@ def position_of(joint: Any, i: int) -> int | None:
 
 
 def along_x(joint: Any) -> bool:
-    """True if the joint's guide is straight, along x of F."""
-    return joint.guide is not None and all(tuple(track(joint, s)) == (s, 0.0, 0.0) for s in (0.0, 1.0, 2.0))
+    """True if the joint's guide is straight, along x of F; of a class, that of its default options."""
+    if joint.guide is None:
+        return False
+    one = joint() if isinstance(joint, type) else joint
+    return all(tuple(track(one, s)) == (s, 0.0, 0.0) for s in (0.0, 1.0, 2.0))
 
 
 def track(joint: Any, s: Any) -> Any:

@@ -188,8 +188,18 @@ def _rotation_codes(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Codes of the entries of rotations, and the sizes that are numbers, one matrix after the other."""
     size = np.abs(R)
     first = np.argmax(np.abs(size[:, :, None] - size[:, None, :]) < ROUND_OFF, axis=2)
-    codes = np.where(R < 0.0, -1, 1) * np.where(size < ROUND_OFF, 0, np.where(np.abs(size - 1.0) < ROUND_OFF, UNIT, 1 + first))
+    sizes = np.where(size < ROUND_OFF, 0, np.where(np.abs(size - 1.0) < ROUND_OFF, UNIT, 1 + first))
+    for row, entry in np.argwhere(~_owned(sizes)):  # near one that is near another, or zero, but not near that itself
+        sizes[row, entry] = 1 + entry
+    codes = np.where(R < 0.0, -1, 1) * sizes
     return codes, size[np.abs(codes) == 1 + np.arange(9)]
+
+
+def _owned(codes: np.ndarray) -> np.ndarray:
+    """True for entries that are zero, one, or as large as an entry that has a size of its own."""
+    fixed = (codes == 0) | (codes == UNIT)
+    owner = np.where(fixed, 0, codes - 1)
+    return fixed | (np.take_along_axis(codes, owner, axis=1) == codes)
 
 
 def _rotation(codes: np.ndarray, given: Iterator[Any]) -> Mat3:

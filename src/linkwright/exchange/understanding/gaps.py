@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -18,10 +19,12 @@ def gap(d: Description, name: str) -> tuple[float, float]:
     X = F.inverse() @ M
     jt = joints.create(joint.type, joint.options)
     near = jt.coordinates(X.R, X.p, np.zeros(jt.nq))
-    rows = np.asarray(jt.residual(X.R, X.p, near), float)
+    with np.errstate(all="ignore"):  # half a turn has no rotation vector
+        rows = np.asarray(jt.residual(X.R, X.p, near), float)
     lengths = [label[0] == "t" for label in jt.rows]
     parts = rows[lengths], rows[[not x for x in lengths]]
-    return float(np.sqrt(parts[0] @ parts[0])), float(np.sqrt(parts[1] @ parts[1]))
+    angle = float(np.sqrt(parts[1] @ parts[1]))
+    return float(np.sqrt(parts[0] @ parts[0])), angle if math.isfinite(angle) else math.pi
 
 
 def gaps(d: Description, names: Iterable[str]) -> tuple[tuple[tuple[str, float], ...], tuple[tuple[str, float], ...]]:

@@ -18,7 +18,10 @@ def read_drives(draft: RobotDraft, robot: XmlElement, named: Sequence[str], moto
     if named:
         return
     for name in motors:
-        draft.drive(draft.joint_of(name, None, "name_mot of the YAML file"))
+        if name in draft.joint_names.of:
+            draft.drive(draft.joint_names.of[name])
+        else:
+            draft.notes.warn(f"name_mot of the YAML file: there is no joint '{name}'")
     marked = [j for j in robot.all(*JOINT_TAGS) if j.get("independent").lower() in ("true", "1")]
     if robot.all("loop", "coupling"):
         for j in marked:

@@ -66,8 +66,9 @@ def retype(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:
     elements = {j.get("name"): j for j in tree.carrying}
     for node, kind in found.joints:
         name = node.string("joint_name")
-        if name not in elements:
-            raise node.error(f"joint_name: there is no joint '{name}'. {nearest(name, elements, 'Joints')}")
+        if name not in elements:  # the file's own reader passes over it
+            draft.notes.warn(f"{node.where}: joint_name: there is no joint '{name}'; its type {kind} is not used")
+            continue
         made = _retyped(draft.joints[draft.joint_names.of[name]], kind, origin(elements[name]), node)
         draft.joints[made.name] = made
         draft.stops = [s for s in draft.stops if s.joint != made.name or made.type == "revolute"]

@@ -21,7 +21,7 @@ from linkwright.model.file.visuals import mesh_unit, read_visuals
 
 BODY_KEYS = {
     "geometry": SHAPE_KEYS,
-    "mass": ("mass", "com", "inertia"),
+    "mass": ("mass", "com", "inertia", "physical"),
     "mass from a shape": ("bar", "bars", "plate", "mesh"),
     "pictures": ("visuals",),
 }
@@ -387,14 +387,22 @@ def _point_masses(context: Context, shapes: dict[str, Shape], node: FileNode | N
 # ---------------------------------------------------------------- physics and pictures
 
 
+def _accepted(context: Context, shape: Shape, tensor: list[list[float]], why: str, where: FileNode) -> None:
+    """Warn of an inertia that no body has, if the body says `physical: false`; raise otherwise, or where it is negative."""
+    stated = shape.node.mapping("body").get("physical")
+    positive = mass_of.is_positive(tensor)
+    if stated is None or stated.flag("physical") or not positive:
+        accept = " `physical: false` accepts it, as robots' files have such." if positive and stated is None else ""
+        raise where.error(f"{why}. Give the inertia about the centre of mass (not about a pin), in body axes.{accept}")
+    context.warnings.append(f"{where.where}: {why}. It is computed with as it is.")
+
+
 def _check(context: Context, shape: Shape, total: MassProperties, explicit: bool) -> None:
     tensor = [[context.numeric(v, shape.node) for v in row] for row in total.inertia]
     where = shape.node.mapping("body").get("inertia", shape.node)
     why = mass_of.why_impossible(tensor, context.planar, context.units)
     if why:
-        raise where.error(
-            f"body '{shape.name}' cannot exist: {why}. Give the inertia about the centre of mass (not about a pin), in body axes."
-        )
+        _accepted(context, shape, tensor, f"body '{shape.name}' cannot exist: {why}", where)
     points = [context.numerics(p) for p in shape.points.values()]
     extent = max((math.dist(p, q) for p in points for q in points), default=0.0)
     away = min((math.dist(context.numerics(total.com, shape.node), p) for p in points), default=0.0)

@@ -168,6 +168,13 @@ def why_impossible(inertia: Sequence[Sequence[float]], planar: bool, units: Unit
     return f"one of its {moments} is negative" if negative else f"of its {moments} the largest exceeds the sum of the other two"
 
 
+def is_positive(inertia: Sequence[Sequence[float]]) -> bool:
+    """True if an inertia is symmetric and no principal moment is negative, whether or not a body can have it."""
+    size = max(abs(v) for row in inertia for v in row)
+    symmetric = all(abs(inertia[i][j] - inertia[j][i]) <= 1e-9 * size for i in range(3) for j in range(3))
+    return symmetric and principal(inertia)[0] >= -1e-9 * size
+
+
 def odd_gyration(mass: float, inertia: Sequence[Sequence[float]], extent: float, planar: bool, units: UnitSystem) -> str:
     """A remark when the radius of gyration does not fit the size of the body; empty if it does."""
     largest = inertia[2][2] if planar else principal(inertia)[2]

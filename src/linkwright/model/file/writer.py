@@ -36,6 +36,8 @@ from linkwright.model.description import (
     Visual,
 )
 from linkwright.model.expressions import Expr, variable
+from linkwright.model.file.inertia import is_positive, why_impossible
+from linkwright.model.file.units import UnitSystem
 from linkwright.model.file.visuals import written
 
 LONG = 200  # nodes of an expression that is printed in one piece
@@ -283,6 +285,9 @@ def _body(body: Body, flat: int) -> dict[str, Any]:
         out["inertia"] = [I[i][i] for i in range(3)] if diagonal else [list(row) for row in I]
         if NO_INERTIA == I:
             out["inertia"] = [0.0, 0.0, 0.0]
+        numeric = not any(isinstance(x, Expr) for row in I for x in row)
+        if flat == 3 and numeric and is_positive(I) and why_impossible(I, False, UnitSystem([])):
+            out["physical"] = False
     if body.visuals:
         out["visuals"] = [written(v) for v in body.visuals]
     return out
