@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from linkwright.errors import ModelError, Source, listing, nearest
+from linkwright.errors import ModelError, Source, UsageError, listing, nearest
 from linkwright.exchange.imported import Imported
 from linkwright.exchange.names import NameTable, usable
 from linkwright.exchange.notes import ImportNotes
@@ -73,12 +74,18 @@ class RobotDraft:
     def point(self, body: str, wanted: str, at: Vec3) -> tuple[str, str]:
         """A new point of a body: its reference."""
         b = self.bodies[body]
-        taken, name, n = {p.name for p in b.points}, wanted, 1
-        while name in taken:
-            n += 1
-            name = f"{wanted}_{n}"
+        name = self.point_name(wanted, {p.name for p in b.points})
         self.bodies[body] = replace(b, points=(*b.points, Point(name, at)))
         return (body, name)
+
+    @staticmethod
+    def point_name(wanted: str, taken: Collection[str]) -> str:
+        """A name for a point that is not taken yet."""
+        name, n = usable(wanted), 1
+        while name in taken:
+            n += 1
+            name = f"{usable(wanted)}_{n}"
+        return name
 
     def spring_damper(
         self, name: str, ends: tuple[tuple[str, str], tuple[str, str]], free: float, stiffness: float, damping: float
@@ -110,6 +117,23 @@ class RobotDraft:
             most = self.efforts.get(joint)
             limits = (None, None) if most is None else (-most, most)
             self.drives[joint] = Drive(joint, "free", where=where, limits=limits)
+
+    def name_drives(self, named: Sequence[str]) -> None:
+        """Name the drives that a caller asks for; without any, and without those that the file marks, all hinges and sliders of a tree."""
+        for name in named:
+            self.drive(self.joint_of(name, None, "drives"))
+        if not self.drives and not self.closing:
+            mimics = {c.second for c in self.couplings}
+            for name, joint in self.joints.items():
+                if joint.type in ONE_COORDINATE and name not in mimics:
+                    self.drive(name, joint.where)
+            if self.drives:
+                self.notes.infer("no actuators are named: every hinge and slider counts as a drive (drives=[...] names others)")
+        elif not self.drives:
+            self.notes.infer("no actuators are named: no joint is a drive (drives=[...] names some)")
+        lost = [name for name in self.efforts if name not in self.drives]
+        if lost:
+            self.notes.lose(f"effort limits of {len(lost)} joint{'s' * (len(lost) > 1)} without a drive")
 
     def couple(self, name: str, first: str, second: str, ratio: float, offset: float, where: Source | None) -> None:
         self.couplings.append(Coupling(name, first, second, ratio, offset, where=where))
@@ -158,3 +182,11 @@ class RobotDraft:
             drives=tuple(self.drives.values()),
         )
         return Imported(d, tuple(self.closing), self.notes.report(), tuple(self.points_only))
+
+
+def names_of(drives: Any) -> list[str]:
+    """Names of joints as a caller gives them: a list, or one text with commas."""
+    given = [x.strip() for x in drives.split(",")] if isinstance(drives, str) else list(drives)
+    if not all(isinstance(x, str) for x in given):
+        raise UsageError("drives are names of joints: drives=['hip', 'knee'].")
+    return [x for x in given if x]

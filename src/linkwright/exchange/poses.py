@@ -66,14 +66,13 @@ def joint_motion(joint: Joint, q: float) -> Placement:
 def placed(d: Description, carrying: Sequence[Joint], at: Mapping[str, float]) -> dict[str, Placement]:
     """Poses of the bodies that the joints carry one after the other, each from its first body to its second; `at`: coordinates."""
     out = {d.bodies[0].name: HERE}
-    left = list(carrying)
-    while left:
-        ready = [j for j in left if j.first in out]
-        if not ready:
-            break
-        for j in ready:
-            out[j.second] = times(out[j.first], j.frame_first, joint_motion(j, at.get(j.name, 0.0)), inverse(j.frame_second))
-        left = [j for j in left if j.first not in out or j.second not in out]
+    left, before = list(carrying), -1
+    while len(left) != before:
+        before = len(left)
+        for j in left:
+            if j.first in out and j.second not in out:
+                out[j.second] = times(out[j.first], j.frame_first, joint_motion(j, at.get(j.name, 0.0)), inverse(j.frame_second))
+        left = [j for j in left if j.second not in out]
     return out
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from linkwright import files
 from linkwright.errors import ModelError, Source
-from linkwright.exchange.importers import mjcf, urdf
+from linkwright.exchange.importers import mjcf, sdf, urdf
 from linkwright.exchange.importers.base import ImportFormat
 from linkwright.exchange.xml_reading import root_name
 
-IMPORTERS: dict[str, ImportFormat] = {x.name: x for x in (urdf.FORMAT, mjcf.FORMAT)}
+IMPORTERS: dict[str, ImportFormat] = {x.name: x for x in (urdf.FORMAT, sdf.FORMAT, mjcf.FORMAT)}
 ENDINGS = files.ROBOTS
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from linkwright.exchange.draft import ONE_COORDINATE, RobotDraft
+from linkwright.exchange.draft import RobotDraft
 from linkwright.exchange.urdf.joints import JOINT_TAGS
 from linkwright.exchange.xml_reading import XmlElement
 
 
 def read_drives(draft: RobotDraft, robot: XmlElement, named: Sequence[str], motors: Sequence[str]) -> None:
     """Name the driven joints: those of the caller, else of the YAML file beside, else those that the URDF marks, else all of a tree."""
-    for name in named:
-        draft.drive(draft.joint_of(name, None, "drives"))
     _transmissions(draft, robot, not named)
     if named:
+        draft.name_drives(named)
         return
     for name in motors:
         if name in draft.joint_names.of:
@@ -26,18 +25,7 @@ def read_drives(draft: RobotDraft, robot: XmlElement, named: Sequence[str], moto
     if robot.all("loop", "coupling"):
         for j in marked:
             draft.drive(draft.joint_names.of[j.get("name")], j.where)
-    mimics = {c.second for c in draft.couplings}
-    if not draft.drives and not draft.closing:
-        for name, joint in draft.joints.items():
-            if joint.type in ONE_COORDINATE and name not in mimics:
-                draft.drive(name, joint.where)
-        if draft.drives:
-            draft.notes.infer("no actuators are named: every hinge and slider counts as a drive (drives=[...] names others)")
-    elif not draft.drives:
-        draft.notes.infer("no actuators are named: no joint is a drive (drives=[...] names some)")
-    lost = [name for name in draft.efforts if name not in draft.drives]
-    if lost:
-        draft.notes.lose(f"effort limits of {len(lost)} joint{'s' * (len(lost) > 1)} without a drive")
+    draft.name_drives(())
 
 
 def _transmissions(draft: RobotDraft, robot: XmlElement, driving: bool) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.errors import UsageError
-from linkwright.exchange.draft import RobotDraft
+from linkwright.exchange.draft import RobotDraft, names_of
 from linkwright.exchange.folders import Folders
 from linkwright.exchange.imported import Imported
 from linkwright.exchange.notes import ImportNotes
@@ -54,14 +53,6 @@ def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fi
     shapes.report()
     carrying = [j for name, j in draft.joints.items() if name not in draft.closing]
     return draft.finish(placed(Description("", tuple(draft.bodies.values()), ()), carrying, at))
-
-
-def names_of(drives: Any) -> list[str]:
-    """Names of joints as a caller gives them: a list, or one text with commas."""
-    given = [x.strip() for x in drives.split(",")] if isinstance(drives, str) else list(drives)
-    if not all(isinstance(x, str) for x in given):
-        raise UsageError("drives are names of joints: drives=['hip', 'knee'].")
-    return [x for x in given if x]
 
 
 def refuse_xacro(element: XmlElement) -> None:
