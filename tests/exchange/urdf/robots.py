@@ -49,11 +49,9 @@ DIALECTS = {
     "constraint": tree()
     + f'<constraint name="C" type="revolute"><parent link="coupler"/><parent_origin xyz="{ON_COUPLER}"/><parent_axis xyz="0 0 1"/>'
     f'<child link="rocker"/><child_origin xyz="{ON_ROCKER}"/><child_axis xyz="0 0 1"/></constraint>\n',
-    "loop_joint": tree()
-    + f'<loop_joint name="C" type="spherical"><link1 link="coupler" xyz="{ON_COUPLER}"/>'
+    "loop_joint": tree() + f'<loop_joint name="C" type="spherical"><link1 link="coupler" xyz="{ON_COUPLER}"/>'
     f'<link2 link="rocker" xyz="{ON_ROCKER}"/></loop_joint>\n',
-    "loop_joint, link1 twice": tree()
-    + f'<loop_joint name="C" type="spherical"><link1 link="coupler" xyz="{ON_COUPLER}"/>'
+    "loop_joint, link1 twice": tree() + f'<loop_joint name="C" type="spherical"><link1 link="coupler" xyz="{ON_COUPLER}"/>'
     f'<link1 link="rocker" xyz="{ON_ROCKER}"/></loop_joint>\n',
     "drake": tree() + '<drake:ball_constraint><drake:ball_constraint_body_A name="coupler"/><drake:ball_constraint_body_B name="rocker"/>'
     f'<drake:ball_constraint_p_AP value="{ON_COUPLER}"/><drake:ball_constraint_p_BQ value="{ON_ROCKER}"/></drake:ball_constraint>\n',

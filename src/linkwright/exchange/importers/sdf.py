@@ -21,5 +21,5 @@ FORMAT = ImportFormat(
     roots=("sdf",),
     about="models and worlds of Gazebo and Drake",
     read=_read,
-    options={"drives": "joints that are driven", "model": "one of several models"},
+    options={"drives": "joints that are driven", "only": "one of several models"},
 )

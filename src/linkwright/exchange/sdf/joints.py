@@ -266,5 +266,3 @@ def _gearbox(draft: RobotDraft, j: SdfJoint, found: Sequence[SdfJoint]) -> None:
         hinges.append((draft.joint_names.of[own[0].full], 1.0 if own[0].bodies[0] == carrier else -1.0))
     (first, sign), (second, other) = hinges
     draft.couple(draft.coupling_name(j.full), first, second, -ratio * sign * other, 0.0, j.element.where)
-
-

@@ -32,15 +32,15 @@ READ = ("link", "joint", "frame", "model", "pose", "static", "gravity", "drake:b
 QUIET = ("allow_auto_disable", "self_collide", "enable_wind", "physics", "scene", "magnetic_field", "atmosphere", "wind", "audio", "gui")
 
 
-def read_sdf(path: str | os.PathLike[str], folders: Any = None, drives: Sequence[str] = (), model: str = "") -> Imported:
-    """The mechanism of an SDF file; `model` names one of several models, `drives` the joints that are driven."""
+def read_sdf(path: str | os.PathLike[str], folders: Any = None, drives: Sequence[str] = (), only: str = "") -> Imported:
+    """The mechanism of an SDF file; `only` names one of several models, `drives` the joints that are driven."""
     place = Path(path)
     root = read_xml(path, ("sdf",))
     notes = ImportNotes(files.shown(path), f"SDF {root.get('version')}")
     _need_version(root, notes)
     own = Folders.of(place, folders)
     root = Includer(own, place).expanded(root)
-    world = _world(root, model)
+    world = _world(root, only)
     draft = RobotDraft.of(notes, _title(world) or place.stem)
     draft.gravity = _gravity(world.element, draft.gravity)
     graph, shapes = PoseGraph(world), ShapeFiles(own, notes, os.path.realpath(place.parent))
