@@ -69,7 +69,8 @@ def _rotation(axis: np.ndarray, angle: float) -> np.ndarray:
 
 
 def test_springs_damping_and_the_effort_of_a_joint(tmp_path: Path) -> None:
-    dynamics = "<xyz>0 0 1</xyz><dynamics><damping>0.5</damping><spring_stiffness>2</spring_stiffness><spring_reference>0.3</spring_reference></dynamics>"
+    spring = "<spring_stiffness>2</spring_stiffness><spring_reference>0.3</spring_reference>"
+    dynamics = f"<xyz>0 0 1</xyz><dynamics><damping>0.5</damping>{spring}</dynamics>"
     s = loaded(tmp_path, sdf(BODY + joint("j", "world", "a", axis=dynamics))).system
     st = s.assemble(q={"j": 0.1}, v={"j": 0.4})
     inertia = 0.002 + 1.0 * 0.1**2
@@ -100,9 +101,11 @@ def test_a_placement_frame_is_where_the_pose_says(tmp_path: Path) -> None:
     np.testing.assert_allclose(s.pose(s.start, "arm::a").p, [3.0, 5.0, 5.0], atol=1e-14)  # 2 m along y of a frame turned by -90 deg
 
 
+FRAMES = '<frame name="f"><pose relative_to="g"/></frame><frame name="g"><pose relative_to="f"/></frame><link name="l"/>'
+HINGE = '<link name="l"/><joint name="j" type="revolute"><parent>world</parent><child>l</child>'
 BAD = {
     '<model name="a"><link name="l"><pose relative_to="m">0 0 0 0 0 0</pose></link></model>': "there is no frame 'm'",
-    '<frame name="f"><pose relative_to="g"/></frame><frame name="g"><pose relative_to="f"/></frame><link name="l"/>': "depends on itself: f -> g -> f",
+    FRAMES: "depends on itself: f -> g -> f",
     '<frame name="f" attached_to="f"/><link name="l"/>': "attached to itself",
     '<link name="l"><pose>0 0 0</pose></link>': "pose needs 6 numbers",
     '<link name="l"/><joint name="j" type="revolute"><parent>l</parent><child>world</child></joint>': "the world cannot be the child",
@@ -111,7 +114,7 @@ BAD = {
     '<link name="l"/><link name="l"/>': "names of links, joints, frames and models are unique",
     '<link name="l"><inertial><mass>-1</mass></inertial></link>': "mass is zero or more",
     '<link name="l"><inertial><mass>1</mass><inertia><ixx>-1</ixx></inertia></inertial></link>': "negative principal moment",
-    '<link name="l"/><joint name="j" type="revolute"><parent>world</parent><child>l</child><axis><xyz>0 0 0</xyz></axis></joint>': "axis is zero",
+    f"{HINGE}<axis><xyz>0 0 0</xyz></axis></joint>": "axis is zero",
     '<link name="l"/><joint name="j" type="screw"><parent>world</parent><child>l</child></joint>': "screw_thread_pitch",
     '<joint name="j" type="ball"><parent>world</parent><child>l</child></joint>': "there is no frame 'l'",
 }  # fmt: skip
