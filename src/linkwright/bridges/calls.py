@@ -17,7 +17,7 @@ import numpy as np
 from linkwright.compiler.program import Block, Program, pruned
 from linkwright.errors import UsageError, nearest
 from linkwright.kernels.implicit import COORDINATES, MEASURES
-from linkwright.kernels.kernel import Kernel
+from linkwright.kernels.kernel import FEW, Kernel
 from linkwright.kernels.kernels import Kernels
 from linkwright.kernels.tracing import FOLLOWING, KERNELS
 
@@ -122,6 +122,8 @@ class KernelCall:
 
     def common(self, leads: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
         """Return the leading axes all inputs broadcast to."""
+        if len(set(leads)) == 1:
+            return leads[0]
         try:
             return np.broadcast_shapes(*leads)
         except ValueError:
@@ -141,8 +143,12 @@ def column(name: str) -> str:
 
 def on_host(kernel: Kernel, names: Sequence[str], arrays: Sequence[np.ndarray], cores: int | None = None) -> list[np.ndarray]:
     """Return all outputs of a kernel on arrays in the order of `names`, with the rank-revealing path where it fails."""
-    reads = kernel.reads
-    return list(kernel.batch((), {k: x for k, x in zip(names, arrays, strict=True) if k in reads}, cores))
+    given = dict(zip(names, arrays, strict=True))
+    if len(given) == len(kernel.inputs) and arrays[0].ndim <= 2 and arrays[0].size <= FEW * arrays[0].shape[-1]:
+        ordered = [given[b.name] for b in kernel.inputs]
+        if not kernel.reads & set(kernel._defaults):
+            return list(kernel(*ordered))  # memory is at hand
+    return list(kernel.batch((), {k: x for k, x in given.items() if k in kernel.reads}, cores))
 
 
 def lead_of(b: Block, x: Any) -> tuple[int, ...]:

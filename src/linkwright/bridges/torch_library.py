@@ -60,11 +60,15 @@ class TorchLibrary:
 
         tensors = [x for x in given if isinstance(x, torch.Tensor)]
         device = tensors[0].device if tensors else torch.device("cpu")
-        arrays = [self.array(x).to(device) for x in given]
+        arrays = [self.array(x) for x in given]
+        arrays = [x if x.device == device else x.to(device) for x in arrays]
         if device.type != "cpu" and not self.native:
             raise UsageError(f"kernels run on the processor, and these tensors are on '{device}': tensor.cpu(), or s.torch(native=True).")
         lead = call.common([call.leading(b, x.shape) for b, x in zip(call.inputs, arrays, strict=True)])
-        return [x.expand(*lead, *b.shape) for b, x in zip(call.inputs, arrays, strict=True)]
+        return [
+            x if len(x.shape) == len(lead) + len(b.shape) and x.shape[: len(lead)] == lead else x.expand(*lead, *b.shape)
+            for b, x in zip(call.inputs, arrays, strict=True)
+        ]
 
     # ---------------------------------------------------------------- parts of composed functions
 
@@ -78,6 +82,8 @@ class TorchLibrary:
     def array(self, x: Any) -> Any:
         import torch
 
+        if isinstance(x, torch.Tensor) and x.dtype is torch.float64:
+            return x
         y = torch.as_tensor(x)
         if y.is_complex() or y.dtype == torch.bool:
             raise UsageError(f"functions of s.torch() take real numbers, not {y.dtype}.")
