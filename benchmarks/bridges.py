@@ -2,10 +2,10 @@
 
     python -m benchmarks.bridges [model ...] [--native]
 
-Microseconds of one call, of a batch of 4,096 states, and of the gradient of the sum of squared accelerations by q, v and tau over the batch
-(of the kernel and of CasADi: all Jacobians), and of one time step; best of several. First use is everything until
-all four have been computed once, with an empty cache where LINKWRIGHT_CACHE names an empty folder. `--native` adds JAX's own operations, which take long to
-compile. Libraries that are not installed are left out.
+Microseconds of one call, of a batch of 4,096 states, of the gradient of the sum of squared accelerations by q, v and tau over the batch (of
+the kernel and of CasADi: all Jacobians), and of one time step; best of several. First use is everything until all four have been computed
+once, compiling included where LINKWRIGHT_CACHE names an empty folder. `--native` adds JAX's own operations, which take long to compile.
+Libraries that are not installed are left out.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from linkwright.bridges.functions import Bridge
     from linkwright.control import (  # fmt: skip
         actuator,
         csv,
@@ -58,6 +59,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AssemblyError",
+    "Bridge",
     "ChannelError",
     "Comparison",
     "Description",
@@ -128,6 +130,7 @@ _HOME = {
     "Mechanism": "mechanism",
     "Optimum": "optimisation.optimum",
     "ParetoFront": "optimisation.front",
+    "Bridge": "bridges.functions",
     "Pose": "numerics.spatial",
     "State": "results.state",
     "Stepper": "simulation.stepper",

@@ -22,17 +22,19 @@ from tests import ROOT
 from tests.sweeps import some
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+HEAVY = {"JAX": pytest.mark.bridges, "PyTorch": pytest.mark.torch}  # titles of blocks that need these packages
 ENDINGS = "html|png|svg|pdf|csv|npz|parquet|gif|yaml"
 WRITES = re.compile(rf"\.(?:save|page|report|plot|picture|animate|to_csv)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
 LONG = [ROOT / "docs" / f"{stem}.md" for stem in ("howto-stewart", "plots", "report", "reproduce", "sensitivity")]  # by check-slow
 ROUND_OFF = re.compile(r"\d(\.\d+)?e-1\d")
 
 
-def blocks(page: Path, *languages: str) -> list[tuple[int, str]]:
-    """(line, text) of the fenced blocks of a page in these languages."""
+def blocks(page: Path, *languages: str, heavy: str = "") -> list[tuple[int, str]]:
+    """(line, text) of the fenced blocks of a page in these languages: those with the title of a heavy package, or those without."""
     text = page.read_text(encoding="utf-8")
-    return [(text.count("\n", 0, m.start()) + 2, m.group(2)) for m in FENCE.finditer(text) if m.group(1) in languages]
+    found = [(text.count("\n", 0, m.start()) + 2, m.group(3), m.group(2)) for m in FENCE.finditer(text) if m.group(1) in languages]
+    return [(line, block) for line, block, info in found if heavy == next((x for x in HEAVY if f'title="{x}"' in info), "")]
 
 
 def pages_with(*languages: str) -> list[Path]:
@@ -63,8 +65,21 @@ def load(model: Any, **changes: Any) -> lw.Mechanism:
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lw, "load", load)
     monkeypatch.chdir(tmp_path)
+    run(page, blocks(page, "python"))
+
+
+@pytest.mark.parametrize("package", [pytest.param(name, marks=mark) for name, mark in HEAVY.items()])
+def test_blocks_with_heavy_packages_run(package: str) -> None:
+    chosen = [p for p in PAGES if blocks(p, "python", heavy=package)]
+    assert chosen
+    for page in chosen:
+        run(page, blocks(page, "python", heavy=package))
+
+
+def run(page: Path, sources: list[tuple[int, str]]) -> None:
+    """Blocks one after another in one namespace."""
     namespace: dict[str, object] = {"__name__": page.stem}
-    for line, source in blocks(page, "python"):
+    for line, source in sources:
         for written in WRITES.findall(source):  # as after an earlier run: results are replaced
             Path(written).write_text("an older file")
         code = compile("\n" * (line - 1) + source, str(page), "exec")  # tracebacks show the page's own line
