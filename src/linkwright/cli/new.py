@@ -13,6 +13,7 @@ from linkwright.cli.parser import CliCommand, option
 from linkwright.errors import UsageError
 from linkwright.model import library as models
 
+SKETCH_OPTIONS = ("pins", "links", "ground", "tolerance", "unit")  # of drawings
 MOST_BYTES = 1_000_000  # no template is larger
 
 
@@ -24,6 +25,10 @@ def run(given: argparse.Namespace) -> None:
         raise UsageError("new needs the name of the file to write, for example: linkwright new my.yaml")
     path = Path(given.path)
     path = path if path.suffix else path.with_suffix(".yaml")
+    if is_sketch(given.start):
+        _from_sketch(path, given)
+        return
+    _refuse_sketch_options(given)
     start, kind = gallery.source(given.start)
     text = named(start.read_text(encoding="utf-8"), path.stem)
     files.guarded(path, files.MODELS, force=given.force or _as_written(path))
@@ -34,6 +39,37 @@ def run(given: argparse.Namespace) -> None:
     if not given.json:
         word = shlex.quote(str(path))
         print(f"from the {kind} '{given.start}'. Now:\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}")
+
+
+def is_sketch(start: str) -> bool:
+    """True if a model is to begin with a drawing."""
+    return start.lower().endswith((".dxf", ".svg"))
+
+
+def _from_sketch(path: Path, given: argparse.Namespace) -> None:
+    """Write the model of a drawing and say what became what."""
+    from linkwright.exchange.sketches import read_sketch
+
+    files.guarded(path, files.MODELS, force=given.force)
+    chosen = {name: value for name in SKETCH_OPTIONS if (value := getattr(given, name)) is not None}
+    found = read_sketch(given.start, model_name(path.stem), **chosen)
+    files.write_text(path, files.MODELS, files.signed(found.text))
+    report = {"inferred": list(found.report.inferred), "dropped": list(found.report.dropped)}
+    if given.json:
+        facts = {"file": str(path), "name": model_name(path.stem), "from": given.start, "kind": "sketch"}
+        outputs.print_json("new/1", facts | report)
+    outputs.report_files([str(path)], given.json)
+    if not given.json:
+        lines = [f"from {given.start} ({found.report.format})", *report["inferred"], *(f"left out: {x}" for x in report["dropped"])]
+        word = shlex.quote(str(path))
+        console.show("\n".join(console.wrapped(x, 2) for x in lines))
+        print(f"Now:\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}")
+
+
+def _refuse_sketch_options(given: argparse.Namespace) -> None:
+    for name in SKETCH_OPTIONS:
+        if getattr(given, name) is not None:
+            raise UsageError(f"--{name} is for drawings: --from sketch.dxf or sketch.svg. Leave it out.")
 
 
 def _as_written(path: Path) -> bool:
@@ -73,13 +109,27 @@ COMMAND = CliCommand(
     name="new",
     help="write a commented model to start from; --list shows templates and shipped models",
     about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
-    "The file can be turned, simulated and reported at once.",
-    examples=("linkwright new my.yaml", "linkwright new press.yaml --from slider-crank", "linkwright new --list"),
+    "The file can be turned, simulated and reported at once. A drawing, DXF or SVG, becomes pins and links (docs/drawings.md).",
+    examples=(
+        "linkwright new my.yaml",
+        "linkwright new press.yaml --from slider-crank",
+        "linkwright new my.yaml --from sketch.dxf",
+        "linkwright new --list",
+    ),
     options=(
         option("path", metavar="PATH", nargs="?", help="the file to write, ending in .yaml"),
         option(
-            "--from", dest="start", metavar="NAME", default=gallery.DEFAULT, help=f"a template or shipped model (default {gallery.DEFAULT})"
+            "--from",
+            dest="start",
+            metavar="NAME",
+            default=gallery.DEFAULT,
+            help=f"a template or shipped model (default {gallery.DEFAULT}), or a drawing: sketch.dxf, sketch.svg",
         ),
+        option("--pins", metavar="LAYER", help="of a drawing: layer of the pins (default: by name, else all circles and points)"),
+        option("--links", metavar="A,B", type=options.listed, help="of a drawing: layers of the links (default: by name)"),
+        option("--ground", metavar="A,B", type=options.listed, help="of a drawing: layer of the ground, or the names of fixed pins"),
+        option("--tolerance", metavar="LENGTH", help="of a drawing: how near a line must end to a pin (default: 1/1000 of its size)"),
+        option("--unit", metavar="UNIT", help="of a drawing: unit of its coordinates, in place of the file's"),
         option("--list", action="store_true", help="list templates and shipped models instead"),
         options.FORCE,
         options.JSON,

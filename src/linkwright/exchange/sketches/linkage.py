@@ -1,0 +1,332 @@
+"""From a sketch to a linkage: marks become pins, strokes become links through the pins that they touch.
+
+    a vertex touches a pin    within the pin's circle, or within the tolerance
+    one link                  strokes that meet where no pin is, a block, a group, or all that meet on a layer that names a body; bars that
+                              share two pins, and three bars that make a triangle on one layer
+    ground                    pins and strokes on a layer `ground`; without one, ends of bars where no other bar is
+    a closed outline          without a vertex on a pin is the link through the pins inside it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import ModelError
+from linkwright.exchange.sketches import layers as layer_roles
+from linkwright.exchange.sketches.geometry import Mark, Place, Sketch, Stroke, encloses, from_segment, joined
+from linkwright.exchange.sketches.layers import GROUND, GUIDES, LINKS, OTHER, OWN, PINS, POINTS, Roles, listed
+
+TOLERANCE = 1e-3  # of the drawing's size
+LARGEST_PIN = 0.08  # radius over the drawing's size above which a circle is a wheel or a part, not a pin
+HOLE = 1.15  # radii within which a vertex is at a pin
+
+
+@dataclass
+class SketchPin:
+    """A pin or a marked point; `name` as the file has it, if it does."""
+
+    at: Place
+    radius: float
+    name: str = ""
+    grounded: bool = False
+    marked: bool = False  # a point that is only marked
+
+
+@dataclass(eq=False)
+class SketchLink:
+    """A link: its strokes and the pins that they touch (numbers)."""
+
+    strokes: list[Stroke]
+    pins: list[int]
+    name: str = ""
+    enclosing: bool = False  # pins lie inside its outline
+    ends: list[Place] = field(default_factory=list)  # ends that touch no pin
+
+
+@dataclass
+class SketchGuide:
+    """A straight guide of the ground through a pin."""
+
+    pin: int
+    axis: Place
+
+
+@dataclass
+class SketchLinkage:
+    """Pins, links and guides, with sentences about what was inferred and what was left out."""
+
+    sketch: Sketch
+    tolerance: float
+    pins: list[SketchPin] = field(default_factory=list)
+    links: list[SketchLink] = field(default_factory=list)
+    guides: list[SketchGuide] = field(default_factory=list)
+    inferred: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+
+    @property
+    def ground(self) -> list[int]:
+        return [i for i, p in enumerate(self.pins) if p.grounded]
+
+    def shown(self, at: Place) -> str:
+        return f"({at[0]:.6g}, {at[1]:.6g}) mm"
+
+
+def linkage_of(sketch: Sketch, *, pins: Any = None, links: Any = None, ground: Any = None, tolerance: float | None = None) -> SketchLinkage:
+    """Return the linkage that a sketch shows; raise ModelError where it shows none."""
+    roles = layer_roles.roles(sketch, pins, links, ground)
+    out = SketchLinkage(sketch, TOLERANCE * sketch.size if tolerance is None else tolerance)
+    out.inferred += sketch.notes
+    out.dropped += sketch.dropped
+    _find_pins(out, roles)
+    if not out.pins:
+        raise ModelError(
+            f"no pins were found: circles or points mark them, on a layer 'pins' or any layer that is not ignored. "
+            f"Layers: {listed(sketch.layers)}. Name the layer of the pins: --pins LAYER.",
+            sketch.source,
+        )
+    _find_links(out, roles)
+    if not out.links:
+        raise ModelError(
+            f"no links were found: {len(out.pins)} pins, but no line or polyline touches one within {out.tolerance:.3g} mm. "
+            f"Layers: {listed(sketch.layers)}. Name those of the links (--links LAYER), or a larger --tolerance.",
+            sketch.source,
+        )
+    _find_guides(out, roles)
+    _find_ground(out, roles, ground)
+    _settle(out)
+    return out
+
+
+# -------------------------------------------------------------------- pins
+
+
+def _find_pins(out: SketchLinkage, roles: Roles) -> None:
+    sketch = out.sketch
+    pin_layers = {m.layer for m in sketch.marks if roles.of[m.layer] == PINS}
+    left: dict[str, int] = {}
+    for m in sorted(sketch.marks, key=lambda x: x.radius):
+        role = roles.of[m.layer]
+        wanted = role in (PINS, POINTS, GROUND) or (not pin_layers and role not in (OTHER, GUIDES))
+        if wanted and m.radius > LARGEST_PIN * sketch.size and role != PINS:
+            out.dropped.append(f"circle of radius {m.radius:.4g} mm at {out.shown(m.at)} on layer '{m.layer}': too large for a pin")
+        elif wanted:
+            _add_pin(out, m, role)
+        else:
+            left[m.layer] = left.get(m.layer, 0) + 1
+    out.dropped += [f"{n} circle{'s' * (n > 1)} or points on layer '{layer}'" for layer, n in left.items()]
+
+
+def _add_pin(out: SketchLinkage, m: Mark, role: str) -> None:
+    """Concentric circles are one pin."""
+    for p in out.pins:
+        if np.hypot(p.at[0] - m.at[0], p.at[1] - m.at[1]) <= out.tolerance:
+            p.radius, p.name = max(p.radius, m.radius), p.name or m.name
+            p.grounded, p.marked = p.grounded or role == GROUND, p.marked and role == POINTS
+            return
+    out.pins.append(SketchPin(m.at, m.radius, m.name, role == GROUND, role == POINTS))
+
+
+def _touched(out: SketchLinkage, at: Sequence[float]) -> int | None:
+    """The pin at a vertex."""
+    gaps = [np.hypot(p.at[0] - at[0], p.at[1] - at[1]) - max(out.tolerance, HOLE * p.radius) for p in out.pins]
+    best = int(np.argmin(gaps)) if gaps else 0
+    return best if gaps and gaps[best] <= 0.0 else None
+
+
+# -------------------------------------------------------------------- links
+
+
+class _Groups:
+    """Union of numbered things."""
+
+    def __init__(self, n: int):
+        self.parent = list(range(n))
+
+    def root(self, i: int) -> int:
+        while self.parent[i] != i:
+            i = self.parent[i]
+        return i
+
+    def join(self, i: int, j: int) -> None:
+        self.parent[self.root(i)] = self.root(j)
+
+    def members(self) -> list[list[int]]:
+        found: dict[int, list[int]] = {}
+        for i in range(len(self.parent)):
+            found.setdefault(self.root(i), []).append(i)
+        return list(found.values())
+
+
+def _find_links(out: SketchLinkage, roles: Roles) -> None:
+    strokes = [s for s in out.sketch.strokes if roles.of[s.layer] in (LINKS, OWN, PINS, POINTS)]
+    unused: dict[str, int] = {}
+    for s in out.sketch.strokes:
+        if roles.of[s.layer] == OTHER:
+            unused[s.layer] = unused.get(s.layer, 0) + 1
+    out.dropped += [f"{n} line{'s' * (n > 1)} on layer '{layer}'" for layer, n in unused.items()]
+    for members in _joined_strokes(out, strokes, roles):
+        own = [strokes[i] for i in members]
+        _add_link(out, own, next((s.name for s in own if s.name), own[0].layer if roles.of[own[0].layer] == OWN else ""))
+    _merge_rigid(out)
+
+
+def _joined_strokes(out: SketchLinkage, strokes: list[Stroke], roles: Roles) -> list[list[int]]:
+    """Numbers of the strokes of each link."""
+    from scipy.spatial import KDTree
+
+    groups = _Groups(len(strokes))
+    touched = [[_touched(out, v) for v in s.vertices] for s in strokes]
+    loose = [(k, v) for k, s in enumerate(strokes) for v, pin in zip(s.vertices, touched[k], strict=True) if pin is None]
+    if loose:
+        for a, b in KDTree(np.array([v for _, v in loose])).query_pairs(out.tolerance):
+            groups.join(loose[a][0], loose[b][0])
+    common = _common([s.groups for s in strokes])
+    blocks: dict[str, int] = {}
+    for k, s in enumerate(strokes):
+        if len(s.groups) > common:
+            groups.join(k, blocks.setdefault(s.groups[common], k))
+    at_pin: dict[tuple[str, int], int] = {}
+    for k, s in enumerate(strokes):
+        for pin in touched[k]:
+            if pin is not None and roles.of[s.layer] == OWN:
+                groups.join(k, at_pin.setdefault((s.layer, pin), k))
+    return groups.members()
+
+
+def _common(paths: list[tuple[str, ...]]) -> int:
+    """Length of the beginning that all paths share: a group round everything is no link."""
+    n = 0
+    while paths and all(len(p) > n for p in paths) and len({p[n] for p in paths}) == 1:
+        n += 1
+    return n
+
+
+def _add_link(out: SketchLinkage, strokes: list[Stroke], name: str) -> None:
+    found = [(_touched(out, v), (float(v[0]), float(v[1]))) for s in strokes for v in s.vertices]
+    pins = list(dict.fromkeys(pin for pin, _ in found if pin is not None))
+    link = SketchLink(strokes, pins, name)
+    if not pins:
+        ring = strokes[0].points if len(strokes) == 1 and strokes[0].closed else joined([s.points for s in strokes], out.tolerance)
+        if ring is not None:
+            link.pins = [i for i, p in enumerate(out.pins) if encloses(ring, p.at)]
+            link.enclosing = True
+    else:
+        open_ends = [(float(end[0]), float(end[1])) for s in strokes if not s.closed for end in (s.vertices[0], s.vertices[-1])]
+        free = [at for at in open_ends if _touched(out, at) is None]
+        link.ends = [at for at in free if sum(np.hypot(at[0] - b[0], at[1] - b[1]) <= out.tolerance for b in free) == 1]
+    if link.pins:
+        out.links.append(link)
+        return
+    first, last = strokes[0].vertices[0], strokes[-1].vertices[-1]
+    near = min(out.pins, key=lambda p: min(np.hypot(*(np.asarray(p.at) - e)) for e in (first, last)))
+    gap = min(float(np.hypot(*(np.asarray(near.at) - e))) for e in (first, last))
+    what = "polyline" if len(strokes[0].vertices) > 2 else "line"
+    out.dropped.append(
+        f"{what} on layer '{strokes[0].layer}' from {out.shown((first[0], first[1]))} to {out.shown((last[0], last[1]))}: "
+        f"it touches no pin, the nearest is {gap:.3g} mm away"
+    )
+
+
+def _merge_rigid(out: SketchLinkage) -> None:
+    """Links that share two pins are one; so are three bars of one layer that make a triangle."""
+    while True:
+        pair = next(((a, b) for a, b in combinations(out.links, 2) if len(set(a.pins) & set(b.pins)) > 1), None)
+        three = None if pair else next((t for t in combinations(out.links, 3) if _triangle(t)), None)
+        merged = pair or three
+        if merged is None:
+            return
+        first, *others = merged
+        for other in others:
+            first.strokes += other.strokes
+            first.pins += [p for p in other.pins if p not in first.pins]
+            first.ends += other.ends
+            first.name = first.name or other.name
+            out.links.remove(other)
+
+
+def _triangle(links: tuple[SketchLink, ...]) -> bool:
+    if len({s.layer for x in links for s in x.strokes}) > 1 or any(x.name for x in links):
+        return False
+    shared = [set(a.pins) & set(b.pins) for a, b in combinations(links, 2)]
+    return all(len(s) == 1 for s in shared) and len(set().union(*shared)) == 3
+
+
+# -------------------------------------------------------------------- guides and ground
+
+
+def _find_guides(out: SketchLinkage, roles: Roles) -> None:
+    for s in out.sketch.strokes:
+        if roles.of[s.layer] != GUIDES:
+            continue
+        d = s.points[-1] - s.points[0]
+        length = float(np.linalg.norm(d))
+        straight = length > 0.0 and max(from_segment(np.array([s.points[0], s.points[-1]]), tuple(p)) for p in s.points) <= out.tolerance
+        on = [i for i, p in enumerate(out.pins) if straight and from_segment(s.points, p.at) <= max(out.tolerance, p.radius)]
+        used = [i for i in on if any(i in x.pins for x in out.links)]
+        if len(used) == 1:
+            if not any(g.pin == used[0] for g in out.guides):
+                out.guides.append(SketchGuide(used[0], (float(d[0] / length), float(d[1] / length))))
+        elif not straight:
+            out.dropped.append(f"a guide on layer '{s.layer}' that is not straight; add it to the file by hand")
+
+
+def _find_ground(out: SketchLinkage, roles: Roles, given: Any) -> None:
+    for s in out.sketch.strokes:
+        if roles.of[s.layer] == GROUND:
+            for v in s.vertices:
+                pin = _touched(out, v)
+                if pin is not None:
+                    out.pins[pin].grounded = True
+    wanted = [] if given is None else [given] if isinstance(given, str) else [str(x) for x in given]
+    for p in out.pins:
+        p.grounded = p.grounded or p.name in wanted
+    if out.ground:
+        return
+    slid = {g.pin for g in out.guides}
+    ends = [i for x in out.links if len(x.pins) == 2 for i in x.pins if _users(out, i) == 1 and i not in slid and not out.pins[i].marked]
+    if not ends:
+        raise ModelError(
+            "no ground was found: put the fixed pins (or a line that touches them) on a layer 'ground', or name their layer or pins: "
+            f"--ground LAYER. Layers: {listed(out.sketch.layers)}.",
+            out.sketch.source,
+        )
+    for i in ends:
+        out.pins[i].grounded = True
+    out.inferred.append(f"no layer marks the ground; the {len(set(ends))} ends of bars with no other bar are taken as fixed pins")
+
+
+def _users(out: SketchLinkage, pin: int) -> int:
+    return sum(pin in x.pins for x in out.links)
+
+
+def _settle(out: SketchLinkage) -> None:
+    """Links that cannot move belong to the ground; pins of one link alone are marked points; pins of none are left out."""
+    for x in list(out.links):
+        fixed = [i for i in x.pins if out.pins[i].grounded]
+        if len(fixed) > 1:
+            for i in x.pins:
+                out.pins[i].grounded = True
+            out.links.remove(x)
+            out.inferred.append(f"a link between fixed pins at {out.shown(out.pins[fixed[0]].at)} and {out.shown(out.pins[fixed[1]].at)} "
+                                "is part of the ground")  # fmt: skip
+    slid = {g.pin for g in out.guides}
+    for i, p in enumerate(out.pins):
+        if _users(out, i) == 0:
+            what = "marked point" if p.marked else "pin"
+            out.dropped.append(f"{what} at {out.shown(p.at)}{f' ({p.name})' if p.name else ''}: no link touches it")
+        elif _users(out, i) == 1 and not p.grounded and i not in slid:
+            p.marked = True
+        elif p.marked:
+            p.marked = False
+            out.inferred.append(f"the marked point at {out.shown(p.at)} is touched by {_users(out, i)} links and hinges them")
+    if not out.links:
+        raise ModelError("all links are fixed: every one touches two pins of the ground.", out.sketch.source)
+
+
+def used_pins(out: SketchLinkage) -> Iterable[int]:
+    return dict.fromkeys(i for x in out.links for i in x.pins)
