@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from linkwright.errors import UsageError, nearest
-from linkwright.formats import c_sources, fmu, mjcf, script, sdf, urdf
+from linkwright.formats import c_sources, dxf, fmu, mjcf, script, sdf, svg, urdf
 from linkwright.formats.base import ExportFormat, ExportOption
 
-FORMATS: dict[str, ExportFormat] = {x.name: x for x in (fmu.FORMAT, c_sources.FORMAT, script.FORMAT, mjcf.FORMAT, urdf.FORMAT, sdf.FORMAT)}
+FORMATS: dict[str, ExportFormat] = {
+    x.name: x
+    for x in (fmu.FORMAT, c_sources.FORMAT, script.FORMAT, mjcf.FORMAT, urdf.FORMAT, sdf.FORMAT, dxf.FORMAT, svg.FORMAT)
+}
 
 
 def format_of(path: Any, named: str | None = None) -> ExportFormat:

@@ -19,7 +19,7 @@ _NAMES = {
     GUIDES: r"guide|slider|slot|rail|f(ü|ue)hrung",
     OUTLINES: r"outline|contour|kontur|umriss",
     OTHER: r"dim|text|note|annot|title|border|hatch|cent(er|re)|constr|hidden|defpoint|path|curve|position|name|label|legend|spring|gear"
-    r"|drive|scale|sheet|view|bema(ß|ss)|schrift|mitte|hilf",
+    r"|drive|cylinder|damper|scale|sheet|view|bema(ß|ss)|schrift|mitte|hilf",
     LINKS: r"0\Z|links?\Z|links?[ _-]|linkage|bod(y|ies)|bars?\Z|rods?\Z|member|mechanism|sketch|layer|visible|glied|skizze|ebene|svg",
 }
 

@@ -96,8 +96,9 @@ def linkage_of(sketch: Sketch, *, pins: Any = None, links: Any = None, ground: A
             f"Layers: {listed(sketch.layers)}. Name those of the links (--links LAYER), or a larger --tolerance.",
             sketch.source,
         )
+    _mark_ground(out, roles, ground)
     _find_guides(out, roles)
-    _find_ground(out, roles, ground)
+    _find_ground(out)
     _settle(out)
     return out
 
@@ -190,6 +191,10 @@ def _joined_strokes(out: SketchLinkage, strokes: list[Stroke], roles: Roles) -> 
     for k, s in enumerate(strokes):
         if len(s.groups) > common:
             groups.join(k, blocks.setdefault(s.groups[common], k))
+    named: dict[tuple[str, str], int] = {}
+    for k, s in enumerate(strokes):
+        if s.name:
+            groups.join(k, named.setdefault((s.layer, s.name), k))
     at_pin: dict[tuple[str, int], int] = {}
     for k, s in enumerate(strokes):
         for pin in touched[k]:
@@ -267,15 +272,17 @@ def _find_guides(out: SketchLinkage, roles: Roles) -> None:
         length = float(np.linalg.norm(d))
         straight = length > 0.0 and max(from_segment(np.array([s.points[0], s.points[-1]]), tuple(p)) for p in s.points) <= out.tolerance
         on = [i for i, p in enumerate(out.pins) if straight and from_segment(s.points, p.at) <= max(out.tolerance, p.radius)]
-        used = [i for i in on if any(i in x.pins for x in out.links)]
-        if len(used) == 1:
-            if not any(g.pin == used[0] for g in out.guides):
-                out.guides.append(SketchGuide(used[0], (float(d[0] / length), float(d[1] / length))))
-        elif not straight:
+        if not out.ground:  # pins where one bar ends are slid; others may be fixed
+            on = [i for i in on if _users(out, i) == 1] if len(on) > 1 else on
+        for i in on:
+            if _users(out, i) and not out.pins[i].grounded and not any(g.pin == i for g in out.guides):
+                out.guides.append(SketchGuide(i, (float(d[0] / length), float(d[1] / length))))
+        if not straight:
             out.dropped.append(f"a guide on layer '{s.layer}' that is not straight; add it to the file by hand")
 
 
-def _find_ground(out: SketchLinkage, roles: Roles, given: Any) -> None:
+def _mark_ground(out: SketchLinkage, roles: Roles, given: Any) -> None:
+    """Pins that lines of the ground touch, and those named."""
     for s in out.sketch.strokes:
         if roles.of[s.layer] == GROUND:
             for v in s.vertices:
@@ -285,6 +292,10 @@ def _find_ground(out: SketchLinkage, roles: Roles, given: Any) -> None:
     wanted = [] if given is None else [given] if isinstance(given, str) else [str(x) for x in given]
     for p in out.pins:
         p.grounded = p.grounded or p.name in wanted
+
+
+def _find_ground(out: SketchLinkage) -> None:
+    """Where no ground is marked, ends of bars where no other bar is."""
     if out.ground:
         return
     slid = {g.pin for g in out.guides}
