@@ -18,7 +18,11 @@ def run(given: argparse.Namespace) -> None:
     outputs.check([(given.output, files.MODELS if chosen is None else chosen.endings)], given.force)
     more = {} if chosen is None else settings(chosen, given)
     m = loading.load(given)
-    written, lost = ([str(m.save(given.output))], []) if chosen is None else write(chosen, m, given.output, more)
+    if chosen is None:  # a drawing has a model file of its own, with comments
+        save = m.rewrite if given.model.lower().endswith(files.SKETCHES) else m.save
+        written, lost = [str(save(given.output))], []
+    else:
+        written, lost = write(chosen, m, given.output, more)
     if given.json:
         found = {"model": m.name, "format": "yaml" if chosen is None else chosen.name, "files": written, "lost": lost}
         outputs.print_json("convert/1", found | ({"import": m.imported.as_dict()} if m.imported else {}))
@@ -33,7 +37,7 @@ COMMAND = CliCommand(
     name="convert",
     help="a model of one program as a file of another: URDF, SDF, MJCF, YAML and all export formats",
     about="Read a model of any format and write it in another; the endings decide. The report of the import is printed. "
-    f"Read: YAML, URDF with loops, SDF, MJCF. Written: {_KINDS}.",
+    f"Read: YAML, URDF with loops, SDF, MJCF, DXF and SVG. Written: {_KINDS}.",
     examples=(
         "linkwright convert four-bar four-bar.xml",
         "linkwright convert wiper wiper.yaml --param crank.mass=0.4",

@@ -39,7 +39,7 @@ EPILOG = """examples:
   linkwright wiper --help
 
 exit codes: 0 success, 1 cannot be done (the reason is on stderr), 2 wrong usage, 130 interrupted, 143 terminated"""
-MODEL_ENDINGS = (*files.MODELS, *files.ROBOTS, *files.RUNS)
+MODEL_ENDINGS = (*files.MODELS, *files.ROBOTS, *files.SKETCHES, *files.RUNS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -110,7 +110,7 @@ def _page(argv: list[str]) -> int:
         _unknown(given.model)
     ending = os.path.splitext(given.model)[1].lower()
     if ending and ending not in MODEL_ENDINGS and os.path.isfile(given.model):
-        models, runs = _one_of(*files.MODELS, *files.ROBOTS), _one_of(*files.RUNS)
+        models, runs = _one_of(*files.MODELS, *files.ROBOTS, *files.SKETCHES), _one_of(*files.RUNS)
         raise UsageError(
             f"'{given.model}' is no model and no run: a model's file ends in {models}, a saved run in {runs}."
         )

@@ -43,7 +43,7 @@ def run(given: argparse.Namespace) -> None:
 
 def is_sketch(start: str) -> bool:
     """True if a model is to begin with a drawing."""
-    return start.lower().endswith((".dxf", ".svg"))
+    return start.lower().endswith(files.SKETCHES)
 
 
 def _from_sketch(path: Path, given: argparse.Namespace) -> None:
@@ -54,15 +54,13 @@ def _from_sketch(path: Path, given: argparse.Namespace) -> None:
     chosen = {name: value for name in SKETCH_OPTIONS if (value := getattr(given, name)) is not None}
     found = read_sketch(given.start, model_name(path.stem), **chosen)
     files.write_text(path, files.MODELS, files.signed(found.text))
-    report = {"inferred": list(found.report.inferred), "dropped": list(found.report.dropped)}
     if given.json:
         facts = {"file": str(path), "name": model_name(path.stem), "from": given.start, "kind": "sketch"}
-        outputs.print_json("new/1", facts | report)
+        outputs.print_json("new/1", facts | {"import": found.report.as_dict()})
     outputs.report_files([str(path)], given.json)
     if not given.json:
-        lines = [f"from {given.start} ({found.report.format})", *report["inferred"], *(f"left out: {x}" for x in report["dropped"])]
         word = shlex.quote(str(path))
-        console.show("\n".join(console.wrapped(x, 2) for x in lines))
+        console.show(str(found.report))
         print(f"Now:\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}")
 
 

@@ -52,3 +52,4 @@ class Imported:
     closing: tuple[str, ...] = ()
     report: ImportReport = field(default_factory=lambda: ImportReport("", ""))
     points_only: tuple[str, ...] = ()  # closing hinges of which the file's own program closes the point alone
+    text: str = ""  # model file that the description was read from, where the importer wrote one

@@ -32,5 +32,8 @@ def description(model: str | os.PathLike[str] | Mapping[str, Any], folders: Any 
 def _imported(path: Path, folders: Any, changes: dict[str, Any]) -> Description:
     chosen = importer_of(path)
     options = {name: changes.pop(name) for name in chosen.options if name in changes}
-    found = with_masses(understand(chosen.read(path, folders=folders, **options)))
+    read = chosen.read(path, folders=folders, **options)
+    if read.text:  # a model file already, with nothing to be understood
+        return modelfile.read_made(read.text, path, with_masses(read).report, **changes)
+    found = with_masses(understand(read))
     return modelfile.read_converted(found.description, path, found.report, **changes)

@@ -18,6 +18,7 @@ TABLES = (".csv", ".xlsx", ".npz", ".parquet")
 RUNS = (".npz", ".parquet")
 MODELS = (".yaml", ".yml")
 ROBOTS = (".urdf", ".sdf", ".world", ".xml", ".mjcf")  # models of other programs
+SKETCHES = (".dxf", ".svg")  # drawings of linkages
 ANIMATIONS = (".gif", ".mp4")
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "PICTURES",
     "ROBOTS",
     "RUNS",
+    "SKETCHES",
     "TABLES",
     "CsvTable",
     "TableError",

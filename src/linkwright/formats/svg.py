@@ -35,7 +35,7 @@ def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
     for name in drawing.used_layers:
         look = LAYERS[name]
         dashes = f' stroke-dasharray="{" ".join(_n(2.0 * drawing.width * x) for x in look.dashes)}"' if look.dashes else ""
-        paint = f'fill="none" stroke="{look.colour}" stroke-width="{_weight(look, drawing)}"{dashes} stroke-linejoin="round" stroke-linecap="round"'
+        paint = f'fill="none" stroke="{look.colour}" stroke-width="{_weight(look, drawing)}"{dashes} stroke-linejoin="round"'
         paint = f'fill="{look.colour}" stroke="none"' if name == "NAMES" else paint
         lines.append(f'<g id="{name}" inkscape:groupmode="layer" inkscape:label="{name}" {paint}>')
         lines += [_element(x, drawing) for x in drawing.things if x.layer == name]

@@ -1,7 +1,7 @@
 """Outlines of links round their bearing eyes: a line or polygon through pins, offset by the radius of an eye, with arcs at its corners.
 
-A contour is a closed row of (x, y, bulge); the bulge is the tangent of a quarter of the angle of the arc to the next point, counterclockwise
-positive, 0 for a straight line, as DXF has it.
+A contour is a closed row of (x, y, bulge); the bulge is the tangent of a quarter of the angle of the arc to the next point,
+counterclockwise positive, 0 for a straight line, as DXF has it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ def link_outline(points: np.ndarray, closed: bool, radius: float) -> list[Contou
     p = _distinct(np.asarray(points, dtype=float)[:, :2])
     if len(p) == 1:
         return [circle_contour(p[0], radius)]
-    if closed and len(p) > 2:
-        ring = p if _area(p) > 0.0 else p[::-1]
-    else:
-        ring = np.vstack([p, p[-2:0:-1]])  # there and back: both sides
-    found = _offset(ring, radius)
+    both_sides = np.vstack([p, p[-2:0:-1]])  # there and back
+    plate = p if _area(p) > 0.0 else p[::-1]
+    found = _offset(plate if closed and len(p) > 2 else both_sides, radius)
     if found is not None:
         return [found]
     pairs = zip(p, np.roll(p, -1, axis=0) if closed else p[1:], strict=False)

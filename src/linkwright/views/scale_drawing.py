@@ -132,8 +132,8 @@ class ScaleDrawing:
 def scale_drawing(
     mechanism: Any, *, positions: int = 8, trace: Sequence[str] | None = None, width: Any = None, bore: Any = None
 ) -> ScaleDrawing:
-    """Return the drawing of a planar Mechanism at its start. `positions`: centre lines at that many places of the turn; `trace`: points whose
-    paths are drawn (default: marked ones); `width` of the links and `bore` of their eyes (lengths; default by size)."""
+    """Return the drawing of a planar Mechanism at its start. `positions`: centre lines at that many places of the turn; `trace`: points
+    whose paths are drawn (default: marked ones); `width` of the links and `bore` of their eyes (lengths; default by size)."""
     system = mechanism.system
     if not system.description.planar:
         raise UsageError("drawings to scale are of planar mechanisms; this one is spatial. m.picture and m.page show it in space.")

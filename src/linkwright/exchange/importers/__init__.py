@@ -12,12 +12,12 @@ from typing import Any
 
 from linkwright import files
 from linkwright.errors import ModelError, Source
-from linkwright.exchange.importers import mjcf, sdf, urdf
+from linkwright.exchange.importers import mjcf, sdf, sketch, urdf
 from linkwright.exchange.importers.base import ImportFormat
 from linkwright.exchange.xml_reading import root_name
 
-IMPORTERS: dict[str, ImportFormat] = {x.name: x for x in (urdf.FORMAT, sdf.FORMAT, mjcf.FORMAT)}
-ENDINGS = files.ROBOTS
+IMPORTERS: dict[str, ImportFormat] = {x.name: x for x in (urdf.FORMAT, sdf.FORMAT, mjcf.FORMAT, sketch.FORMAT)}
+ENDINGS = (*files.ROBOTS, *files.SKETCHES)
 
 
 def is_importable(path: Any) -> bool:
@@ -26,7 +26,9 @@ def is_importable(path: Any) -> bool:
 
 
 def importer_of(path: Path) -> ImportFormat:
-    """The format of a file, by its outermost element, whatever its ending."""
+    """The format of a file, by its outermost element, whatever its ending; of a drawing by its ending."""
+    if path.suffix.lower() in sketch.FORMAT.endings:
+        return sketch.FORMAT
     root = root_name(path)
     for x in IMPORTERS.values():
         if root in x.roots:

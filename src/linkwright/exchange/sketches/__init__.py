@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +25,8 @@ from linkwright.exchange.sketches.naming import name_everything, usable
 from linkwright.exchange.sketches.writing import chosen_drive, model_text
 from linkwright.model import file as modelfile
 
-ENDINGS = (".dxf", ".svg")
-OPTIONS = {
-    "pins": "layer of the pins (default: by its name, else every circle and point)",
-    "links": "layers of the links (default: by their names)",
-    "ground": "layer of the ground, or names of fixed pins (default: layer 'ground')",
-    "tolerance": "distance within which a line touches a pin (default: 1/1000 of the drawing's size)",
-    "unit": "unit of length, in place of the file's",
-}
+ENDINGS = files.SKETCHES
+NO_MASSES = "no masses: a drawing has none; without them there is motion, but no torques and loads"
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,8 @@ class SketchModel:
 def read_sketch(
     path: str | os.PathLike[str], name: str | None = None, *, tolerance: Any = None, unit: str | None = None, **layers: Any
 ) -> SketchModel:
-    """Return the model of a DXF or SVG file. Options: `OPTIONS`; `name` is that of the model (default: that of the file)."""
+    """Return the model of a DXF or SVG file. `layers`: `pins`, `links`, `ground`, as of `exchange.importers.sketch`; `name` is that of the
+    model (default: that of the file)."""
     place = Path(path)
     ending = place.suffix.lower()
     if ending not in ENDINGS:
@@ -63,7 +58,8 @@ def read_sketch(
     name_everything(out)
     text = model_text(out, name or usable(place.stem) or "sketch")
     description = modelfile.read_text(text, f"model of {place.name}")
-    return SketchModel(text, _report(out), Imported(description, (), _report(out)))
+    report = _report(out)
+    return SketchModel(text, replace(report, warnings=(NO_MASSES,)), Imported(description, (), report, text=files.signed(text)))
 
 
 def _length(given: Any) -> float | None:
@@ -91,11 +87,11 @@ def _report(out: SketchLinkage) -> ImportReport:
         layers = ", ".join(sorted({s.layer for s in x.strokes}))
         count = f"{len(x.strokes)} lines" if len(x.strokes) > 1 else "one line" if len(x.strokes[0].vertices) == 2 else "one polyline"
         became.append(f"link {x.name}: {count} on layer '{layers}' through {', '.join(out.pins[i].name for i in x.pins)}")
-    became += [f"guide at {out.pins[g.pin].name}: a slider on the ground" for g in out.guides]
+    for g in out.guides:
+        became.append(f"guide at {out.pins[g.pin].name}: {'a block' if g.link is None else g.link.name} slides on the ground")
     drive = chosen_drive(out)
     assumed = [] if drive is None else [f"drive at {drive.joint}, {drive.speed}: {drive.why}"]
-    none = ["no masses: a drawing has none; without them there is motion, but no torques and loads"]
-    return ImportReport(out.sketch.file, out.sketch.format, (*became, *out.inferred, *assumed, *none), tuple(out.dropped))
+    return ImportReport(out.sketch.file, out.sketch.format, (*became, *out.inferred, *assumed), tuple(out.dropped))
 
 
-__all__ = ["ENDINGS", "OPTIONS", "SketchModel", "read_sketch"]
+__all__ = ["ENDINGS", "SketchModel", "read_sketch"]

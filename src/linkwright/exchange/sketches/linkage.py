@@ -50,10 +50,11 @@ class SketchLink:
 
 @dataclass
 class SketchGuide:
-    """A straight guide of the ground through a pin."""
+    """A straight guide of the ground through a pin; `link` slides on it, or where it is None a block hinged at the pin."""
 
     pin: int
     axis: Place
+    link: SketchLink | None = None
 
 
 @dataclass
@@ -276,9 +277,26 @@ def _find_guides(out: SketchLinkage, roles: Roles) -> None:
             on = [i for i in on if _users(out, i) == 1] if len(on) > 1 else on
         for i in on:
             if _users(out, i) and not out.pins[i].grounded and not any(g.pin == i for g in out.guides):
-                out.guides.append(SketchGuide(i, (float(d[0] / length), float(d[1] / length))))
+                axis = float(d[0] / length), float(d[1] / length)
+                slid = _along(out, i, axis)
+                if slid is None or all(g.link is not slid for g in out.guides):
+                    out.guides.append(SketchGuide(i, axis, slid))
         if not straight:
             out.dropped.append(f"a guide on layer '{s.layer}' that is not straight; add it to the file by hand")
+
+
+def _along(out: SketchLinkage, pin: int, axis: Place) -> SketchLink | None:
+    """A link through a pin whose pins and ends all lie along an axis: a ram or piston drawn in line with its guide."""
+    x, y = out.pins[pin].at
+
+    def off(at: Place) -> float:
+        return abs((at[0] - x) * axis[1] - (at[1] - y) * axis[0])
+
+    for link in out.links:
+        places = [*(out.pins[i].at for i in link.pins), *link.ends]
+        if pin in link.pins and len(places) > 1 and all(off(at) <= out.tolerance for at in places):
+            return link
+    return None
 
 
 def _mark_ground(out: SketchLinkage, roles: Roles, given: Any) -> None:
@@ -295,7 +313,7 @@ def _mark_ground(out: SketchLinkage, roles: Roles, given: Any) -> None:
 
 
 def _find_ground(out: SketchLinkage) -> None:
-    """Where no ground is marked, ends of bars where no other bar is."""
+    """Take ends of bars where no other bar is as fixed, if no ground is marked."""
     if out.ground:
         return
     slid = {g.pin for g in out.guides}

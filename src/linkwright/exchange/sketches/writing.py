@@ -72,7 +72,8 @@ def _bodies(out: SketchLinkage) -> list[str]:
         inside = ", pins inside its outline" if x.enclosing else ""
         lines.append(f"  {x.name}: {{{_parts(out, x)}}}    # layer {_plain(layers)}{inside}")
     for k, g in enumerate(out.guides):
-        lines.append(f"  {_slider(k)}: {{pins: [{out.pins[g.pin].name}]}}    # on its guide")
+        if g.link is None:
+            lines.append(f"  {_slider(k)}: {{pins: [{out.pins[g.pin].name}]}}    # on its guide")
     return lines
 
 
@@ -88,7 +89,8 @@ def _guides(out: SketchLinkage) -> list[str]:
     lines = ["", "joints:"]
     for k, g in enumerate(out.guides):
         axis = ", ".join(_number(a) for a in g.axis)
-        where = f"between: [ground, {_slider(k)}], at: {out.pins[g.pin].name}, axis: [{axis}]"
+        body = _slider(k) if g.link is None else g.link.name
+        where = f"between: [ground, {body}], at: {out.pins[g.pin].name}, axis: [{axis}]"
         lines.append(f"  {_guide(k)}: {{type: prismatic, {where}}}")
     return lines
 

@@ -4,7 +4,7 @@
 `save(description, path)`; `quantity`, `convert`, `parse_unit`, `display_unit` for numbers with units.
 """
 
-from linkwright.model.file.converted import read_converted
+from linkwright.model.file.converted import read_converted, read_made
 from linkwright.model.file.editing import edited, rewrite
 from linkwright.model.file.nodes import MOST_BYTES
 from linkwright.model.file.reader import LINK, read, read_enclosed, read_text, redesigned, reread
@@ -22,6 +22,7 @@ __all__ = [
     "read",
     "read_converted",
     "read_enclosed",
+    "read_made",
     "read_text",
     "redesigned",
     "reread",

@@ -28,6 +28,12 @@ def read_converted(made: Description, path: Path, origin: Any, /, **overrides: A
     return describe(Document(root, path.parent, made.name, overrides, origin=origin))
 
 
+def read_made(text: str, path: Path, origin: Any, /, **overrides: Any) -> Description:
+    """The description of a model file that was made from the file `path`; `origin` goes with the document."""
+    where = f"model of {files.shown(path.name)}"
+    return describe(Document(from_text(text, where), path.parent, path.stem, overrides, text, origin=origin))
+
+
 def _places(made: Description, key: str) -> dict[str, Source]:
     """Lines of the original file by the names in a section."""
     if key == "drive":

@@ -13,7 +13,7 @@ SEE = "docs/limits.md#what-to-use-instead"
 
 _FILES = {
     (".xacro",): "Xacro is not read; write the macros out first (xacro robot.urdf.xacro > robot.urdf) and load the URDF",
-    (".dxf", ".dwg", ".svg"): "Drawings (DXF, DWG, SVG) are not read",
+    (".dwg",): "DWG is not read; save the drawing as DXF",
     (".step", ".stp", ".iges", ".igs", ".sldasm", ".sldprt", ".ipt", ".iam", ".f3d", ".fcstd"): "CAD files are not read",
     (".adm", ".slx", ".mdl", ".sam"): "Models of other simulation programs are not read",
     (".xlsx", ".xls", ".ods"): "Spreadsheets are not read; tables of loads and references are CSV files",
@@ -36,7 +36,7 @@ def foreign(path: Path) -> str:
 def model_file(model: str | os.PathLike[str]) -> Path:
     """The file of a model given by a shipped name or a path."""
     text = os.fspath(model)
-    known = text.lower().endswith((*files.MODELS, *files.ROBOTS))
+    known = text.lower().endswith((*files.MODELS, *files.ROBOTS, *files.SKETCHES))
     looks_like_path = isinstance(model, os.PathLike) or known or os.sep in text or "/" in text
     if not looks_like_path and text in models.names():
         return models.path(text)
