@@ -1,4 +1,5 @@
-"""Draws the pictures of docs/plots.md again: runs the page's code in an empty folder and keeps what it wrote, with a palette.
+"""Draws the pictures of docs/plots.md again: runs the page's code in an empty folder and keeps what it wrote, with a palette; and the
+drawing of docs/drawings.md.
 
 python docs/make_plot_pictures.py
 """
@@ -18,6 +19,8 @@ PICTURES = {"motors": "motor"}  # file of the page -> name of its picture, where
 def main() -> None:
     from PIL import Image
 
+    import linkwright as lw
+
     page = (DOCS / "plots.md").read_text(encoding="utf-8")
     code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
     with tempfile.TemporaryDirectory() as folder:
@@ -29,6 +32,7 @@ def main() -> None:
                 picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(saved, "PNG", optimize=True)
             print(f"{saved.name}: {saved.stat().st_size / 1000:.0f} KB")
         os.chdir(DOCS)
+    lw.load("carpet-scraper").export(DOCS / "images" / "drawing-scraper.svg")
 
 
 if __name__ == "__main__":

@@ -261,13 +261,15 @@ class Mechanism:
         return snippet(self)
 
     def export(self, path: str | os.PathLike[str], *, format: str | None = None, **options: Any) -> Path:
-        """Write the mechanism for another program; the ending decides the format: .fmu, .c (and .h), .js, .xml (MJCF), .urdf, .sdf.
+        """Write the mechanism for another program; the ending decides the format: .fmu, .c (and .h), .js, .xml (MJCF), .urdf, .sdf,
+        .dxf, .svg.
 
         FMU: version ("3.0", "2.0"), kind ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque, force,
         voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or patterns),
         parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for sources only), start
         (a State), name. C: precision ("double", "single"), kernels, free, name. Script: kernels, free, name. MJCF: timestep, floor.
         URDF: dialect ("plain", "urdf+", "constraint", "loop_joint", "gepetto", "onshape", "two-parents"), zero, floor. SDF: alone, floor.
+        DXF and SVG, drawings to scale: positions (over the turn), trace (points), width and bore of the links' eyes.
         What the format cannot hold is a LossWarning, whose `lost` lists it.
         """
         from linkwright import formats

@@ -24,7 +24,7 @@ from tests.sweeps import some
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEAVY = {"JAX": pytest.mark.bridges, "PyTorch": pytest.mark.torch}  # titles of blocks that need these packages
-ENDINGS = "html|png|svg|pdf|csv|npz|parquet|gif|yaml"
+ENDINGS = "html|png|svg|pdf|csv|xlsx|npz|parquet|gif|yaml"
 WRITES = re.compile(rf"\.(?:save|page|report|plot|picture|animate|to_csv)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
 LONG = [ROOT / "docs" / f"{stem}.md" for stem in ("howto-stewart", "plots", "report", "reproduce", "sensitivity")]  # by check-slow
 ROUND_OFF = re.compile(r"\d(\.\d+)?e-1\d")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from linkwright import cli
 from linkwright.errors import ModelError, UsageError
 from linkwright.exchange.sketches import SketchModel, read_sketch
 from linkwright.model import file as modelfile
+from tests.cli.schemas import disagreements
 from tests.exchange.sketches.drawings import PINS, new, on, saved, stadium, wiper
 
 
@@ -238,6 +240,8 @@ def test_the_command_line_writes_a_file_that_turns(tmp_path: Path, monkeypatch: 
     said = capsys.readouterr().out
     assert "link link2: one polyline on layer 'links' through B, C, P" in said and "warning: no masses" in said and "wrote my.yaml" in said
     assert modelfile.read("my.yaml").name == "my"
+    assert cli.main(["new", "my.yaml", "--from", "sketch.dxf", "--ground", "ground", "--json"]) == 0
+    assert disagreements("new", json.loads(capsys.readouterr().out)) == []
     assert cli.main(["new", "my.yaml", "--from", "sketch.dxf"]) == 0  # not edited since: replaced
     Path("my.yaml").write_text(Path("my.yaml").read_text() + "# mine\n")
     assert cli.main(["new", "my.yaml", "--from", "sketch.dxf"]) != 0 and "--force" in capsys.readouterr().err
