@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 import pickle
 import warnings
 
@@ -172,3 +173,9 @@ def test_physics_is_that_of_the_stepper() -> None:
     wanted = [st["A"], st["E"], st["A.v"], *st["left_rod.C"], run["C.load"][0], *st["left_rod.rotation"], np.cos(st["A"]), 0.03,
               tau["A"], run["left_rod.angle.a"][0]]  # fmt: skip
     assert np.allclose(seen, wanted, rtol=1e-9, atol=1e-12)  # accelerations of another program: round-off of the solution
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(lw.UsageError, match=r"need the package gymnasium: pip install 'linkwright\[gym\]'"):
+        importlib.reload(lg)

@@ -129,6 +129,35 @@ def test_masses_and_lengths_of_every_environment() -> None:
     assert not np.array_equal(envs.reset()[0][:, 2], first[:, 2])
 
 
+def test_patterns_and_percentages_of_parameters() -> None:
+    """Numbers that a pattern finds are drawn independently, about those of the model."""
+    t = task(randomise={"*.mass": "10 %", "gravity.y": (-10.0, -9.0)}, read=["left.mass", "right.mass", "gravity.y"])
+    envs = t.vector(100)
+    envs.reset(seed=0)
+    x = envs.episodes.last
+    assert x is not None
+    assert 0.18 <= x["left.mass"].min() < 0.185 and 0.215 < x["left.mass"].max() <= 0.22  # of 0.2 kg
+    assert abs(np.corrcoef(x["left.mass"], x["right.mass"])[0, 1]) < 0.4 and x["gravity.y"].max() < -9.0
+
+
+def test_trees_and_mechanisms_without_drives() -> None:
+    """A cart with a pole: one coordinate acts, the other is drawn; no loop, no drive in the model."""
+    cart = {
+        "name": "cart-pole", "plane": "xy", "gravity": [0, "-9.81 m/s^2"], "drawing": {"O": [0, 0], "P": [0, 0.5]},
+        "bodies": {"ground": {"points": ["O"]}, "cart": {"points": ["O"], "mass": 1, "inertia": 0.1, "com": "O"},
+                   "pole": {"points": ["O", "P"], "mass": 0.1, "com": "P", "inertia": 0.001}},
+        "joints": {"rail": {"type": "prismatic", "connect": ["ground.O", "cart.O"], "axis": [1, 0]},
+                   "hinge": {"type": "revolute", "connect": ["cart.O", "pole.O"]}},
+    }  # fmt: skip
+    t = task(cart, observe=["rail", "hinge", "pole.P.y"], act={"rail": "10 N"}, start={"hinge": ("-5 deg", "5 deg")},
+             reward=lambda x: x["pole.P.y"], horizon=20)  # fmt: skip
+    envs = t.vector(6)
+    first = envs.reset(seed=0)[0]
+    for _ in range(20):
+        seen = envs.step(np.zeros((6, 1)))[0]
+    assert np.ptp(first[:, 1]) > 0.03 and (np.abs(seen[:, 1]) > np.abs(first[:, 1])).all()  # it falls over
+
+
 # ---------------------------------------------------------------- ends
 
 
@@ -205,6 +234,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "range": ({"start": {"A": (1.0, 2.0, 3.0)}}, r"\(low, high\), not 3 values"),
     "parameter": ({"randomise": {"right.weight": (1, 2)}}, "right.weight"),
     "no unit": ({"goal": {"level": "3 mm"}}, "write a number"),
+    "no goal": ({"observe": ["goal.A"]}, "the task has no goal"),
     "drawn": ({"start": 3.0}, "dicts of ranges"),
 }
 
@@ -240,6 +270,8 @@ def test_mistakes_in_calls() -> None:
         (lambda: envs.step(np.zeros((2, 1))), r"call reset\(\) before"),
         (lambda: envs.reset(seed=[1]), "2 of them"),
         (lambda: envs.reset(seed=-1), "0 or more"),
+        (lambda: envs.reset(seed=1.5), "0 or more"),
+        (lambda: task().env().reset(seed=-1), "0 or more, not -1"),
         (lambda: envs.reset(seed=0) and envs.step(np.zeros((3, 1))), r"shape \(3, 1\); they need \(2, 1\): A"),
         (lambda: envs.step(np.array([[0.0], [np.nan]])), "environment 1 for 'A' is not a finite number"),
         (lambda: envs.step("no"), "numbers from -1 to 1"),

@@ -10,7 +10,7 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.gym.episodes import Episodes
 from linkwright.gym.task import Task
-from linkwright.gym.vector import metadata_of, render_mode_of, spaces
+from linkwright.gym.vector import is_seed, metadata_of, render_mode_of, spaces
 
 FIRST = np.zeros(1, dtype=np.int64)
 
@@ -26,7 +26,9 @@ class MechanismEnv(gymnasium.Env):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin a new episode; return the observation and an empty dict. options: values by name that replace drawn ones, in SI."""
-        super().reset(seed=seed)
+        if seed is not None and not is_seed(seed):
+            raise UsageError(f"seed is a whole number of 0 or more, not {seed!r}.")
+        super().reset(seed=None if seed is None else int(seed))
         if seed is not None:
             self.episodes.seed(np.array([int(seed) % 2**64], dtype=np.uint64))
         elif not self._begun:
@@ -39,7 +41,12 @@ class MechanismEnv(gymnasium.Env):
         """Advance by one step; return observation, reward, terminated, truncated and info."""
         if not self._begun:
             raise UsageError("call reset() before the first step().")
-        found = self.episodes.step(np.asarray(action)[None], None)
+        given = np.asarray(action)
+        if given.shape != self.action_space.shape:
+            raise UsageError(
+                f"the action has shape {given.shape}; it needs {self.action_space.shape}: {', '.join(self.episodes.act.names)}."
+            )
+        found = self.episodes.step(given[None], None)
         info: dict[str, Any] = {} if found.success is None else {"is_success": bool(found.success[0])}
         if found.failed is not None:
             info["failure"] = self.episodes.why(FIRST)[0]

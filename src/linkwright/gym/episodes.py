@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
-from linkwright.gym.limits import action_map, draw_of, scales
+from linkwright.gym.limits import action_map, draw_of, draw_of_parameters, scales
 from linkwright.gym.named_arrays import NamedArrays
 from linkwright.gym.random import RowRandom
 from linkwright.gym.reading import ChannelReader, inner
@@ -61,12 +61,15 @@ class Episodes:
         task, core = self.task, self.system.core
         self.stepper = self.system.stepper(self.n, dt=task.dt, substeps=task.substeps, integrator=task.integrator, threads=threads)
         names = {what: task.drawn_names(getattr(task, what)) for what in ("start", "goal", "randomise")}
-        self.free = [name for name in names["randomise"]]
+        self.free = list(core.kernels.entries["free"])
         self.posed = [name for name in names["goal"] if name in core.drive_names]
         plain = [f"{GOAL}{name}" for name in names["goal"] if name not in self.posed]
         efforts = {name: int(place) for name, place in zip(self.act.names, self.act.columns, strict=True)}
         wanted = list(dict.fromkeys([*task.observe, *task.read]))
         own = {*plain, *task.define, *self.free, ACTION}
+        for name in wanted:
+            if task.goal is None and name.startswith(GOAL) and name not in own:
+                raise UsageError(f"'{name}' is read, but the task has no goal: give goal={{...}}, ranges of drives or plain numbers.")
         goals = [name.removeprefix(GOAL) for name in wanted if self.posed and name.startswith(GOAL) and name not in own]
         goals = list(dict.fromkeys([*self.posed, *goals]))
         channels = [name for name in wanted if name not in own and not (self.posed and name.startswith(GOAL))]
@@ -90,11 +93,10 @@ class Episodes:
         task, core = self.task, self.system.core
         for name in names["start"]:
             core.assembler.targets.part(name.removesuffix(".v"))  # refuses what is no coordinate
-        kinds = {p.name: p.kind for p in self.system.free}
         self.draws = [
             draw_of("start", task.start, names["start"], self.reader.dimension),
             draw_of("goal", task.goal, names["goal"], self.reader.dimension),
-            draw_of("randomise", task.randomise, names["randomise"], lambda name: kinds.get(name, "")),
+            draw_of_parameters(task.randomise, names["randomise"], core),
         ]
 
     def _dimension(self, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,7 @@ from linkwright.motion.targets import VelocityEntry
 if TYPE_CHECKING:
     from linkwright.gym.random import RowRandom
     from linkwright.gym.task import Task
+    from linkwright.motion.compiled import Compiled
     from linkwright.system.system import System
 
 
@@ -166,6 +168,29 @@ def draw_of(what: str, drawn: Any, names: list[str], dimension: Callable[[str], 
             both = (value, value)
         ranges[str(name)] = both
     return Draw(what, tuple(names), ranges, None)
+
+
+PERCENT = re.compile(r"\s*(\d+(?:\.\d*)?)\s*%\s*")
+
+
+def draw_of_parameters(drawn: Any, names: list[str], core: Compiled) -> Draw:
+    """Ranges of named numbers of the model: patterns stand for all that fit, "10 %" is a range about the number of the model."""
+    free = {p.name: p for p in core.free}
+    if not isinstance(drawn, Mapping):
+        for name in names:
+            if name not in free:
+                raise UsageError(f"randomise: the function returned '{name}', which is a pattern or no number of the model.")
+        return Draw("randomise", tuple(names), {}, drawn)
+    ranges: dict[str, tuple[float, float]] = {}
+    for pattern, given in drawn.items():
+        share = PERCENT.fullmatch(given) if isinstance(given, str) else None
+        for p in core.chosen(str(pattern)):
+            if share is None:
+                ranges |= draw_of("randomise", {p.name: given}, [p.name], lambda _, kind=p.kind: kind).ranges
+            else:
+                about = 0.01 * float(share[1]) * abs(p.value)
+                ranges[p.name] = (p.value - about, p.value + about)
+    return Draw("randomise", tuple(ranges), ranges, None)
 
 
 def _kind(name: str, given: Any, dimension: Callable[[str], str]) -> str:

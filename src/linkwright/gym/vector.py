@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,11 @@ def render_mode_of(given: str | None) -> str | None:
     if given is not None and given not in RENDER_MODES:
         raise UsageError(f"render_mode is None or one of {', '.join(RENDER_MODES)}, not {given!r}.")
     return given
+
+
+def is_seed(given: Any) -> bool:
+    """True for a whole number of 0 or more."""
+    return isinstance(given, (int, np.integer)) and not isinstance(given, bool) and given >= 0
 
 
 def metadata_of(task: Task) -> dict[str, Any]:
@@ -97,9 +103,9 @@ class MechanismVectorEnv(VectorEnv):
             self.episodes.seed(self.np_random.integers(2**63, size=self.num_envs, dtype=np.uint64))
         if seed is None:
             return
-        one = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
-        seeds = [int(seed) + i for i in range(self.num_envs)] if one else list(seed)
-        if len(seeds) != self.num_envs or any(s is not None and (isinstance(s, bool) or int(s) != s or s < 0) for s in seeds):
+        one = is_seed(seed)
+        seeds = [int(seed) + i for i in range(self.num_envs)] if one else list(seed) if isinstance(seed, Iterable) else []
+        if len(seeds) != self.num_envs or not all(s is None or is_seed(s) for s in seeds):
             raise UsageError(f"seed is a whole number of 0 or more, or {self.num_envs} of them.")
         if one:
             self._np_random, self._np_random_seed = seeding.np_random(int(seed))
