@@ -285,3 +285,22 @@ def test_mistakes_in_calls() -> None:
     ):
         with pytest.raises(lw.UsageError, match=message):
             call()
+
+
+# ---------------------------------------------------------------- shipped tasks can be solved
+
+
+def test_simple_controllers_solve_shipped_tasks() -> None:
+    """A proportional law holds the speed of the crank within 0.2 rad/s most of the time; one with damping brings the platform to its pose
+    in most episodes. Signs, scales and limits of the tasks are therefore right; a policy has room to do better."""
+    envs = gymnasium.make_vec("linkwright/CrankSpeed-v0", num_envs=16)
+    seen, held = envs.reset(seed=0)[0], []
+    for k in range(500):
+        seen, _, _, _, infos = envs.step(10.0 * (seen[:, 3:] - seen[:, 2:3]))
+        held.append(infos["is_success"].mean() if k > 300 else 1.0)
+    assert np.mean(held[301:]) > 0.6
+    envs = gymnasium.make_vec("linkwright/StewartPose-v0", num_envs=16)
+    seen = envs.reset(seed=0)[0]
+    for _ in range(199):
+        seen, rewards, _, _, infos = envs.step(0.18 + 3.0 * (seen[:, 12:] - seen[:, :6]) - 1.2 * seen[:, 6:12])
+    assert infos["is_success"].mean() > 0.6 and rewards.mean() > 0.85

@@ -102,8 +102,8 @@ def crank_speed() -> Task:
         start={"A": ("0 deg", "360 deg"), "A.v": ("0 rad/s", "2 rad/s")},
         goal={"speed": (4.0, 10.0)},
         randomise={"rocker.mass": ("0.2 kg", "0.8 kg")},
-        dt="10 ms",
-        substeps=4,
+        dt="5 ms",
+        substeps=2,
         horizon="3 s",
     )
 
@@ -144,8 +144,8 @@ def stewart_pose() -> Task:
         start=reach,
         goal=reach,
         define={"error": platform_error},
-        dt="20 ms",
-        substeps=4,
+        dt="10 ms",
+        substeps=2,
         horizon="2 s",
     )
 
