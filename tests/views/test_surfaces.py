@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from PIL import Image
 
 import linkwright as lw
+from linkwright.model.file.reader import read_enclosed
+from linkwright.model.file.writer import write
 from linkwright.model.meshes import primitive
 from linkwright.views.animation import animate
 from linkwright.views.picture import draw
@@ -135,6 +138,16 @@ def test_a_missing_mesh_is_drawn_by_its_bars_with_a_warning(tmp_path: Path, monk
     (tmp_path / "broken.stl").write_bytes(b"no mesh")
     with pytest.warns(UserWarning, match="is not an STL file"):
         Scene(lw.load(crank([{"mesh": "broken.stl"}])).system, None)
+
+
+def test_meshes_of_a_built_description_are_relative_to_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, "stl")
+    read = lw.load(crank([{"mesh": "plate.stl"}])).description
+    built = lw.compile(replace(read, document=None))
+    assert len(Scene(built, None).surfaces) == 1
+    with pytest.warns(UserWarning, match="came inside another file"):
+        assert not Scene(lw.compile(read_enclosed(write(read), "run.npz")), None).surfaces
 
 
 def test_a_changed_mesh_is_read_again(tmp_path: Path) -> None:

@@ -99,13 +99,14 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def mesh_path(d: Description, v: Visual) -> Path:
-    """The file of a mesh; raise `files.Unreadable` in a model that has no folder."""
+    """The file of a mesh: relative to the model's file, to the current folder where there is none. Raise `files.Unreadable` in a model
+    that came inside another file."""
     path = Path(v.file)
-    if path.is_absolute():
+    if d.document is None or path.is_absolute():
         return path
-    base = getattr(d.document, "base", None)
+    base = d.document.base
     if base is None:
-        raise files.Unreadable(path, "the model has no file of its own, to which the path is relative")
+        raise files.Unreadable(path, "the model came inside another file, which names no others")
     return base / path
 
 

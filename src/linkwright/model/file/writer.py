@@ -103,7 +103,7 @@ def save(description: Description, path: str | os.PathLike[str]) -> Path:
 
 def with_meshes_from(d: Description, folder: Path) -> Description:
     """The description with paths of meshes that are relative to another folder."""
-    base = getattr(d.document, "base", None)
+    base = Path() if d.document is None else d.document.base
     if base is None or not any(v.file for b in d.bodies for v in b.visuals):
         return d
 
