@@ -9,7 +9,8 @@ import numpy as np
 
 from linkwright.views.style import Theme, mixed
 
-DARKEST = 0.48  # share of a colour where the light only grazes
+DARKEST = 0.2  # share of the light on a face that it only grazes
+DIM = 0.3  # luminance below which borders are lighter than the colour
 
 
 def shaded(corners: np.ndarray, colour: Any, towards: np.ndarray, look: Theme) -> np.ndarray:
@@ -20,8 +21,14 @@ def shaded(corners: np.ndarray, colour: Any, towards: np.ndarray, look: Theme) -
     light = towards + np.array([-0.35 * towards[1], 0.35 * towards[0], 0.75])
     light /= np.linalg.norm(light)
     bright = DARKEST + (1.0 - DARKEST) * np.clip(normals @ light, 0.0, 1.0)
-    base, dark = np.array(mixed(colour, look.paper, 0.5 * look.lighten)), np.array(mixed(colour, look.ink, 0.6))
+    base, dark = np.array(mixed(colour, "#ffffff", 0.5 * look.lighten)), np.array(mixed(colour, "#101820", 0.55))
     return dark + bright[:, None] * (base - dark)
+
+
+def border(colour: Any) -> tuple[float, float, float]:
+    """The colour of a line around a surface: darker, around dark ones lighter."""
+    r, g, b = mixed(colour, colour, 0.0)
+    return mixed(colour, "#ffffff", 0.3) if 0.3 * r + 0.6 * g + 0.1 * b < DIM else mixed(colour, "#101820", 0.55)
 
 
 def add_image(axes: Any, pixels: np.ndarray, at: tuple[float, float], size: tuple[float, float], z: float) -> None:

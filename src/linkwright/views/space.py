@@ -13,7 +13,7 @@ from linkwright.views.outlines import hull
 from linkwright.views.planar import colours, drawn_bodies
 from linkwright.views.raster import Seen, image
 from linkwright.views.scene import Scene, Stage
-from linkwright.views.shading import add_image, shaded
+from linkwright.views.shading import add_image, border, shaded
 from linkwright.views.sheet import Sheet, nice_length
 from linkwright.views.style import PALETTE, Theme, mixed
 
@@ -120,21 +120,21 @@ class Spatial:
 
         if not self.scene.surfaces:
             return
-        names = list(dict.fromkeys(s.body for s in self.scene.surfaces))
+        painted = [(s.body, s.colour or self.colours.get(s.body, self.look.faint)) for s in self.scene.surfaces]
+        kinds = list(dict.fromkeys(painted))
         corners, colours, owners, shadows = [], [], [], []
-        for s in self.scene.surfaces:
+        for s, kind in zip(self.scene.surfaces, painted, strict=True):
             seen = Surface(self.seen(stage.place(s.node, s.surface.vertices)), s.surface.faces)
-            colour = s.colour or self.colours.get(s.body, self.look.faint)
             corners.append(seen.corners)
-            colours.append(shaded(seen.corners, colour, _towards(axes), self.look))
-            owners.append(np.full(len(seen.faces), names.index(s.body)))
+            colours.append(shaded(seen.corners, kind[1], _towards(axes), self.look))
+            owners.append(np.full(len(seen.faces), kinds.index(kind)))
             shadows += [np.column_stack([line, np.full(len(line), floor)]) for line in outline(seen)[:1]]
         colour = mixed(self.look.faint, self.look.paper, 0.7)
         axes.add_collection3d(Poly3DCollection(shadows, facecolors=[colour], edgecolors=[colour], linewidths=0.5, zorder=1, clip_on=False))
         width, height = (round(self.dpi * float(x)) for x in figure.get_size_inches())
         sharp = self.dpi / 72.0
         on_screen = on_paper(figure, axes, np.concatenate(corners).reshape(-1, 3), depth=True) * np.array([sharp, sharp, 1.0])
-        edges = np.array([mixed(self.colours.get(b, self.look.faint), self.look.ink, 0.5) for b in names])
+        edges = np.array([border(colour) for _, colour in kinds])
         seen_all = Seen(on_screen.reshape(-1, 3, 3), np.concatenate(colours), np.concatenate(owners), edges)
         pixels, (x, y) = image(seen_all, width, height)
         add_image(axes, pixels, (x / self.dpi, y / self.dpi), (pixels.shape[1] / self.dpi, pixels.shape[0] / self.dpi), 9.0)

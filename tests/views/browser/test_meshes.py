@@ -102,3 +102,14 @@ def test_the_data_of_surfaces_are_small_and_exact_to_their_steps(tmp_path: Path)
         np.testing.assert_allclose(steps * x["step"] + x["low"], s.surface.vertices, atol=0.6 * max(x["step"]))
         np.testing.assert_array_equal(faces, s.surface.faces)
     assert page.stat().st_size < 1_500_000
+    assert all(x["rim"] for x in listed)
+
+
+def test_open_surfaces_have_no_rim(tmp_path: Path) -> None:
+    """What lies behind a rim's inner side would show through the openings."""
+    ball = trimesh.creation.icosphere(subdivisions=3)
+    half = trimesh.Trimesh(ball.vertices, ball.faces[ball.triangles_center[:, 2] > 0])
+    m, _ = spatial(tmp_path)
+    for mesh, rim in ((half, False), (ball, True)):
+        written(tmp_path, "glb", mesh)
+        assert meshes(Scene(m.system, None))[2]["rim"] is rim

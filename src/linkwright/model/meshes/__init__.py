@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 from linkwright.model.meshes.decimation import Surface, simplified
-from linkwright.model.meshes.outlines import outline
+from linkwright.model.meshes.outlines import closed, outline
 from linkwright.model.meshes.primitives import PRIMITIVES, primitive
 from linkwright.model.meshes.reading import MESHES, read_corners
 
-__all__ = ["MESHES", "PRIMITIVES", "Surface", "outline", "primitive", "read_corners", "simplified"]
+__all__ = ["MESHES", "PRIMITIVES", "Surface", "closed", "outline", "primitive", "read_corners", "simplified"]

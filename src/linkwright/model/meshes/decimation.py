@@ -14,6 +14,7 @@ import numpy as np
 SAME = 1e-6  # share of the size within which corners are one vertex
 FLAT = 1e-3  # planes whose normals spread less than this do not fix a place
 TRIES = 8
+MOST_IN_A_KEY = 2_000_000  # vertices whose three indices fit into one number
 MANY = 60  # times as many triangles as wanted: fewer first by a dense grid, which is quick
 
 
@@ -70,13 +71,11 @@ def _clustered(corners: np.ndarray, cell: float, *, sharp: bool) -> Surface:
     faces = cluster.reshape(-1, 3)
     faces = faces[(faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])]
     if len(faces):
-        turned = np.take_along_axis(faces, (np.argmin(faces, axis=1)[:, None] + np.arange(3)) % 3, axis=1)  # smallest index first
-        span = np.int64(count)
-        if count < 2_000_000:  # one key for three indices
-            _, at = np.unique((turned[:, 0] * span + turned[:, 1]) * span + turned[:, 2], return_index=True)
-            faces = turned[at]
-        else:
-            faces = np.unique(turned, axis=0)
+        a, b, c = np.sort(faces, axis=1).T  # a wall thinner than a cell has become one triangle, seen from both sides
+        _, first = np.unique((a * count + b) * count + c, return_index=True) if count < MOST_IN_A_KEY else np.unique(
+            np.sort(faces, axis=1), axis=0, return_index=True
+        )
+        faces = faces[np.sort(first)]
     used, index = np.unique(faces, return_inverse=True)
     return Surface(places[used], index.reshape(-1, 3))
 

@@ -30,7 +30,7 @@ def outline(surface: Surface) -> list[np.ndarray]:
     area = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
     edge_on = EDGE_ON * size * size
     lines = _borders(faces[area > edge_on])
-    if not _closed(faces) and (area < -edge_on).any():
+    if not closed(faces) and (area < -edge_on).any():
         lines += _borders(faces[area < -edge_on][:, ::-1])
     out = [_straightened(at[line], STRAIGHT * size) for line in lines]
     sized = [(abs(_area(p)), p) for p in out if len(p) > 2]
@@ -41,7 +41,7 @@ def _edges(faces: np.ndarray) -> np.ndarray:
     return np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
 
 
-def _closed(faces: np.ndarray) -> bool:
+def closed(faces: np.ndarray) -> bool:
     """True if edges are met in both directions, all but a few where clusters of vertices have folded the surface."""
     edges = _edges(faces)
     span = int(faces.max()) + 1

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.model.meshes import closed
 from linkwright.views.scene import Scene
 from linkwright.views.surfaces import BodySurface
 
@@ -18,7 +19,7 @@ DIGITS = 7  # after the point, metres: outlines are drawn, not measured
 
 
 def meshes(scene: Scene) -> list[dict[str, Any]]:
-    """The surfaces of a scene as JSON: {body, colour, middle, corners}, in a plane {lines}, else {low, step, vertices, faces} (base64)."""
+    """The surfaces of a scene as JSON: {body, colour, middle, corners}, in a plane {lines}, else {low, step, vertices, faces, rim}."""
     found = [s for s in scene.surfaces if s.lines] if scene.description.planar else scene.surfaces
     return [{**_head(s), **(_flat(s) if scene.description.planar else _solid(s))} for s in found]
 
@@ -38,7 +39,13 @@ def _solid(s: BodySurface) -> dict[str, Any]:
     low = vertices.min(axis=0)
     step = np.maximum(np.ptp(vertices, axis=0), 1e-12) / STEPS
     numbers = np.round((vertices - low) / step).astype("<u2")
-    return {"low": low.tolist(), "step": step.tolist(), "vertices": _text(numbers), "faces": _text(faces.astype("<u2"))}
+    return {"low": low.tolist(), "step": step.tolist(), "vertices": _text(numbers), "faces": _text(faces.astype("<u2")), "rim": _outward(s)}
+
+
+def _outward(s: BodySurface) -> bool:
+    """True if the surface is closed and faces outwards, so that the same surface, fatter and seen from inside, is a line around it."""
+    a, b, c = np.moveaxis(s.surface.corners - s.surface.vertices.mean(axis=0), 1, 0)
+    return closed(s.surface.faces) and bool(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() > 0.0)
 
 
 def _text(numbers: np.ndarray) -> str:

@@ -1,4 +1,5 @@
 // Surfaces of bodies as three.js meshes: flat triangles with a dark rim, the same surface a little fatter and seen from the inside.
+// A surface that is open or inside out has a rim only while its body is selected.
 (() => {
   "use strict";
   const LW = globalThis.LW || (globalThis.LW = {});
@@ -26,12 +27,18 @@
     return made;
   }
 
+  // a colour that is seen against the page
+  function visible(colour, look) {
+    const light = [1, 3, 5].reduce((sum, i, k) => sum + [0.3, 0.6, 0.1][k] * parseInt(colour.slice(i, i + 2), 16), 0) / 255;
+    return !look.dark && light > 0.8 ? D.mix(colour, look.ink, 0.16) : look.dark && light < 0.2 ? D.mix(colour, look.ink, 0.2) : colour;
+  }
+
   function surfaces(kit) {
     const { scene, DATA, look } = kit.sheet;
     for (const mesh of scene.meshes || []) {
       if (!mesh.faces) continue;
-      const body = DATA.bodies[mesh.body], colour = mesh.colour || (mesh.body ? body.colour : look.faint), shape = geometry(mesh);
-      const solid = new THREE.Mesh(shape, kit.paint.faceted(colour)), rim = new THREE.Mesh(fatter(shape, RIM * kit.radius), kit.paint.rim(colour));
+      const body = DATA.bodies[mesh.body], colour = visible(mesh.colour || (mesh.body ? body.colour : look.faint), look), shape = geometry(mesh);
+      const solid = new THREE.Mesh(shape, kit.paint.faceted(colour)), rim = new THREE.Mesh(fatter(shape, RIM * kit.radius), mesh.rim ? kit.paint.behind(colour) : kit.paint.unseen());
       Object.assign(solid.userData, { solid: true, surface: body.name });
       Object.assign(rim.userData, { rim: body.name, usual: rim.material });
       kit.groups[mesh.body].add(solid, rim);

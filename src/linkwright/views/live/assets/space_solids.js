@@ -19,9 +19,11 @@
     };
     return {
       body: (colour) => get("b" + colour, () => new THREE.MeshLambertMaterial({ color: look.dark ? D.mix(colour, look.ink, 0.08) : D.mix(colour, look.paper, 0.16) })),
+      unseen: () => get("u", () => new THREE.MeshBasicMaterial({ visible: false })),
       faceted: (colour) => get("t" + colour, () => new THREE.MeshLambertMaterial({ color: look.dark ? D.mix(colour, look.ink, 0.08) : D.mix(colour, look.paper, 0.16), side: THREE.DoubleSide, flatShading: true })),
       web: (colour) => get("w" + colour, () => new THREE.MeshLambertMaterial({ color: D.mix(colour, look.paper, 0.42), side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 })),
       rim: (colour) => get("r" + colour, () => new THREE.MeshBasicMaterial({ color: look.edge(colour), side: THREE.BackSide })),
+      behind: (colour) => get("h" + colour, () => new THREE.MeshBasicMaterial({ color: look.edge(colour), side: THREE.BackSide, polygonOffset: true, polygonOffsetFactor: 4, polygonOffsetUnits: 4 })),
       glow: (colour) => get("g" + colour, () => new THREE.MeshBasicMaterial({ color: colour, side: THREE.BackSide })),
       plain: (colour) => get("p" + colour, () => new THREE.MeshLambertMaterial({ color: colour })),
       flat: (colour) => get("f" + colour, () => new THREE.MeshBasicMaterial({ color: colour, side: THREE.DoubleSide })),
