@@ -29,6 +29,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.joints.base import Elementary, JointOption, JointType
 from linkwright.joints.cylindrical import Cylindrical
 from linkwright.joints.fixed import Fixed
+from linkwright.joints.floating_bearing import FloatingBearing
 from linkwright.joints.free import Free
 from linkwright.joints.pin_slot import PinSlot
 from linkwright.joints.planar import Planar
@@ -46,6 +47,7 @@ JOINTS: dict[str, Any] = {
     "universal": Universal,
     "pin_slot": PinSlot,
     "spherical": Spherical,
+    "floating_bearing": FloatingBearing,
     "planar": Planar,
     "fixed": Fixed,
     "free": Free,
