@@ -2,13 +2,15 @@
 
 Neither Pinocchio nor MuJoCo takes a hinge as a loop joint. What is exact: a ball is one point; a hinge in a planar
 mechanism is one point (its other rows hold anyway, the bodies cannot leave the plane); a hinge in space is two points on
-its axis, six rows of rank five; a rigid connection is a weld. Sliders, universals and the like cannot be closed this
-way: then another joint of the same loop is cut instead, which changes the tree and nothing else.
+its axis, six rows of rank five; a rigid connection is a weld; a floating bearing that closes a planar loop is one point. Sliders,
+universals and the like cannot be closed this way: then another joint of the same loop is cut instead, which changes the tree and
+nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,17 +19,23 @@ from linkwright.errors import AssemblyError, ModelError, UsageError, listing
 from linkwright.exchange.pieces import refuse
 from linkwright.joints import JOINTS
 from linkwright.mechanics import forces
+from linkwright.mechanics.constraints.closure import closure
+from linkwright.mechanics.constraints.cut_joint import CutJoint
 from linkwright.mechanics.dynamics.tree import mass_matrix
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, motion
+from linkwright.mechanics.kinematics.skeleton import pose_of
 from linkwright.model.description import Joint, Placement
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
+from linkwright.numerics.linalg import least_squares
 from linkwright.results.state import State
 from linkwright.system.system import System
 from linkwright.topology.cuts import protected_joints
 
 CLOSED_BY = {("tx", "ty", "tz"): "point", ("tx", "ty", "tz", "rx", "ry"): "axis", ("tx", "ty", "tz", "rx", "ry", "rz"): "weld"}
+FLOATING = ("tx", "ty")  # closed by a point where the loop lies in a plane
+LEVEL = 5e-3  # share of its other rows that the row along a floating bearing's axis may have and still follow from them
 SINGULAR = 1e-13  # smallest over largest eigenvalue of the dimensionless M below which it counts as singular
 MOST_TREES = 60  # exchanges of cuts tried before the search gives up
 
@@ -65,17 +73,38 @@ def closings(system: System) -> tuple[Closing, ...]:
 def closed_by(joint: Joint) -> str:
     """Return "point", "axis" or "weld" for a joint that keeps its origins together and holds such rotations; "" for others."""
     jt = JOINTS[joint.type]
-    return CLOSED_BY.get(jt.rows, "") if jt.keeps_origin else ""
+    return "point" if jt.rows == FLOATING else CLOSED_BY.get(jt.rows, "") if jt.keeps_origin else ""
+
+
+def _is_closable(system: System, name: str) -> bool:
+    """True for a cut joint that points or welds close exactly; a floating bearing only where its axis is normal to a planar loop."""
+    joint = system.description.joint(name)
+    if JOINTS[joint.type].rows != FLOATING:
+        return bool(closed_by(joint))
+    st = system.start
+    point = CutJoint.of(system.skel, replace(joint, type="spherical"))
+    rows = closure(system.skel, system.motion(st), st.v, constraints=[point]).J * system.loops.columns
+    J = system.J(st) * system.loops.columns
+    along = rows[2] - J.T @ least_squares(J.T, rows[2])
+    return bool(along @ along <= LEVEL**2 * np.sum(rows[:2] ** 2))
 
 
 def _closing(system: System, joint: Joint) -> Iterator[Closing]:
     how = closed_by(joint)
-    one = Closing(joint.name, joint.name, joint.first, joint.second, joint.frame_first, joint.frame_second, how == "weld")
+    first = joint.frame_first if JOINTS[joint.type].rows != FLOATING else _along_z(joint.frame_first, _travel(system, joint))
+    one = Closing(joint.name, joint.name, joint.first, joint.second, first, joint.frame_second, how == "weld")
     yield one
     if how == "axis" and not system.description.planar:
         far = system.loops.kappa  # a second point on the axis, as far away as the mechanism is large
         first, second = _along_z(joint.frame_first, far), _along_z(joint.frame_second, far)
         yield one._replace(name=f"{joint.name}.axis", at_first=first, at_second=second)
+
+
+def _travel(system: System, joint: Joint) -> float:
+    """Distance of a joint's frames along z of the first, at the start."""
+    st = system.start
+    F, M = (system.pose(st, b) @ pose_of(X) for b, X in ((joint.first, joint.frame_first), (joint.second, joint.frame_second)))
+    return float((F.inverse() @ M).p[2])
 
 
 def _along_z(X: Placement, distance: float) -> Placement:
@@ -94,7 +123,7 @@ def convertible(model: System | HasSystem, program: str, *, regular: bool) -> Sy
     """
     system = system_of(model)
     refuse(system.description, program)
-    bad = [name for name in system.tree.cuts if not closed_by(system.description.joint(name))]
+    bad = [name for name in system.tree.cuts if not _is_closable(system, name)]
     if isinstance(model, System) and bad:
         raise _not_closable(system, bad[0], program)
     if isinstance(model, System) or (not bad and not (regular and mass_is_singular(system, system.start))):
@@ -116,7 +145,7 @@ def _exchanges(system: System) -> Iterator[System]:
     wave, seen = [system], {frozenset(system.tree.cuts)}
     while wave and len(seen) < MOST_TREES:
         here = wave.pop(0)
-        bad = [name for name in here.tree.cuts if not closed_by(d.joint(name))]
+        bad = [name for name in here.tree.cuts if not _is_closable(here, name)]
         for loop in here.tree.loops:
             if loop.kind != "joint" or (bad and loop.name not in bad):
                 continue
@@ -130,7 +159,7 @@ def _exchanges(system: System) -> Iterator[System]:
                 except (ModelError, UsageError, AssemblyError):
                     continue  # this set leaves a body without a name of its own or a loop closed: not a tree for us
                 wave.append(other)
-                if all(closed_by(d.joint(c)) for c in cuts):
+                if all(_is_closable(other, c) for c in cuts):
                     yield other
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
+from linkwright.errors import UsageError
+from linkwright.exchange import to_mjcf
 from linkwright.exchange.imported import Imported
 from linkwright.exchange.understanding import understand
 from linkwright.model.description import GROUND, Body, Damper, Description, Joint, Placement, Point, Rod, Visual
@@ -33,16 +36,15 @@ def same_as_planar(d: Description, tolerance: float = 1e-11) -> None:
     assert np.abs(accelerations(d) - wanted).max() <= tolerance * np.abs(wanted).max()
 
 
-def test_a_point_that_closes_a_planar_loop_is_a_hinge() -> None:
+def test_a_point_that_closes_a_planar_loop_has_two_rows() -> None:
     found = understood(four_bar(closure("C", "spherical")), "C")
-    assert found.description.joint("C").type == "revolute"
+    assert found.description.joint("C").type == "floating_bearing"
     assert found.closing == ("C",)
     assert found.report.inferred == (
-        "the loop of 'B', 'A', 'D' is planar: the point 'C' that closes it became a hinge, without redundant rows.",
+        "the loop of 'B', 'A', 'D' is planar: the point 'C' closes it in the plane only (a floating bearing).",
     )
     s = System(found.description)
-    assert s.mobility.freedoms == 1
-    assert s.start.channels["C"].read(s.instant(s.start)) == pytest.approx(0.0, abs=1e-12)  # angle zero in the file's pose
+    assert (s.mobility.freedoms, s.mobility.redundant, s.tree.cuts) == (1, (), ("C",))
     same_as_planar(found.description)
 
 
@@ -51,11 +53,21 @@ def test_axes_with_few_digits_do_not_lock_a_planar_loop(tilt: float) -> None:
     d = four_bar(closure("C", "spherical"), tilt=tilt)
     assert System(d).mobility.freedoms == 0  # as the file has it: rigid
     found = understood(d, "C")
+    assert System(found.description).mobility.freedoms == 1
+    assert found.description.joint("B") == d.joint("B")  # the tree is that of the file
+    same_as_planar(found.description, max(1e-11, 10.0 * tilt))  # as far from the plane as the axis
+
+
+@pytest.mark.parametrize("tilt", [1e-9, 1e-6, 5e-4])
+def test_axes_of_planar_loops_of_hinges_are_made_parallel(tilt: float) -> None:
+    d = four_bar(closure("C", "revolute"), tilt=tilt)
+    assert System(d).mobility.freedoms == 0
+    found = understood(d, "C")
     s = System(found.description)
     assert s.mobility.freedoms == 1
     assert any("made parallel" in x for x in found.report.inferred) == (tilt > 1e-9)
     same_as_planar(found.description)  # the axes of the bodies are the nearest ones
-    exact = System(understood(four_bar(closure("C", "spherical")), "C").description)
+    exact = System(understood(four_bar(closure("C", "revolute")), "C").description)
     assert s.kernel("forward").program.operations == exact.kernel("forward").program.operations
 
 
@@ -66,11 +78,13 @@ def test_axes_that_are_not_parallel_are_left() -> None:
     assert found.report.inferred == ()
 
 
-def test_points_off_the_plane_are_moved_into_it() -> None:
-    off = replace(closure("C", "spherical"), frame_second=Placement((-0.1, 0.6, 1e-5)))
+@pytest.mark.parametrize("kind", ["spherical", "revolute"])
+def test_joints_off_the_plane(kind: str) -> None:
+    """A floating bearing does not see the offset, a hinge is moved."""
+    off = replace(closure("C", kind), frame_second=Placement((-0.1, 0.6, 1e-5)))
     found = understood(four_bar(off), "C")
     assert found.report.gaps == (("C", pytest.approx(1e-5)),)
-    assert "moved into one plane (by 1e-05 m)" in found.report.inferred[-1]
+    assert ("moved into one plane (by 1e-05 m)" in found.report.inferred[-1] if found.report.inferred else False) == (kind == "revolute")
     same_as_planar(found.description)
 
 
@@ -271,3 +285,20 @@ def test_gaps_are_those_of_the_file() -> None:
     found = understood(four_bar(weld), "C")
     assert found.report.gaps == (("C", pytest.approx(0.005)),)
     assert found.report.angles == (("C", pytest.approx(0.1, rel=2e-3)),)  # half-angle measure of the rows: 2 sin(angle/2) or less
+
+
+def test_a_floating_bearing_of_a_planar_loop_is_one_point_in_mujoco() -> None:
+    """Its sides are 3 mm apart along the axis, which a point must not see."""
+    shifted = replace(closure("C", "floating_bearing"), frame_second=Placement((C_ROCKER[0], C_ROCKER[1], 0.003)))
+    model = mujoco.MjModel.from_xml_string(to_mjcf(System(four_bar(shifted))))
+    assert (model.neq, model.eq_type[0]) == (1, mujoco.mjtEq.mjEQ_CONNECT)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    assert np.abs(data.efc_pos[: data.ne]).max() < 1e-12
+
+
+def test_a_floating_bearing_in_space_is_not_a_point() -> None:
+    d = four_bar(closure("C", "floating_bearing"))
+    joints = tuple(replace(j, type="spherical") if j.name == "D" else j for j in d.joints)
+    with pytest.raises(UsageError, match=r"the cut joint 'C' is floating_bearing\. Cut one of"):
+        to_mjcf(System(replace(d, joints=joints), ["C"]))

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import joints
 from linkwright.exchange.mjcf.bodies import pose
 from linkwright.exchange.mjcf.compiling import CompiledMjcf, mujoco
-from linkwright.exchange.mjcf.joints import MjcfTree, is_hinge_or_slide
+from linkwright.exchange.mjcf.joints import MjcfTree, is_hinge_or_slide, moved
 from linkwright.exchange.mjcf.naming import MjcfNames
 from linkwright.exchange.mjcf.tendons import LineTendon, line_ends, tendon
 from linkwright.exchange.notes import ImportNotes
 from linkwright.exchange.understanding.geometry import placement
 from linkwright.mechanics.kinematics.skeleton import pose_of
 from linkwright.model.description import GROUND, Coupling, Joint, Rod
-from linkwright.numerics.spatial import Pose, rotation_z
+from linkwright.numerics.spatial import Pose
 
 
 @dataclass
@@ -103,7 +104,7 @@ def _hold(tree: MjcfTree, out: Closures, notes: ImportNotes) -> None:
     for j, q in out.held.items():
         joint = tree.moving.pop(j)
         F = pose_of(joint.frame_first)
-        step = Pose(rotation_z(q), np.zeros(3)) if joint.type == "revolute" else Pose(np.eye(3), np.array([q, 0.0, 0.0]))
+        step = moved(joints.create(joint.type, joint.options), q)
         fixed = replace(joint, type="fixed", frame_first=placement(F @ step), armature=0.0)
         tree.order[tree.order.index(joint)] = fixed
         notes.infer(f"the joint '{joint.name}' is held at {q:g} by an equality: it is fixed.")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.exchange.mjcf.compiling import CompiledMjcf, mujoco
-from linkwright.exchange.mjcf.joints import TYPES, MjcfTree
+from linkwright.exchange.mjcf.joints import MjcfTree, is_hinge_or_slide
 from linkwright.exchange.mjcf.naming import MjcfNames
 from linkwright.exchange.mjcf.tendons import LinearTendon, LineTendon, line_ends, tendon
 from linkwright.exchange.notes import ImportNotes
@@ -52,9 +52,9 @@ def _acting(mj: Any, off: int) -> set[str]:
 
 def _joint(there: CompiledMjcf, j: int, name: str, acting: set[str], out: MjcfForces, notes: ImportNotes) -> None:
     m = there.model
-    kind, dof, at = TYPES[int(m.jnt_type[j])], int(m.jnt_dofadr[j]), int(m.jnt_qposadr[j])
+    dof, at = int(m.jnt_dofadr[j]), int(m.jnt_qposadr[j])
     where = there.place(there.joints_of_spec[j])
-    one = kind in ("revolute", "prismatic")
+    one = is_hinge_or_slide(m, j)
     stiffness, damping, friction = float(m.jnt_stiffness[j]), float(m.dof_damping[dof]), float(m.dof_frictionloss[dof])
     if _higher(m, "jnt_stiffnesspoly", j) or _higher(m, "dof_dampingpoly", dof):
         notes.lose(f"terms of higher order in stiffness or damping of '{name}'")

@@ -18,7 +18,7 @@ from linkwright.exchange.understanding.geometry import placement, vector
 from linkwright.mechanics.kinematics.skeleton import pose_of
 from linkwright.model.description import GROUND, Body, Joint
 from linkwright.model.file.geometry import frame_along
-from linkwright.numerics.spatial import IDENTITY, Pose, rotation_z
+from linkwright.numerics.spatial import IDENTITY, Pose
 
 TYPES = ("free", "spherical", "prismatic", "revolute")  # in the order of mjtJoint
 
@@ -64,24 +64,24 @@ def _joint(there: CompiledMjcf, j: int, name: str, ends: tuple[str, str], X: Pos
     """A joint; X is the frame of its second body in the first at qpos0."""
     m = there.model
     kind = TYPES[int(m.jnt_type[j])]
+    jt = joints.create(kind)
     where = there.place(there.joints_of_spec[j])
     armature = float(m.dof_armature[int(m.jnt_dofadr[j])])
-    if kind == "free":
+    if jt.floats:
         return Joint(name, kind, *ends, where=where, armature=armature)  # its coordinates are the pose in the world
     at = np.array(m.jnt_pos[j], float)
-    if kind == "spherical":
-        M, back = Pose(np.eye(3), at), IDENTITY
-    else:
-        axis = vector(m.jnt_axis[j])
-        main = "z" if kind == "revolute" else "x"
-        M = Pose(np.array(frame_along(main, axis, axis), float), at)
-        zero = float(m.qpos0[int(m.jnt_qposadr[j])])
-        back = IDENTITY if zero == 0.0 else _back(kind, zero)
+    if joints.is_ball(jt):
+        return Joint(name, kind, *ends, placement(X @ Pose(np.eye(3), at)), placement(Pose(np.eye(3), at)), where=where, armature=armature)
+    axis = vector(m.jnt_axis[j])
+    M = Pose(np.array(frame_along("z" if joints.is_hinge(jt) else "x", axis, axis), float), at)
+    zero = float(m.qpos0[int(m.jnt_qposadr[j])])
+    back = IDENTITY if zero == 0.0 else moved(jt, -zero)
     return Joint(name, kind, *ends, placement(X @ M @ back), placement(M), where=where, armature=armature)
 
 
-def _back(kind: str, zero: float) -> Pose:
-    return Pose(rotation_z(-zero), np.zeros(3)) if kind == "revolute" else Pose(np.eye(3), np.array([-zero, 0.0, 0.0]))
+def moved(jt: Any, q: float) -> Pose:
+    """The pose X_FM of a joint of one coordinate."""
+    return Pose(*(np.asarray(x, float) for x in jt.pose(np.array([q]))))
 
 
 # -------------------------------------------------------------------- poses
@@ -89,10 +89,10 @@ def _back(kind: str, zero: float) -> Pose:
 
 def coordinates(m: Any, j: int, qpos: np.ndarray) -> np.ndarray:
     """Coordinates of one joint in our order: a free joint has its quaternion first."""
-    at, kind = int(m.jnt_qposadr[j]), TYPES[int(m.jnt_type[j])]
-    if kind == "free":
+    at, jt = int(m.jnt_qposadr[j]), joints.JOINTS[TYPES[int(m.jnt_type[j])]]
+    if jt.floats:
         return np.concatenate([_unit(qpos[at + 3 : at + 7]), qpos[at : at + 3]])
-    return _unit(qpos[at : at + 4]) if kind == "spherical" else np.array(qpos[at : at + 1])
+    return np.array(qpos[at : at + 1]) if jt.nq == 1 else _unit(qpos[at : at + 4])
 
 
 def _unit(q: np.ndarray) -> np.ndarray:

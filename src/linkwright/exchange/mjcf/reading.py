@@ -17,7 +17,7 @@ from linkwright.exchange.mjcf.closures import closures
 from linkwright.exchange.mjcf.compiling import CompiledMjcf, compiled, mujoco
 from linkwright.exchange.mjcf.drives import acting_joints, drives
 from linkwright.exchange.mjcf.forces import forces
-from linkwright.exchange.mjcf.joints import MjcfTree, poses, tree
+from linkwright.exchange.mjcf.joints import MjcfTree, is_hinge_or_slide, poses, tree
 from linkwright.exchange.mjcf.naming import MjcfNames, names_of
 from linkwright.exchange.mjcf.text import read_text
 from linkwright.exchange.names import usable
@@ -112,7 +112,7 @@ def _started(
 def _speeds(m: Any, found: MjcfTree, v: np.ndarray) -> Any:
     """Speeds of hinges and slides by channel."""
     for j, joint in found.moving.items():
-        if joint.type in ("revolute", "prismatic"):
+        if is_hinge_or_slide(m, j):
             yield f"{joint.name}.v", float(v[int(m.jnt_dofadr[j])])
 
 

@@ -1,8 +1,9 @@
 """Planar loops in space: all axes of the loop parallel, all slides at right angles to them.
 
-A point that closes such a loop is a hinge, and one or more of its rows follow from the others in every position, which the rank
-test of the kernels finds and leaves out. It finds them only where the axes are parallel to round-off: with axes as files give
-them, rounded to a few digits, the same loop would be rigid. So axes that are parallel within `PARALLEL` are made parallel.
+One of the three rows of a point that closes such a loop follows from the others in every position, so the point becomes a floating
+bearing, which has the two rows in the plane. A hinge that closes the loop stays a hinge; of its five rows the rank test of the kernels
+finds the two that are independent, but only where the axes are parallel to round-off: with axes as files give them, rounded to a
+few digits, the same loop would be rigid. So axes that are parallel within `PARALLEL` are made parallel.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from linkwright.exchange.understanding.geometry import ALIGNED, placement, sides, size, turned_onto
 from linkwright.exchange.understanding.merging import quoted
 from linkwright.exchange.understanding.paths import Step, circuits, path
-from linkwright.exchange.understanding.points import hinge_at
+from linkwright.exchange.understanding.points import along_axis
 from linkwright.joints import create, is_ball, is_slider
 from linkwright.mechanics.kinematics.skeleton import pose_of
 from linkwright.model.description import Description, Joint
@@ -37,7 +38,7 @@ class PlanarLoops:
 
 
 def planar_loops(d: Description, closing: Sequence[str]) -> PlanarLoops:
-    """Make hinges of the points that close planar loops, and the axes of all planar loops parallel."""
+    """Make floating bearings of the points that close planar loops, and the axes of planar loops of hinges parallel."""
     sentences: list[str] = []
     for name in closing:
         joint = d.joint(name)
@@ -47,9 +48,9 @@ def planar_loops(d: Description, closing: Sequence[str]) -> PlanarLoops:
             continue
         if is_ball(create(joint.type, joint.options)):
             first, second = (pose_of(d.body(b).start).R.T @ normal for b in (joint.first, joint.second))
-            d = _with_joint(d, hinge_at(d, joint, first, second))
+            d = _with_joint(d, along_axis(d, joint, "floating_bearing", first, second))
             inside = quoted(s.joint.name for s in steps)
-            sentences.append(f"the loop of {inside} is planar: the point '{name}' that closes it became a hinge, without redundant rows.")
+            sentences.append(f"the loop of {inside} is planar: the point '{name}' closes it in the plane only (a floating bearing).")
     d, said = _aligned(d)
     return PlanarLoops(d, (*sentences, *said))
 

@@ -67,7 +67,7 @@ def _group(d: Description, group: Sequence[Joint]) -> tuple[dict[str, Joint | No
     off = max(float(np.sqrt(max(0.0, r @ r - (r @ axis) ** 2))) for x, axis in zip(lines, z, strict=True) for r in x)
     count = NUMERALS.get(len(group), str(len(group)))
     if off <= STRAIGHT:
-        hinge = hinge_at(d, one, z[0], z[1])
+        hinge = along_axis(d, one, "revolute", z[0], z[1])
         said = f"{bodies}: {count} points on one axis ({names}) became the hinge '{one.name}'."
         return {one.name: hinge, **{j.name: None for j in group[1:]}}, [said]
     fixed = _fixed(one, at[0], at[1])
@@ -84,14 +84,14 @@ def _other_way(j: Joint) -> Joint:
     return replace(j, first=j.second, second=j.first, frame_first=j.frame_second, frame_second=j.frame_first)
 
 
-def hinge_at(d: Description, joint: Joint, first: np.ndarray, second: np.ndarray) -> Joint:
-    """Return a hinge in place of a joint: its axis is `first` and `second` in the bodies' axes, its angle zero in the file's pose."""
+def along_axis(d: Description, joint: Joint, kind: str, first: np.ndarray, second: np.ndarray) -> Joint:
+    """Return a joint in place of another, with z along `first` and `second` in the bodies' axes and zero angle in the file's pose."""
     A, B = pose_of(d.body(joint.first).start).R, pose_of(d.body(joint.second).start).R
     F = axes_with_z(first, np.array(joint.frame_first.rotation, float))
     M = axes_with_z(second, B.T @ A @ F)
     return replace(
         joint,
-        type="revolute",
+        type=kind,
         frame_first=placement(Pose(F, np.array(joint.frame_first.at, float))),
         frame_second=placement(Pose(M, np.array(joint.frame_second.at, float))),
     )
