@@ -192,7 +192,7 @@ def refused(tmp_path: Path, text: str, *parts: str, error: type[LinkwrightError]
         assert part in str(caught.value)
 
 
-def test_mistakes_are_explained_with_their_line(tmp_path: Path) -> None:
+def test_mistakes_are_explained_with_their_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused(tmp_path, "<mujoco>\n<worldbody>\n<bod/></worldbody></mujoco>", "model.xml:3", "unrecognized element")
     refused(
         tmp_path,
@@ -201,7 +201,9 @@ def test_mistakes_are_explained_with_their_line(tmp_path: Path) -> None:
         "mass and inertia of moving bodies",
     )
     refused(tmp_path, "<mujoco>\n<worldbody>\n</mujoco>", "model.xml:3", "malformed")
+    monkeypatch.chdir(tmp_path)
     refused(tmp_path, '<mujoco><worldbody><body pos="nan 0 0"><joint/><geom size="1"/></body></worldbody></mujoco>', "model.xml")
+    assert [p.name for p in tmp_path.iterdir()] == ["model.xml"]  # MuJoCo by itself writes its warnings into a file
 
 
 def test_hostile_files_are_refused(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ needs nothing but its frame. So a missing mesh costs a picture, and large ones n
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -64,7 +66,22 @@ class CompiledMjcf:
 
 def compiled(text: MjcfText, notes: ImportNotes) -> CompiledMjcf:
     """Compile a text."""
-    mj = mujoco()
+    with _warnings_as_notes(mujoco(), notes):
+        return _compiled(mujoco(), text, notes)
+
+
+@contextmanager
+def _warnings_as_notes(mj: Any, notes: ImportNotes) -> Iterator[None]:
+    """Take MuJoCo's warnings into the report; by itself it writes them into a file in the current folder."""
+    before = mj.get_mju_user_warning()
+    mj.set_mju_user_warning(lambda text: notes.warn(f"MuJoCo: {' '.join(str(text).split())}"))
+    try:
+        yield
+    finally:
+        mj.set_mju_user_warning(before)
+
+
+def _compiled(mj: Any, text: MjcfText, notes: ImportNotes) -> CompiledMjcf:
     try:
         spec = mj.MjSpec.from_string(text.text, assets=dict(text.models)) if text.models else mj.MjSpec.from_string(text.text)
     except (ValueError, RuntimeError) as problem:
