@@ -30,7 +30,7 @@ TREE = """
         </body>
       </body>
       <body name="tail" pos="-0.2 0 0">
-        <joint name="tail" type="ball" damping="0" pos="0.05 0 0"/>
+        <joint name="tail" type="ball" damping="0.2" pos="0.05 0 0"/>
         <geom type="ellipsoid" size="0.1 0.03 0.02" pos="-0.1 0 0" mass="0.4"/>
       </body>
     </body>

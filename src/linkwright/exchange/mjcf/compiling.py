@@ -7,7 +7,7 @@ needs nothing but its frame. So a missing mesh costs a picture, and large ones n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -71,7 +71,7 @@ def compiled(text: MjcfText, notes: ImportNotes) -> CompiledMjcf:
 
 
 @contextmanager
-def _warnings_as_notes(mj: Any, notes: ImportNotes) -> Iterator[None]:
+def _warnings_as_notes(mj: Any, notes: ImportNotes) -> Generator[None]:
     """Take MuJoCo's warnings into the report; by itself it writes them into a file in the current folder."""
     before = mj.get_mju_user_warning()
     mj.set_mju_user_warning(lambda text: notes.warn(f"MuJoCo: {' '.join(str(text).split())}"))
