@@ -158,6 +158,27 @@ def test_trees_and_mechanisms_without_drives() -> None:
     assert np.ptp(first[:, 1]) > 0.03 and (np.abs(seen[:, 1]) > np.abs(first[:, 1])).all()  # it falls over
 
 
+def test_floating_bases_and_limits_of_the_model() -> None:
+    """Speeds of a free joint by name; the limits of a drive in the model are those of the action."""
+    floating = {
+        "name": "floating", "gravity": [0, 0, -9.81], "drawing": {"O": [0, 0, 0], "P": [0.3, 0, 0]},
+        "bodies": {"ground": {}, "base": {"points": ["O"], "mass": 2, "com": "O", "inertia": [0.01, 0.02, 0.02]},
+                   "leg": {"points": ["P"], "mass": 0.5, "com": "P", "inertia": [0.01, 0.02, 0.02]}},
+        "joints": {"base": {"type": "free", "between": ["ground", "base"], "at": "O"},
+                   "hip": {"type": "revolute", "between": ["base", "leg"], "at": "O", "axis": [0, 1, 0]}},
+        "drive": {"hip": {"limits": "5 N m"}},
+    }  # fmt: skip
+    t = task(floating, observe=["base.z", "base.vz", "base.quat", "hip"], act=["hip"], start={"base.vz": (1.0, 2.0), "base.z": "0.5 m"},
+             reward=lambda x: x["hip"], dtype="float64", dt=0.01)  # fmt: skip
+    envs = t.vector(4)
+    first = envs.reset(seed=0)[0]
+    assert envs.episodes.act.half.tolist() == [5.0] and np.allclose(first[:, 0], 0.5) and (first[:, 1] > 1.0).all()
+    seen = envs.step(np.zeros((4, 1)))[0]
+    assert np.allclose(seen[:, 0], 0.5 + 0.01 * first[:, 1] - 0.5 * 9.81 * 0.01**2, atol=1e-9)  # both bodies fall alike
+    with pytest.raises(lw.UsageError, match="'base' has several coordinates"):
+        task(floating, observe=["hip"], act=["hip"], start={"base": 0.0}).env()
+
+
 # ---------------------------------------------------------------- ends
 
 

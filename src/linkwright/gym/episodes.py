@@ -14,7 +14,7 @@ from linkwright.gym.limits import action_map, draw_of, draw_of_parameters, scale
 from linkwright.gym.named_arrays import NamedArrays
 from linkwright.gym.random import RowRandom
 from linkwright.gym.reading import ChannelReader, inner
-from linkwright.gym.starts import RowCloser
+from linkwright.gym.starts import RowCloser, start_names
 from linkwright.gym.task import GOAL, Task
 from linkwright.integrators.steps import BACKED
 
@@ -91,8 +91,7 @@ class Episodes:
 
     def _prepare_draws(self, names: Mapping[str, list[str]]) -> None:
         task, core = self.task, self.system.core
-        for name in names["start"]:
-            core.assembler.targets.part(name.removesuffix(".v"))  # refuses what is no coordinate
+        self.positions, self.speeds = start_names(core, names["start"])
         self.draws = [
             draw_of("start", task.start, names["start"], self.reader.dimension),
             draw_of("goal", task.goal, names["goal"], self.reader.dimension),
@@ -176,9 +175,7 @@ class Episodes:
         numbers = np.tile(kernels.defaults["free"], (len(which), 1))
         for name, x in free.items():
             numbers[:, list(kernels.entries["free"]).index(name)] = x
-        positions = {n: x for n, x in start.items() if not n.endswith(".v")}
-        speeds = {n.removesuffix(".v"): x for n, x in start.items() if n.endswith(".v")}
-        found = self.closer(positions, speeds, numbers)
+        found = self.closer({n: start[n] for n in self.positions}, {n: start[given] for n, given in self.speeds.items()}, numbers)
         posed = self.closer({n: goal[n] for n in self.posed}, {}, numbers) if self.posed else found
         ok = found.ok & posed.ok
         rows = which[ok]

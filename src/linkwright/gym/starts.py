@@ -6,13 +6,14 @@ Where other coordinates than the drives are named, every state is assembled by i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, UsageError
 from linkwright.kernels.walking_lanes import Homotopy, LaneWalking
+from linkwright.motion.targets import VelocityEntry
 from linkwright.simulation.starts import closed_for
 
 if TYPE_CHECKING:
@@ -25,6 +26,20 @@ class ClosedRows(NamedTuple):
     q: np.ndarray
     v: np.ndarray
     ok: np.ndarray
+
+
+def start_names(core: Compiled, names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Coordinates among names, and speeds by the names of `s.assemble`: `A.v` is the speed of `A`, `base.vz` of a free joint its own."""
+    positions, speeds = [], {}
+    for name in names:
+        part = core.assembler.targets.part(name.removesuffix(".v"))
+        if not isinstance(part, VelocityEntry):
+            raise UsageError(f"start: '{name}' has several coordinates; name single ones, such as '{name}.x'.")
+        if name.endswith(".v") or part.at is None:
+            speeds[name.removesuffix(".v")] = name
+        else:
+            positions.append(name)
+    return positions, speeds
 
 
 class RowCloser:
