@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from linkwright.errors import listing
@@ -13,8 +13,11 @@ from linkwright.exchange.xml_reading import XmlElement
 from linkwright.model.description import Mat3, Placement, Visual
 from linkwright.model.file.geometry import matrix, product, transpose
 from linkwright.model.file.inertia import principal
+from linkwright.model.file.visuals import MOST_VISUALS
+from linkwright.model.meshes.reading import MESHES
 
 ROUND_OFF = 1e-18  # of the largest moment, below which a product of inertia is zero
+SIZES = {"mesh": 3, "box": 3, "cylinder": 2, "capsule": 2, "sphere": 1}  # numbers of a shape's size that count
 NEGATIVE = 1e-9  # of the largest moment: round-off that is forgiven
 
 
@@ -28,6 +31,8 @@ class ShapeFiles:
     def mesh(self, name: str, link: str) -> str | None:
         """The path of a mesh from the folder of the model file; None where it cannot be read."""
         found, why = self.folders.find(name)
+        if found is not None and found.suffix.lower() not in MESHES:
+            found, why = None, f"only {', '.join(MESHES)} are drawn"
         if found is None:
             self.missing.setdefault(why, []).append(f"{name} of {link}")
             return None
@@ -39,8 +44,24 @@ class ShapeFiles:
             self.notes.warn(f"{'meshes are' if several else 'a mesh is'} not shown, {why}: {listing(names, 4)}")
 
 
-def shape(made: Visual, at: Placement, colour: str) -> Visual:
-    return replace(made, placement=at, colour=colour)
+def shapes(found: Iterable[Visual | None], at: Placement, colour: str, notes: ImportNotes) -> list[Visual]:
+    """Shapes that can be drawn, at their place; those without a size are left out."""
+    out = []
+    for made in found:
+        if made is None:
+            continue
+        if 0.0 in made.size[: SIZES[made.shape]] or (made.shape != "mesh" and min(made.size) < 0.0):
+            notes.drop("shape without a size")
+        else:
+            out.append(replace(made, placement=at, colour=colour))
+    return out
+
+
+def drawable(found: list[Visual], notes: ImportNotes) -> tuple[Visual, ...]:
+    """As many shapes as one body may have."""
+    for _ in found[MOST_VISUALS:]:
+        notes.drop("shape of a link with very many")
+    return tuple(found[:MOST_VISUALS])
 
 
 def colour_of(rgba: Sequence[float]) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from linkwright.exchange.draft import RobotDraft
 from linkwright.exchange.poses import inverse, times
 from linkwright.exchange.sdf.frames import PoseGraph
 from linkwright.exchange.sdf.scopes import FrameRef, Scope
-from linkwright.exchange.shapes import ShapeFiles, colour_of, inertia_about, shape
+from linkwright.exchange.shapes import ShapeFiles, colour_of, drawable, inertia_about, shapes
 from linkwright.exchange.xml_reading import XmlElement
 from linkwright.model.description import GROUND, Body, Point, Visual
 
@@ -24,7 +26,7 @@ def read_links(draft: RobotDraft, scope: Scope, graph: PoseGraph, files: ShapeFi
         if scope.static:
             draft.links.of[full] = GROUND
             ground = draft.bodies[GROUND]
-            placed = tuple(shape(v, times(at, v.placement), v.colour) for v in shown)
+            placed = tuple(replace(v, placement=times(at, v.placement)) for v in shown)
             point = Point(draft.links.fresh(full), at.at, at.rotation)
             draft.bodies[GROUND] = Body(GROUND, (*ground.points, point), visuals=(*ground.visuals, *placed))
         else:
@@ -63,11 +65,9 @@ def _visuals(draft: RobotDraft, scope: Scope, name: str, graph: PoseGraph, files
     for visual in link.element.all("visual"):
         geometry = visual.one("geometry")
         at = times(inverse(graph.of(link)), graph.within(visual, scope, link))
-        for kind in geometry.children if geometry is not None else ():
-            made = _shape(draft, kind, scope.full(name), files)
-            if made is not None:
-                out.append(shape(made, at, _colour(visual)))
-    return tuple(out)
+        found = [_shape(draft, kind, scope.full(name), files) for kind in (geometry.children if geometry is not None else ())]
+        out += shapes(found, at, _colour(visual), draft.notes)
+    return drawable(out, draft.notes)
 
 
 def _shape(draft: RobotDraft, kind: XmlElement, link: str, files: ShapeFiles) -> Visual | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from linkwright.exchange.draft import RobotDraft
 from linkwright.exchange.poses import pose
-from linkwright.exchange.shapes import ShapeFiles, colour_of, inertia_about, shape
+from linkwright.exchange.shapes import ShapeFiles, colour_of, drawable, inertia_about, shapes
 from linkwright.exchange.xml_reading import XmlElement
 from linkwright.model.description import Body, Placement, Visual
 
@@ -59,11 +59,9 @@ def _visuals(draft: RobotDraft, link: XmlElement, files: ShapeFiles, colours: Ma
         geometry = visual.one("geometry")
         material = visual.one("material")
         colour = "" if material is None else _colour(material) or colours.get(material.get("name"), "")
-        for kind in geometry.children if geometry is not None else ():
-            made = _shape(draft, kind, link.get("name"), files)
-            if made is not None:
-                out.append(shape(made, origin(visual), colour))
-    return tuple(out)
+        found = [_shape(draft, kind, link.get("name"), files) for kind in (geometry.children if geometry is not None else ())]
+        out += shapes(found, origin(visual), colour, draft.notes)
+    return drawable(out, draft.notes)
 
 
 def _shape(draft: RobotDraft, kind: XmlElement, link: str, files: ShapeFiles) -> Visual | None:
