@@ -9,16 +9,15 @@ from dataclasses import replace
 from linkwright.errors import listing
 from linkwright.exchange.folders import Folders
 from linkwright.exchange.notes import ImportNotes
-from linkwright.exchange.xml_reading import XmlElement
 from linkwright.model.description import Mat3, Placement, Visual
 from linkwright.model.file.geometry import matrix, product, transpose
 from linkwright.model.file.inertia import principal
 from linkwright.model.file.visuals import MOST_VISUALS
 from linkwright.model.meshes.reading import MESHES
 
-ROUND_OFF = 1e-18  # of the largest moment, below which a product of inertia is zero
+TINY = 1e-18  # of the largest moment, below which a product of inertia is zero
 SIZES = {"mesh": 3, "box": 3, "cylinder": 2, "capsule": 2, "sphere": 1}  # numbers of a shape's size that count
-NEGATIVE = 1e-9  # of the largest moment: round-off that is forgiven
+ROUND_OFF = 1e-9  # of the largest moment: a negative one of that size is not mentioned
 
 
 class ShapeFiles:
@@ -69,12 +68,22 @@ def colour_of(rgba: Sequence[float]) -> str:
     return "#" + "".join(f"{round(255 * min(1.0, max(0.0, x))):02x}" for x in rgba[:3])
 
 
-def inertia_about(element: XmlElement, rotation: Mat3, values: Mapping[str, float]) -> Mat3:
-    """The inertia of ixx, ixy ... in the axes of `rotation`, turned into the link's; one that is negative is an error."""
+def inertia_about(link: str, rotation: Mat3, values: Mapping[str, float], notes: ImportNotes) -> Mat3:
+    """The inertia of ixx, ixy ... in the axes of `rotation`, turned into the link's; a negative principal moment counts as zero."""
     tensor = matrix([[values["ixx"], values["ixy"], values["ixz"]], [values["ixy"], values["iyy"], values["iyz"]],
                      [values["ixz"], values["iyz"], values["izz"]]])  # fmt: skip
     least, _, largest = principal(tensor)
-    if least < -NEGATIVE * max(largest, 1e-300):
-        raise element.error(f"the inertia has a negative principal moment, {least:.4g} kg m^2. Give it about the centre of mass.")
+    if least < 0.0:
+        if least < -ROUND_OFF * abs(largest):
+            notes.warn(f"link '{link}': a principal moment of inertia is negative ({least:.3g} kg m^2) and is taken as zero")
+        tensor = _positive(tensor)
     turned = product(rotation, product(tensor, transpose(rotation)))
-    return matrix([[x if abs(x) > ROUND_OFF * largest else 0.0 for x in row] for row in turned])
+    return matrix([[x if abs(x) > TINY * abs(largest) else 0.0 for x in row] for row in turned])
+
+
+def _positive(tensor: Mat3) -> Mat3:
+    import numpy as np
+
+    moments, axes = np.linalg.eigh(np.array(tensor, float))
+    out = (axes * np.maximum(moments, 0.0)) @ axes.T
+    return matrix((0.5 * (out + out.T)).tolist())

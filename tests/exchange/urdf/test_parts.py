@@ -143,8 +143,11 @@ def test_an_inertia_that_no_body_has_is_computed_with(tmp_path: Path) -> None:
     assert any("the largest exceeds the sum" in x for x in m.description.warnings)
     again = lw.load(m.save(tmp_path / "again.yaml"))
     assert np.array(again.description.body("arm").inertia)[2, 2] == 0.2
-    with pytest.raises(lw.LinkwrightError, match=r"r\.urdf:4: <inertial>: the inertia has a negative principal moment"):
-        loaded(tmp_path, ARM.replace(INERTIA, INERTIA.replace('izz="0.002"', 'izz="-0.2"')) + joint("j", "base", "arm", "0 0 0"))
+    negative = ARM.replace(INERTIA, INERTIA.replace('izz="0.002"', 'izz="-0.2"')) + joint("j", "base", "arm", "0 0 0")
+    m = loaded(tmp_path, negative + '<transmission><joint name="gone"/></transmission>')
+    assert m.description.body("arm").inertia == ((0.001, 0.0, 0.0), (0.0, 0.001, 0.0), (0.0, 0.0, 0.0)) and m.imported is not None
+    assert any("link 'arm': a principal moment of inertia is negative (-0.2" in x for x in m.imported.warnings)
+    assert any("the joint 'gone', which is not there" in x for x in m.imported.warnings)
 
 
 def test_names_that_a_model_file_refuses(tmp_path: Path) -> None:

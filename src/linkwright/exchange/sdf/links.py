@@ -56,7 +56,7 @@ def _inertial(draft: RobotDraft, scope: Scope, name: str, graph: PoseGraph) -> t
     tensor = found.one("inertia")
     default = {k: MOMENT if k[1] == k[2] else 0.0 for k in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}
     values = default if tensor is None else {k: tensor.content(k, x) for k, x in default.items()}
-    return (mass, at.at, inertia_about(found, at.rotation, values))
+    return (mass, at.at, inertia_about(scope.full(name), at.rotation, values, draft.notes))
 
 
 def _visuals(draft: RobotDraft, scope: Scope, name: str, graph: PoseGraph, files: ShapeFiles) -> tuple[Visual, ...]:

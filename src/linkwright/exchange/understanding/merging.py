@@ -14,7 +14,7 @@ import numpy as np
 from linkwright.errors import listing
 from linkwright.exchange.understanding.geometry import placement, vector
 from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import Body, Description, Joint, Mat3, Placement, Point, PointRef
+from linkwright.model.description import NO_INERTIA, Body, Description, Joint, Mat3, Placement, Point, PointRef
 from linkwright.numerics.spatial import EYE, IDENTITY, Pose
 
 
@@ -134,7 +134,7 @@ def _joined(d: Description, body: Body, group: Sequence[str], homes: Mapping[str
 
 def summed(parts: Sequence[tuple[Pose, Body]]) -> tuple[float | None, Any, Mat3]:
     """Mass, centre and inertia about it of bodies in given poses; mass None if no body has one."""
-    heavy = [(X, b) for X, b in parts if b.mass]
+    heavy = [(X, b) for X, b in parts if b.mass or (b.mass is not None and b.inertia != NO_INERTIA)]
     if not heavy:
         with_data = next((b for _, b in parts if b.mass is not None), parts[0][1])
         return with_data.mass, with_data.com, with_data.inertia
@@ -144,7 +144,7 @@ def summed(parts: Sequence[tuple[Pose, Body]]) -> tuple[float | None, Any, Mat3]
     masses = np.array([b.mass for _, b in heavy], float)
     centres = np.array([X.point(np.array(b.com, float)) for X, b in heavy])
     mass = float(masses.sum())
-    com = masses @ centres / mass
+    com = masses @ centres / mass if mass else centres[0]
     inertia = np.zeros((3, 3))
     for (X, b), m, r in zip(heavy, masses, centres - com, strict=True):
         inertia += X.R @ np.array(b.inertia, float) @ X.R.T + m * (r @ r * EYE - np.outer(r, r))

@@ -31,7 +31,10 @@ def read_drives(draft: RobotDraft, robot: XmlElement, named: Sequence[str], moto
 def _transmissions(draft: RobotDraft, robot: XmlElement, driving: bool) -> None:
     for element in robot.all("transmission"):
         for joint in element.all("joint"):
-            name = draft.joint_of(joint.attribute("name"), joint.where, "transmission")
+            if joint.attribute("name") not in draft.joint_names.of:
+                draft.notes.warn(f"{joint.where}: a transmission names the joint '{joint.get('name')}', which is not there")
+                continue
+            name = draft.joint_names.of[joint.get("name")]
             if driving:
                 draft.drive(name, element.where)
             for actuator in element.all("actuator"):

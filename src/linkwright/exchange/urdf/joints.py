@@ -53,7 +53,7 @@ def child_of(joint: XmlElement) -> str:
 
 def tree_of(robot: XmlElement) -> TreeJoints:
     """The tree of a robot: of several joints to one link the first in the file carries it."""
-    joints, links = robot.all(*JOINT_TAGS), [x.attribute("name") for x in robot.all("link")]
+    joints, links = robot.all(*JOINT_TAGS), _names(robot)
     if not links:
         raise robot.error("the robot has no links.")
     for j in joints:
@@ -79,6 +79,16 @@ def tree_of(robot: XmlElement) -> TreeJoints:
         lost = [x for x in links if x not in reached]
         raise robot.error(f"no chain of joints leads from the root link '{roots[0]}' to {listing(lost)}.")
     return TreeJoints(roots[0], tuple(carrying), tuple(j for j in joints if not any(j is x for x in carrying)))
+
+
+def _names(robot: XmlElement) -> list[str]:
+    """Names of the links; two of one name are an error."""
+    out: dict[str, None] = {}
+    for x in robot.all("link"):
+        if x.attribute("name") in out:
+            raise x.error("a second link of this name; names are unique.")
+        out[x.get("name")] = None
+    return list(out)
 
 
 def _grown(root: str, joints: Sequence[XmlElement]) -> list[XmlElement]:
@@ -203,7 +213,10 @@ def read_mimics(draft: RobotDraft, robot: XmlElement) -> None:
         if mimic is None:
             continue
         name = draft.joint_names.of[j.get("name")]
-        other = draft.joint_of(mimic.attribute("joint"), mimic.where, f"mimic of joint '{name}'")
+        if mimic.attribute("joint") not in draft.joint_names.of:
+            draft.notes.warn(f"{mimic.where}: joint '{name}' mimics '{mimic.get('joint')}', which is not there; it moves on its own")
+            continue
+        other = draft.joint_names.of[mimic.get("joint")]
         types = [draft.joints[x].type for x in (name, other)]
         if any(t not in ONE_COORDINATE for t in types):
             draft.notes.lose(f"mimic of '{name}' from '{other}': {types[0]} and {types[1]} joints are not coupled")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from linkwright.exchange.draft import RobotDraft
+from linkwright.exchange.notes import ImportNotes
 from linkwright.exchange.poses import pose
 from linkwright.exchange.shapes import ShapeFiles, colour_of, drawable, inertia_about, shapes
 from linkwright.exchange.xml_reading import XmlElement
@@ -24,14 +25,12 @@ def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles, ground: 
     colours = {m.get("name"): _colour(m) for m in robot.all("material")}
     for link in robot.all("link"):
         name = link.attribute("name")
-        if name in draft.links.of:
-            raise link.error("a second link of this name; names are unique.")
         shown = _visuals(draft, link, files, colours)
         if name == ground:
             draft.be_ground(name, shown, link.where)
         else:
             body = draft.links.add(name)
-            draft.bodies[body] = replace(_inertial(link, body), where=link.where, visuals=shown)
+            draft.bodies[body] = replace(_inertial(link, body, draft.notes), where=link.where, visuals=shown)
         for other in link:
             if other.tag == "collision":
                 draft.notes.drop("collision shape")
@@ -39,7 +38,7 @@ def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles, ground: 
                 draft.notes.drop(f"<{other.tag}> element")
 
 
-def _inertial(link: XmlElement, name: str) -> Body:
+def _inertial(link: XmlElement, name: str, notes: ImportNotes) -> Body:
     """Mass, centre and inertia of a link in its own axes."""
     found = link.one("inertial")
     if found is None:
@@ -50,7 +49,7 @@ def _inertial(link: XmlElement, name: str) -> Body:
     at = origin(found)
     tensor = found.one("inertia")
     values = {k: 0.0 if tensor is None else tensor.number(k, 0.0) for k in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}
-    return Body(name, mass=mass, com=at.at, inertia=inertia_about(found, at.rotation, values))
+    return Body(name, mass=mass, com=at.at, inertia=inertia_about(name, at.rotation, values, notes))
 
 
 def _visuals(draft: RobotDraft, link: XmlElement, files: ShapeFiles, colours: Mapping[str, str]) -> tuple[Visual, ...]:
@@ -73,7 +72,8 @@ def _shape(draft: RobotDraft, kind: XmlElement, link: str, files: ShapeFiles) ->
     if kind.tag == "sphere":
         return Visual("sphere", (kind.number("radius"), 0.0, 0.0))
     if kind.tag == "mesh":
-        x, y, z = kind.numbers("scale", 3, (1.0, 1.0, 1.0))
+        one = len(kind.get("scale").split()) == 1
+        x, y, z = kind.numbers("scale", 1) * 3 if one else kind.numbers("scale", 3, (1.0, 1.0, 1.0))
         file = files.mesh(kind.attribute("filename"), link)
         return None if file is None else Visual("mesh", (x, y, z), file=os.fspath(file))
     draft.notes.drop(f"<{kind.tag}> shape")

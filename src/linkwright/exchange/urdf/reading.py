@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from linkwright.exchange.urdf.loops import READERS, read_loops
 from linkwright.exchange.xml_reading import XmlElement, read_xml
 from linkwright.model.description import Description
 
+WORLD = "world"
 READ = ("link", *JOINT_TAGS, "material", "transmission", "ros2_control", "coupling", *READERS)
 
 
@@ -30,6 +32,7 @@ def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fi
     need_known_base(base)
     robot = read_xml(path, ("robot",))
     refuse_xacro(robot)
+    robot = with_world(robot)
     place = Path(path)
     notes = ImportNotes(files.shown(path), "URDF")
     draft = RobotDraft.of(notes, robot.get("name") or place.stem)
@@ -53,6 +56,14 @@ def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fi
     shapes.report()
     carrying = [j for name, j in draft.joints.items() if name not in draft.closing]
     return draft.finish(placed(Description("", tuple(draft.bodies.values()), ()), carrying, at))
+
+
+def with_world(robot: XmlElement) -> XmlElement:
+    """The robot with a link `world`, where joints name it as their parent and there is none: Drake's way to fix a robot."""
+    links = {x.get("name") for x in robot.all("link")}
+    if WORLD in links or not any(x.get("link") == WORLD for j in robot.all(*JOINT_TAGS) for x in j.all("parent")):
+        return robot
+    return replace(robot, children=(XmlElement("link", {"name": WORLD}, robot.where), *robot.children))
 
 
 def refuse_xacro(element: XmlElement) -> None:
