@@ -114,7 +114,6 @@ BAD = {
     '<link name="l"/><link name="l"/>': "names of links, joints, frames and models are unique",
     '<link name="l"><inertial><mass>-1</mass></inertial></link>': "mass is zero or more",
     f"{HINGE}<axis><xyz>0 0 0</xyz></axis></joint>": "axis is zero",
-    '<link name="l"/><joint name="j" type="screw"><parent>world</parent><child>l</child></joint>': "screw_thread_pitch",
     '<joint name="j" type="ball"><parent>world</parent><child>l</child></joint>': "there is no frame 'l'",
 }  # fmt: skip
 

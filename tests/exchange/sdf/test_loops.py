@@ -64,6 +64,14 @@ def included(folder: Path, merge: bool, uri: str = "model://part") -> Path:
     return folder / "m.sdf"
 
 
+def test_a_merged_model_by_its_placement_frame(tmp_path: Path) -> None:
+    """The frame `foot` of the included model is put on C, from which its link follows."""
+    path = included(tmp_path, True)
+    pose = "<placement_frame>foot</placement_frame><pose>0.7 0.6 0 0 0 0</pose>"
+    path.write_text(path.read_text().replace("<pose>0.8 0 0 0 0 0</pose>", pose))
+    assert accelerations(lw.load(path, gravity=GRAVITY)) == pytest.approx(accelerations(lw.load(OURS)), rel=1e-12)
+
+
 @pytest.mark.parametrize("merge", [False, True])
 def test_included_models(tmp_path: Path, merge: bool) -> None:
     m = lw.load(included(tmp_path, merge), gravity=GRAVITY)

@@ -86,7 +86,7 @@ def link_of(frame: FrameRef, seen: tuple[FrameRef, ...] = ()) -> FrameRef:
         raise frame.element.error("it is attached to itself.")
     seen = (*seen, frame)
     if not frame.name:
-        return frame if frame.is_world else link_of(canonical(frame.scope), seen)
+        return FrameRef(frame.scope.top) if frame.is_world or frame.scope.static else link_of(canonical(frame.scope), seen)
     element, scope = frame.element, frame.scope
     if element.tag == "link":
         return frame

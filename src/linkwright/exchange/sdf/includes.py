@@ -7,13 +7,19 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from linkwright.errors import ModelError, Source
 from linkwright.exchange.folders import Folders
-from linkwright.exchange.sdf.scopes import MODEL
+from linkwright.exchange.poses import inverse
+from linkwright.exchange.sdf.frames import PoseGraph
+from linkwright.exchange.sdf.scopes import MODEL, Scope, find, scope_of
 from linkwright.exchange.xml_reading import XmlElement, read_xml
+from linkwright.numerics.spatial import rotation_quaternion
 
 DEEPEST = 20  # includes inside includes
 CONFIG, DEFAULT = "model.config", "model.sdf"
+UNUSED = ("light", "actor")
 PLACED = ("link", "frame", "model")
 
 
@@ -50,6 +56,8 @@ class Includer:
             raise include.error("too many includes; such a file is not read.")
         root = read_xml(found, ("sdf",))
         models = root.all("model")
+        if not models and root.all(*UNUSED):
+            return root.all(*UNUSED)  # reported as dropped where they are put
         if len(models) != 1:
             raise ModelError(f"an included file has one <model>, not {len(models)}.", Source(str(found), root.where.line))
         model = self.expanded(models[0], folders.beside(found), (*opened, found))
@@ -98,15 +106,25 @@ def _configured(model: XmlElement, include: XmlElement) -> XmlElement:
 def _merged(model: XmlElement, include: XmlElement) -> list[XmlElement]:
     """The contents of a model for the including one: a frame takes the place of the model's own."""
     proxy = f"_merged_{model.attribute('name')}_{include.where.line}"
+    outer = XmlElement("frame", {"name": proxy}, include.where, tuple(model.all("pose")))
+    out = [outer]
     if model.get("placement_frame"):
-        raise include.error("merge with a placement frame is not read; give the pose of the model itself.")
-    frame = XmlElement("frame", {"name": proxy}, include.where, tuple(model.all("pose")))
-    out = [frame]
+        out = [replace(outer, attributes={"name": f"{proxy}_placed"}), _placed(model, proxy, include)]
     for x in model:
         if x.tag in ("pose", "static"):
             continue
         out.append(_renamed(_posed(x, proxy) if x.tag in PLACED else x, proxy))
     return out
+
+
+def _placed(model: XmlElement, proxy: str, include: XmlElement) -> XmlElement:
+    """The frame of a merged model whose placement frame is where the pose says."""
+    inside = scope_of(model, "", Scope("", model))
+    at = inverse(PoseGraph(inside).of(find(inside, model.get("placement_frame"), include, "placement_frame")))
+    w, x, y, z = (float(v) for v in rotation_quaternion(np.array(at.rotation, float)))
+    numbers = " ".join(repr(float(v)) for v in (*at.at, x, y, z, w))
+    pose = XmlElement("pose", {"relative_to": f"{proxy}_placed", "rotation_format": "quat_xyzw"}, include.where, (), numbers)
+    return XmlElement("frame", {"name": proxy}, include.where, (pose,))
 
 
 def _posed(element: XmlElement, proxy: str) -> XmlElement:

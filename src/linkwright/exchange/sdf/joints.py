@@ -134,19 +134,20 @@ def _add(draft: RobotDraft, j: SdfJoint, graph: PoseGraph, *, closes: bool) -> N
         _two_axes(draft, j, name, both, (_axis(j, "axis", graph), _axis(j, "axis2", graph)), closes)
         return
     own = HERE if isinstance(first, Placement) else axes(kind, j.element, first)
-    options = (("pitch", _pitch(j)),) if kind == "screw" else ()
+    options = (("pitch", _pitch(draft, j)),) if kind == "screw" else ()
     draft.add_joint(framed(name, kind, j.bodies, both, (own, own), j.element, options), closes=closes)
     if kind in ONE_COORDINATE:
         _attached(draft, j, name, "axis")
 
 
-def _pitch(j: SdfJoint) -> float:
+def _pitch(draft: RobotDraft, j: SdfJoint) -> float:
     """Travel per radian: screw_thread_pitch is travel per turn, the older thread_pitch is radians per metre of a left-handed screw."""
     new, old = j.element.one("screw_thread_pitch"), j.element.one("thread_pitch")
     if new is not None:
         return new.as_number(new.text) / (2.0 * math.pi)
     if old is None:
-        raise j.element.error("a screw needs its <screw_thread_pitch>, the travel per turn in m.")
+        draft.notes.infer(f"screw '{j.full}' has no <screw_thread_pitch>: SDF's default, 1 m per turn")
+        return 1.0 / (2.0 * math.pi)
     value = old.as_number(old.text)
     if value == 0.0:
         raise old.error("the pitch is zero.")
@@ -210,10 +211,10 @@ def _not_negative(element: XmlElement, tag: str) -> float:
 
 def _limits(draft: RobotDraft, limit: XmlElement, name: str) -> None:
     lower, upper = limit.content("lower", -math.inf, infinite=True), limit.content("upper", math.inf, infinite=True)
-    effort, speed = limit.content("effort", -1.0, infinite=True), limit.content("velocity", -1.0, infinite=True)
+    effort = limit.content("effort", -1.0, infinite=True)
     if 0.0 < effort < NONE:
         draft.efforts[name] = effort
-    if 0.0 < speed < NONE:
+    if limit.all("velocity"):
         draft.notes.drop("velocity limit")
     if lower > upper:
         draft.notes.warn(f"joint '{name}': its lower limit {lower:g} is above the upper one {upper:g}; the limits are ignored")

@@ -124,7 +124,7 @@ def _float(draft: RobotDraft, scopes: Sequence[Scope], joints: Sequence[SdfJoint
         if j.element.get("type") != "gearbox":
             group[root(j.bodies[0])] = root(j.bodies[1])
     first = [link_of(canonical(s)) for s in scopes if not s.is_world and not s.static and (s.models or any(s.all("link")))]
-    links = [draft.links.of[x.scope.full(x.name)] for x in first]
+    links = [draft.links.of[x.scope.full(x.name)] for x in first if x.name]
     loose = []
     for body in (*links, *draft.bodies):
         if root(body) != root(GROUND):

@@ -27,6 +27,11 @@ class Scope:
     def is_world(self) -> bool:
         return self.parent is None
 
+    @property
+    def top(self) -> Scope:
+        """The world around everything."""
+        return self if self.parent is None else self.parent.top
+
     def full(self, name: str) -> str:
         """A name in this scope with all models around it."""
         return f"{self.path}{SEPARATOR}{name}" if self.path else name
@@ -91,10 +96,7 @@ def find(scope: Scope, name: str, element: XmlElement, what: str) -> FrameRef:
     if name == MODEL:
         return FrameRef(scope)
     if name in (WORLD, ROOT) and name not in scope.named:
-        top = scope
-        while top.parent is not None:
-            top = top.parent
-        return FrameRef(top)
+        return FrameRef(scope.top)
     at, rest = scope, name
     if name in scope.named:  # older files have names with colons
         return FrameRef(scope.models[name]) if name in scope.models else FrameRef(scope, name)
