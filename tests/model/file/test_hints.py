@@ -105,7 +105,6 @@ def test_documents_named_in_hints_exist() -> None:
     ("name", "words"),
     [
         ("robot.urdf.xacro", "Xacro is not read; write the macros out first"),
-        ("sketch.DXF", "Drawings .* are not read"),
         ("part.step", "CAD files are not read"),
         ("table.xlsx", "Spreadsheets are not read"),
         ("run.npz", r"lw\.open"),
