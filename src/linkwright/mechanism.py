@@ -293,8 +293,9 @@ class Mechanism:
 def load(model: str | os.PathLike[str] | Mapping[str, Any], *, folders: Any = None, **changes: Any) -> Mechanism:
     """Return the mechanism of a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start.
 
-    Files of other programs (URDF, SDF, MJCF) are converted; `m.imported` reports what was inferred and dropped. `folders` are those in
-    which their meshes and included files may be read; `base="free"` lets the root link of a URDF float, `drives=["hip"]` names drives.
+    Files of other programs (URDF, SDF, MJCF; sketches in DXF and SVG) are converted; `m.imported` reports what was inferred and dropped.
+    `folders` are those in which their meshes and included files may be read; `base="free"` lets the root link of a URDF float,
+    `drives=["hip"]` names drives; of sketches `pins`, `links` and `ground` name layers.
     """
     from linkwright.exchange import opening
 

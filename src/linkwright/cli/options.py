@@ -78,6 +78,19 @@ def port(text: str) -> int:
     return int(text)
 
 
+def resolution(text: str) -> str:
+    """A name such as 1080p or pixels such as 1280x720."""
+    if not re.fullmatch(r"(720|1080|1440|2160)p|\d{3,4}[xX]\d{3,4}", text.strip()):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a size of frames: 720p, 1080p, 1440p, 2160p, or pixels such as 1280x720")
+    return text.strip()
+
+
+def check_resolution(given: argparse.Namespace) -> None:
+    """Raise UsageError if a resolution is given and no animation is."""
+    if given.resolution is not None and given.animation is None:
+        raise UsageError("--resolution is that of an animation; name its file: --animation turn.mp4")
+
+
 def integrator(text: str) -> str:
     return _registered(text, import_module("linkwright.integrators").INTEGRATORS, "integrator")
 
@@ -131,5 +144,8 @@ SEP = option(
 DECIMAL = option("--decimal", metavar="MARK", choices=(".", ","), help="decimal mark in .csv files: '.' (default) or ','")
 ANIMATION = option("--animation", metavar="FILE", help="the motion as .gif (or .mp4 where ffmpeg is installed)")
 RESOLUTION = option(
-    "--resolution", metavar="SIZE", help="of the animation: 720p, 1080p (default of .mp4), 1440p, 2160p, or pixels such as 1280x720"
+    "--resolution",
+    metavar="SIZE",
+    type=resolution,
+    help="of the animation: 720p, 1080p (default of .mp4), 1440p, 2160p, or pixels such as 1280x720",
 )

@@ -33,6 +33,7 @@ IN_PYTHON = " The trajectory up to there is in the error's `run`."
 def run(given: argparse.Namespace) -> int:
     outputs.check(_wanted(given), given.force)
     options.csv_marks(given, given.file)
+    options.check_resolution(given)
     m = loading.load(given)
     if given.speed:
         m = m.with_(start={f"{n}.v": loading.in_file_units(m, f"{n}.v", text) for n, text in given.speed})

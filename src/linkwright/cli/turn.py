@@ -30,6 +30,7 @@ def run(given: argparse.Namespace) -> None:
     ]
     outputs.check(wanted, given.force)
     marks = _csv_marks(given)
+    options.check_resolution(given)
     asked = _asked(given.measure or ())
     m = loading.load(given)
     if given.plot and given.loads and not _massless(m):

@@ -217,6 +217,28 @@ def test_layers_that_are_off_and_blocks_that_multiply(tmp_path: Path, monkeypatc
         read_sketch(tmp_path / "w.dxf")
 
 
+def test_crosses_on_the_layer_of_the_pins_are_no_links(tmp_path: Path) -> None:
+    document = wiper()
+    for x, y in PINS.values():
+        document.modelspace().add_line((x - 20, y), (x + 20, y), **on("pins"))
+        document.modelspace().add_line((x, y - 20), (x, y + 20), **on("pins"))
+    found = read_sketch(saved(document, tmp_path / "w.dxf"))
+    assert len(found.imported.description.bodies) == 4
+    same_motion(found)
+
+
+def test_a_plan_of_a_building_is_refused(tmp_path: Path) -> None:
+    """Hundreds of lines and circles on one layer: a message in seconds, not a mechanism of hundreds of links."""
+    rng = np.random.default_rng(3)
+    document, space = new()
+    for at in (places := rng.uniform(0.0, 1000.0, (400, 2))):
+        space.add_circle(at, 0.5)
+    for a, b in rng.integers(0, 400, (900, 2)):
+        space.add_line(places[a], places[b])
+    with pytest.raises(ModelError, match=r"the drawing has [\d,]+ links, a linkage at most 500"):
+        read_sketch(saved(document, tmp_path / "plan.dxf"))
+
+
 def test_random_damage_never_ends_with_a_foreign_error(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     data = bytearray(saved(wiper(), tmp_path / "w.dxf").read_bytes())

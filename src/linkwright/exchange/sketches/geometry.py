@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from linkwright.errors import Source
 
 Place = tuple[float, float]
+MOST_PIECES = 300  # of an outline
 FINEST = 1e-3  # share of its radius by which a flattened arc may leave the curve
 
 
@@ -66,7 +68,7 @@ class Sketch:
     def source(self) -> Source:
         return Source(self.file)
 
-    @property
+    @cached_property
     def size(self) -> float:
         """Larger side of the box around marks and strokes."""
         places = [np.array([m.at for m in self.marks]).reshape(-1, 2), *(s.points for s in self.strokes)]
@@ -114,7 +116,7 @@ def from_segment(points: np.ndarray, at: Place) -> float:
 def joined(pieces: list[np.ndarray], tolerance: float) -> np.ndarray | None:
     """One closed ring of polylines that meet end to end, or None."""
     rest = [p for p in pieces if len(p) > 1]
-    if not rest:
+    if not 0 < len(rest) <= MOST_PIECES:
         return None
     ring = rest.pop(0)
     while rest:

@@ -9,8 +9,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -23,6 +25,8 @@ from linkwright.exchange.sketches.layers import GROUND, GUIDES, LINKS, OTHER, OW
 
 TOLERANCE = 1e-3  # of the drawing's size
 LARGEST_PIN = 0.08  # radius over the drawing's size above which a circle is a wheel or a part, not a pin
+MOST_PINS = 1000
+MOST_LINKS = 500
 HOLE = 1.15  # radii within which a vertex is at a pin
 
 
@@ -69,6 +73,12 @@ class SketchLinkage:
     inferred: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
 
+    @cached_property
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """(places of the pins, how near a vertex must be to touch them); the pins are all found by then."""
+        radii = np.array([max(self.tolerance, HOLE * p.radius) for p in self.pins])
+        return np.array([p.at for p in self.pins]).reshape(-1, 2), radii
+
     @property
     def ground(self) -> list[int]:
         return [i for i, p in enumerate(self.pins) if p.grounded]
@@ -84,6 +94,7 @@ def linkage_of(sketch: Sketch, *, pins: Any = None, links: Any = None, ground: A
     out.inferred += sketch.notes
     out.dropped += sketch.dropped
     _find_pins(out, roles)
+    _check_count(out, len(out.pins), MOST_PINS, "pins", "--pins")
     if not out.pins:
         raise ModelError(
             f"no pins were found: circles or points mark them, on a layer 'pins' or any layer that is not ignored. "
@@ -102,6 +113,15 @@ def linkage_of(sketch: Sketch, *, pins: Any = None, links: Any = None, ground: A
     _find_ground(out)
     _settle(out)
     return out
+
+
+def _check_count(out: SketchLinkage, found: int, most: int, what: str, option: str) -> None:
+    if found > most:
+        raise ModelError(
+            f"the drawing has {found:,} {what}, a linkage at most {most:,}. Name their layer ({option} LAYER) or save the linkage alone. "
+            f"Layers: {listed(out.sketch.layers)}.",
+            out.sketch.source,
+        )
 
 
 # -------------------------------------------------------------------- pins
@@ -125,8 +145,8 @@ def _find_pins(out: SketchLinkage, roles: Roles) -> None:
 
 def _add_pin(out: SketchLinkage, m: Mark, role: str) -> None:
     """Concentric circles are one pin."""
-    for p in out.pins:
-        if np.hypot(p.at[0] - m.at[0], p.at[1] - m.at[1]) <= out.tolerance:
+    for p in out.pins[: 2 * MOST_PINS]:
+        if math.hypot(p.at[0] - m.at[0], p.at[1] - m.at[1]) <= out.tolerance:
             p.radius, p.name = max(p.radius, m.radius), p.name or m.name
             p.grounded, p.marked = p.grounded or role == GROUND, p.marked and role == POINTS
             return
@@ -135,9 +155,10 @@ def _add_pin(out: SketchLinkage, m: Mark, role: str) -> None:
 
 def _touched(out: SketchLinkage, at: Sequence[float]) -> int | None:
     """The pin at a vertex."""
-    gaps = [np.hypot(p.at[0] - at[0], p.at[1] - at[1]) - max(out.tolerance, HOLE * p.radius) for p in out.pins]
-    best = int(np.argmin(gaps)) if gaps else 0
-    return best if gaps and gaps[best] <= 0.0 else None
+    places, reach = out.reach
+    gaps = np.hypot(places[:, 0] - at[0], places[:, 1] - at[1]) - reach
+    best = int(np.argmin(gaps))
+    return best if gaps[best] <= 0.0 else None
 
 
 # -------------------------------------------------------------------- links
@@ -165,16 +186,21 @@ class _Groups:
 
 
 def _find_links(out: SketchLinkage, roles: Roles) -> None:
-    strokes = [s for s in out.sketch.strokes if roles.of[s.layer] in (LINKS, OWN, PINS, POINTS)]
+    strokes = [s for s in out.sketch.strokes if roles.of[s.layer] in (LINKS, OWN)]
+    if not strokes:  # all on the layer of the pins; beside other lines those there are crosses and centre lines
+        strokes = [s for s in out.sketch.strokes if roles.of[s.layer] in (PINS, POINTS)]
     unused: dict[str, int] = {}
     for s in out.sketch.strokes:
         if roles.of[s.layer] == OTHER:
             unused[s.layer] = unused.get(s.layer, 0) + 1
     out.dropped += [f"{n} line{'s' * (n > 1)} on layer '{layer}'" for layer, n in unused.items()]
-    for members in _joined_strokes(out, strokes, roles):
+    every = _joined_strokes(out, strokes, roles)
+    _check_count(out, len(every), 20 * MOST_LINKS, "lines that may be links", "--links")
+    for members in every:
         own = [strokes[i] for i in members]
         _add_link(out, own, next((s.name for s in own if s.name), own[0].layer if roles.of[own[0].layer] == OWN else ""))
     _merge_rigid(out)
+    _check_count(out, len(out.links), MOST_LINKS, "links", "--links")
 
 
 def _joined_strokes(out: SketchLinkage, strokes: list[Stroke], roles: Roles) -> list[list[int]]:
@@ -240,13 +266,8 @@ def _add_link(out: SketchLinkage, strokes: list[Stroke], name: str) -> None:
 
 def _merge_rigid(out: SketchLinkage) -> None:
     """Links that share two pins are one; so are three bars of one layer that make a triangle."""
-    while True:
-        pair = next(((a, b) for a, b in combinations(out.links, 2) if len(set(a.pins) & set(b.pins)) > 1), None)
-        three = None if pair else next((t for t in combinations(out.links, 3) if _triangle(t)), None)
-        merged = pair or three
-        if merged is None:
-            return
-        first, *others = merged
+    while (found := _sharing_two(out.links) or _triangle(out.links)) is not None:
+        first, *others = found
         for other in others:
             first.strokes += other.strokes
             first.pins += [p for p in other.pins if p not in first.pins]
@@ -255,11 +276,32 @@ def _merge_rigid(out: SketchLinkage) -> None:
             out.links.remove(other)
 
 
-def _triangle(links: tuple[SketchLink, ...]) -> bool:
-    if len({s.layer for x in links for s in x.strokes}) > 1 or any(x.name for x in links):
-        return False
-    shared = [set(a.pins) & set(b.pins) for a, b in combinations(links, 2)]
-    return all(len(s) == 1 for s in shared) and len(set().union(*shared)) == 3
+def _sharing_two(links: list[SketchLink]) -> tuple[SketchLink, ...] | None:
+    seen: dict[tuple[int, int], SketchLink] = {}
+    for x in links:
+        for pair in combinations(sorted(x.pins), 2):
+            if seen.setdefault(pair, x) is not x:
+                return seen[pair], x
+    return None
+
+
+def _triangle(links: list[SketchLink]) -> tuple[SketchLink, ...] | None:
+    """Three bars without names, on one layer, between three pins."""
+    bars = {tuple(sorted(x.pins)): x for x in links if len(x.pins) == 2 and not x.name and len({s.layer for s in x.strokes}) == 1}
+    beside: dict[int, set[int]] = {}
+    for a, b in bars:
+        beside.setdefault(a, set()).add(b)
+        beside.setdefault(b, set()).add(a)
+    for (a, b), x in bars.items():
+        for c in sorted(beside[a] & beside[b]):
+            three = x, bars[_ordered(a, c)], bars[_ordered(b, c)]
+            if len({y.strokes[0].layer for y in three}) == 1:
+                return three
+    return None
+
+
+def _ordered(a: int, b: int) -> tuple[int, int]:
+    return (a, b) if a < b else (b, a)
 
 
 # -------------------------------------------------------------------- guides and ground
