@@ -302,3 +302,25 @@ def test_a_floating_bearing_in_space_is_not_a_point() -> None:
     joints = tuple(replace(j, type="spherical") if j.name == "D" else j for j in d.joints)
     with pytest.raises(UsageError, match=r"the cut joint 'C' is floating_bearing\. Cut one of"):
         to_mjcf(System(replace(d, joints=joints), ["C"]))
+
+
+@pytest.mark.parametrize(("error", "freedoms"), [(0.0, 1), (1e-8, 1), (1e-4, 1), (0.01, 0)])
+def test_parallel_cranks_with_rounded_lengths_move(error: float, freedoms: int) -> None:
+    """Three cranks between ground and a table; the third is longer by `error`. Up to a thousandth that is meant as equal."""
+    cranks = [("left", 0.0, 0.3), ("middle", 0.4, 0.3), ("right", 0.7, 0.3 + error)]
+    bodies = [Body(GROUND), *(rod(name, (0.1, y, 0.0), 0.3, (x, 0.0, 0.0)) for name, x, y in cranks)]
+    table = rod("table", (0.7, 0.0, 0.0), 2.0, (0.1, 0.3, 0.0))
+    joints = [Joint(f"{name}_foot", "revolute", GROUND, name, Placement((x, 0.0, 0.0))) for name, x, _ in cranks]
+    joints += [
+        Joint(f"{name}_head", "revolute", name, "table", Placement((0.1, y, 0.0)), Placement((x, 0.0, 0.0))) for name, x, y in cranks
+    ]
+    d = Description("table", (*bodies, table), tuple(joints))
+    found = understood(d, "middle_head", "right_head")
+    assert any("are parallel cranks" in x for x in found.report.inferred) == (error in (1e-8, 1e-4))
+    s = System(found.description) if freedoms else None
+    assert s is None or s.mobility.freedoms == 1
+    if s is None:
+        assert found.description == d
+    else:
+        lengths = [np.linalg.norm(found.description.joint(f"{name}_head").frame_first.at) for name, _, _ in cranks]
+        assert np.ptp(lengths) < 1e-15

@@ -12,6 +12,7 @@ from dataclasses import replace
 from linkwright.exchange.imported import Imported
 from linkwright.exchange.understanding.gaps import gaps
 from linkwright.exchange.understanding.merging import merged
+from linkwright.exchange.understanding.parallel_cranks import parallel_cranks
 from linkwright.exchange.understanding.planes import planar_loops
 from linkwright.exchange.understanding.points import Joined, joined
 from linkwright.exchange.understanding.rows import rows_beyond_point
@@ -37,11 +38,12 @@ def understand(imported: Imported, *, points_only: Collection[str] = ()) -> Impo
         found = step(state.description, state.closing)
         state = Joined(found.description, found.closing, (*state.sentences, *found.sentences))
     flat = planar_loops(state.description, state.closing)
-    sentences = [*state.sentences, *flat.sentences]
+    exact = parallel_cranks(flat.description)
+    sentences = [*state.sentences, *flat.sentences, *exact.sentences]
     for name in state.closing:
-        joint = flat.description.joint(name)
+        joint = exact.description.joint(name)
         if name in points_only and is_hinge(JOINTS[joint.type]):
-            more = rows_beyond_point(flat.description, joint, state.closing)
+            more = rows_beyond_point(exact.description, joint, state.closing)
             if more:
                 sentences.append(
                     f"the hinge '{name}' holds its axis too ({more} {'row' if more == 1 else 'rows'} more); other readers of this format "
@@ -53,7 +55,7 @@ def understand(imported: Imported, *, points_only: Collection[str] = ()) -> Impo
         gaps=(*report.gaps, *distances),
         angles=(*report.angles, *angles),
     )
-    return Imported(flat.description, state.closing, extended, imported.points_only)
+    return Imported(exact.description, state.closing, extended, imported.points_only)
 
 
 __all__ = ["understand"]
