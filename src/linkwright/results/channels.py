@@ -163,7 +163,7 @@ class Channels:
 
     def _bodies(self) -> None:
         planar = self._plane is not None
-        for body in self.skel.tree.description.bodies:
+        for body in (b for b in self.skel.tree.description.bodies if not b.chain):
             node = self.skel.node(body.name)
             if node >= 0 and body.name not in self._all:  # a joint of the same name keeps it
                 self._vector(body.name, node, np.zeros(3), components=False)

@@ -97,7 +97,7 @@ class MotionChannels(Mapping[str, Channel]):
                     name = f"{j.name}.{label}" if label else j.name
                     out[f"{name}.jerk"] = (kind, lambda x, j=j, i=i: x.joint_accelerations(j)[i])
         skel = self.loops.skel
-        for body in self.d.bodies:
+        for body in (b for b in self.d.bodies if not b.chain):
             node = skel.node(body.name)
             if node >= 0 and self.d.planar:
                 out[f"{body.name}.angle.jerk"] = ("angular jerk", lambda x, n=node: x.A[n][2])

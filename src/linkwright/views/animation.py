@@ -40,6 +40,7 @@ LOOKS = 400  # samples of a run that give paths and travels
 MOST_PIXELS = 4096  # of either side
 RESOLUTIONS = {"720p": (1280, 720), "1080p": (1920, 1080), "1440p": (2560, 1440), "2160p": (3840, 2160)}
 HEIGHT = 5.4  # inches of a figure with a given resolution
+SHADES = 256  # in a GIF of shaded surfaces
 COLOURS = 64  # in a GIF: flat drawings need no more, and files stay small
 Progress = Callable[[int, int], Any]  # frames done, frames in all
 
@@ -204,7 +205,7 @@ class Film:
         with style.settings(self.canvas.look), files.replacing(path, files.ANIMATIONS) as temporary:
             if path.suffix.lower() == ".gif":
                 few = [frames[i] for i in np.linspace(0, len(frames) - 1, min(4, len(frames))).astype(int)]
-                _write_gif(images(), [self.image(k, self.stamps[0]) for k in few], temporary, _frame_time(path, fps))
+                _write_gif(images(), [self.image(k, self.stamps[0]) for k in few], temporary, _frame_time(path, fps), SHADES if self.canvas.scene.surfaces else COLOURS)
             else:
                 _write_mp4(images(), temporary, fps)
         return path
@@ -230,14 +231,14 @@ def _closed(turn: Trajectory) -> bool:
     return all(np.allclose(a.p, b.p, atol=1e-6) and np.allclose(a.R, b.R, atol=1e-6) for a, b in zip(first, last, strict=True))
 
 
-def _write_gif(images: Iterator[Any], few: Sequence[Any], path: Path, frame_time: float) -> None:
+def _write_gif(images: Iterator[Any], few: Sequence[Any], path: Path, frame_time: float, colours: int) -> None:
     """All frames share one palette, that of a few of them, so that unchanged pixels stay the same and cost nothing."""
     from PIL import Image
 
     sheet = Image.new("RGB", (few[0].width, few[0].height * len(few)))
     for i, image in enumerate(few):
         sheet.paste(image, (0, i * image.height))
-    palette = sheet.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    palette = sheet.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     flat = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     timing = {"duration": round(1000 * frame_time), "loop": 0, "disposal": 1}
     flat[0].save(path, save_all=True, append_images=flat[1:], optimize=False, comment=files.OWNER.encode(), **timing)

@@ -130,7 +130,8 @@ class Spatial:
             owners.append(np.full(len(seen.faces), kinds.index(kind)))
             shadows += [np.column_stack([line, np.full(len(line), floor)]) for line in outline(seen)[:1]]
         colour = mixed(self.look.faint, self.look.paper, 0.7)
-        axes.add_collection3d(Poly3DCollection(shadows, facecolors=[colour], edgecolors=[colour], linewidths=0.5, zorder=1, clip_on=False))
+        for p in shadows:  # one collection each: matplotlib fills up shorter polygons of one with whatever is in memory
+            axes.add_collection3d(Poly3DCollection([p], facecolors=[colour], edgecolors=[colour], linewidths=0.5, zorder=1, clip_on=False))
         width, height = (round(self.dpi * float(x)) for x in figure.get_size_inches())
         sharp = self.dpi / 72.0
         on_screen = on_paper(figure, axes, np.concatenate(corners).reshape(-1, 3), depth=True) * np.array([sharp, sharp, 1.0])

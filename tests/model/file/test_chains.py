@@ -106,7 +106,9 @@ def test_lists_and_pictures_show_no_links() -> None:
     m = lw.load(CHAINED)
     assert [b.name for b in m.description.moving] == ["crank", "rod"] and "2 moving bodies, 4 joints" in str(m.info())
     assert not [name for name in every_parameter(m.description) if "end:" in name]
-    scene = Scene(m.system, m.turn(steps=24))
+    turn = m.turn(steps=24)
+    assert not [name for name in turn.channels if name.startswith("end:")] and "slide.on.end:1" in turn.channels
+    scene = Scene(m.system, turn)
     assert drawn_bodies(scene) == ["crank", "rod"] and not scene.telescopes
 
 
