@@ -205,7 +205,8 @@ class Film:
         with style.settings(self.canvas.look), files.replacing(path, files.ANIMATIONS) as temporary:
             if path.suffix.lower() == ".gif":
                 few = [frames[i] for i in np.linspace(0, len(frames) - 1, min(4, len(frames))).astype(int)]
-                _write_gif(images(), [self.image(k, self.stamps[0]) for k in few], temporary, _frame_time(path, fps), SHADES if self.canvas.scene.surfaces else COLOURS)
+                colours = SHADES if self.canvas.scene.surfaces else COLOURS
+                _write_gif(images(), [self.image(k, self.stamps[0]) for k in few], temporary, _frame_time(path, fps), colours)
             else:
                 _write_mp4(images(), temporary, fps)
         return path
