@@ -164,6 +164,8 @@ def test_physics_is_that_of_the_stepper() -> None:
         act={"A": (-1.0, 3.0), "E": "0.5 N m"}, reward=lambda x: x["A"], dt="10 ms", substeps=2, dtype="float64",
     )  # fmt: skip
     env, s = task.env(), task.system
+    assert env.observation_names[2:6] == ("A.v", "left_rod.C[0]", "left_rod.C[1]", "C.load") and env.action_names == ("A", "E")
+    assert len(env.observation_names) == env.observation_space.shape[0]
     st, tau = s.start, {"A": 1.0 + 2.0 * 0.4, "E": -0.25}
     env.reset(seed=0)
     for _ in range(3):

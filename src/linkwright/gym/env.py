@@ -52,6 +52,16 @@ class MechanismEnv(gymnasium.Env):
             info["failure"] = self.episodes.why(FIRST)[0]
         return found.observations[0], float(found.rewards[0]), bool(found.terminated[0]), bool(found.truncated[0]), info
 
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """Names of the entries of an observation."""
+        return self.episodes.observation_names()
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """Coordinates that the entries of an action push."""
+        return self.episodes.act.names
+
     def render(self) -> np.ndarray | None:
         """Return a picture (height, width, 3); None without a render mode."""
         from linkwright.gym.camera import Camera

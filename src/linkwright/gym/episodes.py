@@ -233,6 +233,12 @@ class Episodes:
             out += offsets
         return out.astype(self.task.dtype)
 
+    def observation_names(self) -> tuple[str, ...]:
+        """Names of the entries of an observation: of a vector `coupler.P[0]`, `coupler.P[1]`."""
+        x = self.sample() if self.last is None else self.last
+        wide = {name: int(np.prod(x[name].shape[1:])) for name in self.task.observe}
+        return tuple(f"{n}[{i}]" if x[n].ndim > 1 else n for n, count in wide.items() for i in range(count))
+
     def step(self, actions: Any, moving: np.ndarray | None) -> StepResult:
         """Advance by one step; rows where `moving` is False stay as they are and are rewarded nothing."""
         self._apply(actions)

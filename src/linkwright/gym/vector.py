@@ -167,6 +167,16 @@ class MechanismVectorEnv(VectorEnv):
 
     # ---------------------------------------------------------------- pictures
 
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """Names of the entries of an observation."""
+        return self.episodes.observation_names()
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """Coordinates that the entries of an action push."""
+        return self.episodes.act.names
+
     def render(self) -> tuple[np.ndarray, ...] | None:
         """Return a picture (height, width, 3) of every environment; None without a render mode."""
         return None if self.render_mode is None else tuple(self.frame(i) for i in range(self.num_envs))
