@@ -10,7 +10,6 @@ from typing import Any
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, CliOption, option
 from linkwright.errors import UsageError, visible
-from linkwright.exchange.losses import LossWarning
 from linkwright.formats import FORMATS, format_of
 from linkwright.formats.base import DRIVE, PYTHON_ONLY, ExportFormat, ExportOption
 
@@ -37,6 +36,8 @@ def write(chosen: ExportFormat, m: Any, output: str, more: dict[str, Any]) -> tu
         written = [str(path) for path in chosen.write(m, output, **more)]
     for warning in said:
         print(visible(f"warning: {warning.message}"), file=sys.stderr)
+    from linkwright.exchange.losses import LossWarning  # only now: numpy comes along
+
     return written, [x._asdict() for w in said if isinstance(w.message, LossWarning) for x in w.message.lost]
 
 

@@ -109,7 +109,6 @@ COMMAND = CliCommand(
     about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
     "The file can be turned, simulated and reported at once. A drawing, DXF or SVG, becomes pins and links (docs/drawings.md).",
     examples=(
-        "linkwright new my.yaml",
         "linkwright new press.yaml --from slider-crank",
         "linkwright new my.yaml --from sketch.dxf",
         "linkwright new --list",

@@ -8,7 +8,6 @@ from typing import Any
 
 from linkwright import files
 from linkwright.formats.base import ExportFormat, ExportOption, listed
-from linkwright.results.tables import package
 
 OWN_DATA = "LINKWRIGHT"  # application whose data name pins and links, so that a drawing can be read back
 WEIGHTS = (0, 5, 9, 13, 15, 18, 20, 25, 30, 35, 40, 50, 53, 60, 70)  # hundredths of mm that DXF has
@@ -16,9 +15,10 @@ WEIGHTS = (0, 5, 9, 13, 15, 18, 20, 25, 30, 35, 40, 50, 53, 60, 70)  # hundredth
 
 def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
     place = files.checked(path, FORMAT.endings)
-    ezdxf = package("ezdxf", "cad")
+    from linkwright.results.tables import package
     from linkwright.views.scale_drawing import LAYERS, scale_drawing
 
+    ezdxf = package("ezdxf", "cad")
     drawing = scale_drawing(mechanism, **options)
     document = ezdxf.new("R2010", setup=False)
     document.units = 4  # millimetres
