@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import linkwright as lw
 from linkwright import cli
 from linkwright.cli import console, dispatch, page
 
@@ -112,5 +113,7 @@ def test_examples_of_the_help_are_right_usage(line: str, monkeypatch: pytest.Mon
 @pytest.mark.slow
 @pytest.mark.parametrize("line", [x for x in EXAMPLES if x.split()[1] in dispatch.NAMES or " -o " in x])
 def test_examples_of_the_help_work(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if "sketch.dxf" in line:
+        lw.load("wiper").export("sketch.dxf")
     assert cli.main(shlex.split(line)[1:]) == 0
     assert capsys.readouterr().out

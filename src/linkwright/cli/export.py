@@ -105,7 +105,6 @@ COMMAND = CliCommand(
     examples=(
         "linkwright export wiper -o wiper.fmu --fmi 2.0 --input A=torque --channels A,A.v,C.load",
         "linkwright export four-bar -o four_bar.c --precision single",
-        "linkwright export excavator -o excavator.xml --timestep 5e-4",
         "linkwright export excavator -o excavator.urdf --dialect constraint",
     ),
     options=(
