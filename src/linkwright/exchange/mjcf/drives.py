@@ -14,19 +14,22 @@ import numpy as np
 from linkwright.exchange.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.exchange.mjcf.joints import MjcfTree, is_hinge_or_slide
 from linkwright.exchange.mjcf.naming import IDENTIFIER, MjcfNames
+from linkwright.exchange.mjcf.steady import steady
 from linkwright.exchange.mjcf.tendons import LinearTendon, tendon
 from linkwright.exchange.notes import ImportNotes
-from linkwright.model.description import Drive, Load
+from linkwright.model.description import CoilSpring, Cylinder, Drive, Load
 from linkwright.model.expressions import variable
 from linkwright.numerics.spatial import quaternion_rotation
 
 
 @dataclass
 class MjcfDrives:
-    """Drives by joint, loads of actuators at sites, and the targets and controls they name."""
+    """Drives by joint, loads of actuators at sites, forces along lines, and the targets and controls they name."""
 
     drives: dict[str, Drive] = field(default_factory=dict)
     loads: list[Load] = field(default_factory=list)
+    cylinders: list[Cylinder] = field(default_factory=list)
+    springs: list[CoilSpring] = field(default_factory=list)
     parameters: list[tuple[str, float]] = field(default_factory=list)
 
 
@@ -66,6 +69,10 @@ def drives(there: CompiledMjcf, names: MjcfNames, tree: MjcfTree, control: np.nd
         return out
     by_joint: dict[int, list[tuple[MjcfActuator, float]]] = {}
     for a in range(len(m.actuator_trntype)):
+        alone = steady(m, a, names)
+        if alone is not None:
+            (out.loads if isinstance(alone, Load) else out.cylinders if isinstance(alone, Cylinder) else out.springs).append(alone)
+            continue
         made = _actuator(m, a, names.actuators[a], control, notes)
         if made is None:
             continue

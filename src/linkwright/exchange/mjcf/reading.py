@@ -59,11 +59,12 @@ def read_mjcf(path: str | os.PathLike[str], folders: Any = None, keyframe: str |
         parameters=tuple(driven.parameters),
         rods=tuple(closing.rods),
         couplings=tuple(closing.couplings),
-        springs=tuple(acting.springs),
+        springs=(*acting.springs, *driven.springs),
         dampers=tuple(acting.dampers),
         frictions=tuple(acting.frictions),
         stops=tuple(acting.stops),
         loads=tuple(driven.loads),
+        cylinders=tuple(driven.cylinders),
         drives=tuple(driven.drives.values()),
     )
     d = compensated(there, names, d, notes)

@@ -97,7 +97,8 @@ def read_frames(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:
     joints = {j.get("name"): child_of(j) for j in tree.carrying}
     for first, second, kind in found.pairs:
         links = [_frame(draft, node, joints) for node in (first, second)]
-        _weld(draft, first.string("closed_loop").removesuffix("_A").removesuffix("_B"), links, kind)
+        label = first.string("closed_loop").removesuffix("_A").removesuffix("_B").removeprefix("closedloop_")
+        _weld(draft, label, links, kind)
     if found.pairs:
         return
     for name in list(draft.links.of):
