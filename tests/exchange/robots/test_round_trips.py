@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,27 @@ from linkwright.exchange.robots.dialects import DIALECTS
 from linkwright.exchange.robots.urdf import upright
 from linkwright.model import library
 from tests.exchange.robots.round_trip import bodies, deviation
+from tests.exchange.test_mujoco import FORCED
 from tests.sweeps import some
 
 KEPT = 1e-9  # of the issue; measured are 1e-12 and less, round-off of the assembled loops
 WAYS = [x for x in DIALECTS if x != "plain"]
-NOW = ("wiper", "scissor-lift", "bennett", "stewart", "3-rrr-motors")  # plane, sliders and slots, hinges in space, balls, rods
+# sliders and slots, hinges in space, balls, rods
+OTHERS = (
+    ("scissor-lift", "constraint"),
+    ("bennett", "urdf+"),
+    ("bennett", "gepetto"),
+    ("rssr", "onshape"),
+    ("3-rrr-motors", "two-parents"),
+)
+NOW = (*(("wiper", way) for way in WAYS), *OTHERS)
+MODELS = ("scissor-lift", "rssr", "3-rrr-motors")
+
+
+def some_pairs() -> list[Any]:
+    """All models in all dialects; those that are not among NOW are slow."""
+    every = [(name, way) for name in library.names() for way in WAYS]
+    return [pytest.param(*pair, marks=[] if pair in NOW else [pytest.mark.slow]) for pair in every]
 
 
 def there_and_back(m: lw.Mechanism, file: Path, **options: Any) -> tuple[lw.Mechanism, tuple[Loss, ...]]:
@@ -44,16 +61,20 @@ def worst(m: lw.Mechanism, copy: lw.Mechanism, R: np.ndarray, rng: np.random.Gen
     planar, drives = m.description.planar, [d.joint for d in m.description.drives]
     start, theirs = m.system.state(m.system.start.q), copy.system.state(copy.system.start.q)
     out = deviation(bodies(m.system, start, R=R), bodies(copy.system, theirs), planar)
+    named = {j.name for j in copy.description.joints}
+    other = {name: name if name in named else f"{name}_joint" for name in drives}  # SDF has one scope of names
     v = speeds(m, rng)
     step = {name: 0.02 * float(rng.uniform(0.5, 1.0)) for name in drives[: m.system.mobility.freedoms]}
     ours = at(m, {name: float(m.system.start[name]) + x for name, x in step.items()}, v)
-    same = at(copy, {name: float(copy.system.start[name]) + x for name, x in step.items()}, v)
-    tau: dict[str, Any] = {name: 0.3 for name in drives}
-    return max(out, deviation(bodies(m.system, ours, tau, R), bodies(copy.system, same, tau), planar))
+    same = at(
+        copy, {other[name]: float(copy.system.start[other[name]]) + x for name, x in step.items()}, {other[n]: x for n, x in v.items()}
+    )
+    tau = {name: 0.3 for name in drives}
+    there = bodies(copy.system, same, {other[name]: x for name, x in tau.items()})
+    return max(out, deviation(bodies(m.system, ours, tau, R), there, planar))
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", some(library.names(), NOW))
+@pytest.mark.parametrize(("name", "way"), some_pairs())
 def test_urdf_keeps_masses_places_and_accelerations(name: str, way: str, tmp_path: Path, rng: np.random.Generator) -> None:
     m = lw.load(name)
     copy, lost = there_and_back(m, tmp_path / "model.urdf", dialect=way)
@@ -61,7 +82,15 @@ def test_urdf_keeps_masses_places_and_accelerations(name: str, way: str, tmp_pat
     assert kept < KEPT or any(x.part == "mechanism" for x in lost), (kept, lost)
 
 
-@pytest.mark.parametrize("name", some(library.names(), NOW))
+@pytest.mark.parametrize("name", some(library.names(), MODELS))
+def test_sdf_keeps_masses_places_and_accelerations(name: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    m = lw.load(name)
+    copy, lost = there_and_back(m, tmp_path / "model.sdf")
+    kept = worst(m, copy, np.eye(3), rng)
+    assert kept < KEPT or any(x.part == "mechanism" for x in lost), (kept, lost)
+
+
+@pytest.mark.parametrize("name", some(library.names(), MODELS))
 def test_mjcf_keeps_masses_places_and_accelerations(name: str, tmp_path: Path, rng: np.random.Generator) -> None:
     m = lw.load(name)
     copy, lost = there_and_back(m, tmp_path / "model.xml")
@@ -69,3 +98,48 @@ def test_mjcf_keeps_masses_places_and_accelerations(name: str, tmp_path: Path, r
     if not raised:  # else there are masses that the model has not
         kept = worst(m, copy, np.eye(3), rng)
         assert kept < KEPT or any(x.part == "mechanism" for x in lost), (kept, lost)
+
+
+FORMATS = [*WAYS, "sdf", "mjcf"]
+
+
+def written(m: lw.Mechanism, way: str, folder: Path) -> tuple[Path, bool]:
+    """A file of a dialect of URDF, of SDF or MJCF; True if MJCF needed masses that the model has not."""
+    ending = {"sdf": ".sdf", "mjcf": ".xml"}.get(way, ".urdf")
+    (folder / way).mkdir(exist_ok=True)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        path = m.export(folder / way / f"model{ending}", **({"dialect": way} if ending == ".urdf" else {}))
+    return path, any("raised" in str(x.message) for x in said)
+
+
+def test_one_format_after_the_other(tmp_path: Path, rng: np.random.Generator) -> None:
+    """The wiper through all formats, each written from the one before."""
+    m = lw.load("wiper")
+    copy = m
+    for way in FORMATS:
+        copy = lw.load(written(copy, way, tmp_path)[0])
+    assert worst(m, copy, upright(m.system).R, rng) < KEPT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("second", FORMATS)
+@pytest.mark.parametrize("first", FORMATS)
+def test_every_format_from_every_other(first: str, second: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    """Sliders and slots in a plane, hinges in space, balls. Masses that MuJoCo asks for are 1e-8 of the mechanism's."""
+    for name in ("scissor-lift", "bennett", "stewart"):
+        m = lw.load(name)
+        one, raised = written(m, first, tmp_path)
+        two, again = written(lw.load(one), second, tmp_path)
+        R = upright(m.system).R if {first, second} & set(WAYS) else np.eye(3)
+        assert worst(m, lw.load(two), R, rng) < (1e-4 if raised or again else KEPT)
+
+
+def test_forces_go_through_mjcf_and_back(tmp_path: Path) -> None:
+    """Springs, dampers, friction, loads and a cylinder, on a loop that moves."""
+    plain = {**FORCED, "springs": {name: x for name, x in FORCED["springs"].items() if name != "gas"}}
+    m = lw.load(plain)
+    copy = lw.load(m.export(tmp_path / "forced.xml"))
+    for step in (0.0, 0.1):
+        ours, theirs = (x.system.assemble(q={"A": float(x.system.start["A"]) + step}, v={"A": 1.5}) for x in (m, copy))
+        assert deviation(bodies(m.system, ours), bodies(copy.system, theirs), True) < KEPT
