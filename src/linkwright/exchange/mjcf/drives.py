@@ -32,6 +32,15 @@ class MjcfDrives:
     springs: list[CoilSpring] = field(default_factory=list)
     parameters: list[tuple[str, float]] = field(default_factory=list)
 
+    def add(self, steady: Load | Cylinder | CoilSpring) -> None:
+        """Add a force that needs no control."""
+        if isinstance(steady, Load):
+            self.loads.append(steady)
+        elif isinstance(steady, Cylinder):
+            self.cylinders.append(steady)
+        else:
+            self.springs.append(steady)
+
 
 @dataclass(frozen=True)
 class MjcfActuator:
@@ -71,7 +80,7 @@ def drives(there: CompiledMjcf, names: MjcfNames, tree: MjcfTree, control: np.nd
     for a in range(len(m.actuator_trntype)):
         alone = steady(m, a, names)
         if alone is not None:
-            (out.loads if isinstance(alone, Load) else out.cylinders if isinstance(alone, Cylinder) else out.springs).append(alone)
+            out.add(alone)
             continue
         made = _actuator(m, a, names.actuators[a], control, notes)
         if made is None:

@@ -14,11 +14,12 @@ from linkwright.errors import call_explained
 from linkwright.exchange import loops
 from linkwright.exchange.losses import Loss
 from linkwright.exchange.robots.acts import Acts, JointActs, collected
+from linkwright.exchange.robots.drake import DRAKE, spring_lines
 from linkwright.exchange.robots.preparing import RobotText, prepared
 from linkwright.exchange.robots.structure import Robot, RobotJoint, RobotLink, numbers, placing
 from linkwright.exchange.visuals import Shapes, bars, rgba
 from linkwright.files import OWNER
-from linkwright.model.description import CoilSpring, Visual
+from linkwright.model.description import Visual
 from linkwright.numerics.spatial import IDENTITY, Pose, array
 from linkwright.system.system import System
 
@@ -38,7 +39,7 @@ def sdf_text(model: System | loops.HasSystem, *, world: bool = True, floor: floa
     for name in system.tree.cuts:
         robot.close(name)
     acts, shapes = collected(robot, names_drives=False), Shapes(d, folder, MESHES)
-    root = xml.Element("sdf", version=VERSION)
+    root = xml.Element("sdf", {"version": VERSION, "xmlns:drake": DRAKE})
     root.append(xml.Comment(f" Written by {OWNER}. {d.name}: {d.about or 'a mechanism'}. ".replace("--", "- -")))
     parent = root
     if world:
@@ -51,26 +52,18 @@ def sdf_text(model: System | loops.HasSystem, *, world: bool = True, floor: floa
         if joint.kind != "free":
             _joint(e, robot, joint, acts)
     _frames(e, robot)
+    _springs(e, robot)
     xml.indent(root, "  ")
     zeros = {j.name: j.zero for j in robot.joints if j.entry is not None}
-    lost = (*acts.lost, *_losses(robot, acts, world), *shapes.lost)
+    lost = (*acts.lost, *_losses(robot, world), *shapes.lost)
     return RobotText(xml.tostring(root, encoding="unicode") + "\n", lost, zeros)
 
 
-def _losses(robot: Robot, acts: Acts, world: bool) -> list[Loss]:
+def _losses(robot: Robot, world: bool) -> list[Loss]:
     """Losses that SDF has and other formats have not."""
     out, d = [], robot.system.description
     if not world and tuple(float(x) for x in d.gravity) != GRAVITY:
         out.append(Loss("gravity", f"{numbers(d.gravity)} m/s^2; a model has none, readers assume {numbers(GRAVITY)} m/s^2", "gravity"))
-    for x in d.springs:
-        if isinstance(x, CoilSpring):
-            out.append(Loss(x.name, "a spring between two points"))
-    for x in d.dampers:
-        if x.between:
-            out.append(Loss(x.name, "a damper between two points"))
-    for name, a in acts.joints.items():
-        if a.armature:
-            out.append(Loss(name, "the armature of a joint"))
     for link in (*robot.links.values(), *robot.inner.values()):
         if link.body != d.bodies[0].name and not _mass(link):
             out.append(Loss(link.name, "its mass is zero there, which some readers refuse: a floor such as 1e-6 raises it", "reader"))
@@ -153,6 +146,18 @@ def _frames(model: xml.Element, robot: Robot) -> None:
             _pose(e, Pose(np.eye(3), robot.links[b.name].X_LB.point(array(p.at).astype(float))))
 
 
+def _springs(model: xml.Element, robot: Robot) -> None:
+    """Coil springs and dampers between points, as Drake reads them; other readers leave them out."""
+    ground = robot.system.description.bodies[0].name
+    for line in spring_lines(robot):
+        e = xml.SubElement(model, line.tag)
+        for side, point, body, at in line.ends:
+            _text(e, f"{line.tag}_body_{side}", "world" if body == ground else body)
+            _text(e, f"{line.tag}_{point}", at)
+        for what, value in line.values:
+            _text(e, f"{line.tag}_{what}", [value])
+
+
 # -------------------------------------------------------------------- joints
 
 
@@ -190,6 +195,8 @@ def _axis(joint: xml.Element, tag: str, axis: np.ndarray, own: JointActs) -> Non
         section = xml.SubElement(e, "dynamics")
         for name, value in {**dynamics, "spring_reference": own.reference if own.stiffness else 0.0}.items():
             _text(section, name, [value])
+    if own.armature:
+        _text(e, "drake:rotor_inertia", [own.armature])
     if own.leader:
         mimic = xml.SubElement(e, "mimic", joint=own.leader)
         for name, value in (("multiplier", own.multiplier), ("offset", own.offset), ("reference", 0.0)):

@@ -15,17 +15,17 @@ from linkwright.exchange import loops
 from linkwright.exchange.losses import Loss
 from linkwright.exchange.robots import dialects
 from linkwright.exchange.robots.acts import Acts, JointActs, collected
+from linkwright.exchange.robots.drake import DRAKE, spring_lines
 from linkwright.exchange.robots.preparing import RobotText, prepared
 from linkwright.exchange.robots.structure import Robot, RobotJoint, RobotLink, numbers, placing, zero_state
 from linkwright.exchange.visuals import Shapes, bars, rgba
 from linkwright.files import OWNER
-from linkwright.model.description import CoilSpring, Damper, Visual
+from linkwright.model.description import Visual
 from linkwright.numerics.spatial import Pose, array
 from linkwright.system.system import System
 
 UNLIMITED = 1e9  # limits that URDF asks for where the model has none
 GRAVITY = 9.81  # m/s^2 that readers of URDF assume
-DRAKE = "http://drake.mit.edu"
 MESHES = (".stl", ".obj", ".dae", ".glb", ".gltf", ".ply")
 
 
@@ -193,15 +193,10 @@ def _transmission(root: xml.Element, j: RobotJoint, acts: Acts) -> None:
 
 def _springs(root: xml.Element, robot: Robot) -> None:
     """Coil springs and dampers between points, as Drake reads them; other readers leave them out."""
-    d = robot.system.description
-    lines = [(x.between, float(x.free) - float(x.preload) / float(x.stiffness), float(x.stiffness), 0.0)
-             for x in d.springs if isinstance(x, CoilSpring) and float(x.stiffness) > 0.0]  # fmt: skip
-    lines += [(x.between, 1.0, 0.0, float(x.coefficient)) for x in d.dampers if isinstance(x, Damper) and x.between]
-    for ends, free, stiffness, damping in lines:
-        tag = "drake:linear_spring_damper"
-        e = xml.SubElement(root, tag)
-        for side, point, (body, name) in zip("AB", ("p_AP", "p_BQ"), ends or (), strict=True):
-            xml.SubElement(e, f"{tag}_body_{side}", name=body)
-            xml.SubElement(e, f"{tag}_{point}", value=numbers(robot.links[body].X_LB.point(array(d.point((body, name)).at).astype(float))))
-        for what, value in (("free_length", free), ("stiffness", stiffness), ("damping", damping)):
-            xml.SubElement(e, f"{tag}_{what}", value=numbers([value]))
+    for line in spring_lines(robot):
+        e = xml.SubElement(root, line.tag)
+        for side, point, body, at in line.ends:
+            xml.SubElement(e, f"{line.tag}_body_{side}", name=body)
+            xml.SubElement(e, f"{line.tag}_{point}", value=numbers(at))
+        for what, value in line.values:
+            xml.SubElement(e, f"{line.tag}_{what}", value=numbers([value]))
