@@ -37,7 +37,7 @@ def names_of(m: Any, notes: ImportNotes, in_laws: set[int]) -> MjcfNames:
         spare = f"{of_body[b]}_joint{j - int(m.body_jntadr[b]) + 1 if several else ''}"
         of_joint[j] = _named(joints, m.joint(j).name, spare, plain=j in in_laws)
     closures = NameTable("equality", notes, of_joint.values())
-    of_equality = {e: _named(closures, m.equality(e).name, _ends(m, e, of_body)) for e in range(m.neq)}
+    of_equality = {e: _named(closures, m.equality(e).name, f"closure{e + 1}") for e in range(m.neq)}
     tendons, actuators = NameTable("tendon", notes), NameTable("actuator", notes)
     return MjcfNames(
         of_body,
@@ -69,8 +69,3 @@ def _sites(m: Any, notes: ImportNotes, bodies: dict[int, str]) -> dict[int, str]
         own = m.site(s).name.removeprefix(f"{bodies.get(b, GROUND)}.")
         out[s] = _named(tables[b], own, f"site{s}")
     return out
-
-
-def _ends(m: Any, e: int, bodies: dict[int, str]) -> str:
-    """A name for an equality without one: that of its second body or joint."""
-    return f"closure{e + 1}"
