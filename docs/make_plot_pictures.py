@@ -1,5 +1,5 @@
-"""Draws the pictures of docs/plots.md again: runs the page's code in an empty folder and keeps what it wrote, with a palette; and the
-drawing of docs/drawings.md.
+"""Draws the pictures of docs/plots.md again: runs the page's code in an empty folder and keeps what it wrote, with a palette; the
+drawing of docs/drawings.md, and the bodies of docs/model-file.md that have shapes.
 
 python docs/make_plot_pictures.py
 """
@@ -20,6 +20,7 @@ def main() -> None:
     from PIL import Image
 
     import linkwright as lw
+    from linkwright.views.picture import draw
 
     page = (DOCS / "plots.md").read_text(encoding="utf-8")
     code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
@@ -31,6 +32,9 @@ def main() -> None:
             with Image.open(path) as picture:
                 picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(saved, "PNG", optimize=True)
             print(f"{saved.name}: {saved.stat().st_size / 1000:.0f} KB")
+        shown = (DOCS / "model-file.md").read_text(encoding="utf-8").partition("### Pictures of bodies")[2]
+        (Path(folder) / "arm.yaml").write_text(shown.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
+        draw(lw.load(Path(folder) / "arm.yaml"), DOCS / "images" / "visuals.png", size=(5.2, 4.2), trace=[], labels=False)
         os.chdir(DOCS)
     lw.load("carpet-scraper").export(DOCS / "images" / "drawing-scraper.svg")
 
