@@ -273,7 +273,7 @@ class Episodes:
             bad = np.argwhere(~np.isfinite(given))[0]
             raise UsageError(f"the action of environment {bad[0]} for '{self.act.names[bad[1]]}' is not a finite number.")
         self.action = np.clip(given, -1.0, 1.0)
-        self.tau[:, self.act.columns] = self.act.centre + self.act.half * self.action
+        self.tau[:, self.act.where] = self.act.centre + self.act.half * self.action
 
     def _rewards(self, x: NamedArrays, before: NamedArrays | None) -> np.ndarray:
         call: Callable[[], Any] = partial(self.task.reward, x, before) if self.rewarded_by_change else partial(self.task.reward, x)

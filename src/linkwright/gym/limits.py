@@ -48,10 +48,11 @@ def pair(value: Any, kind: str, what: str) -> tuple[float, float] | None:
 
 
 class ActionMap(NamedTuple):
-    """Entries of tau that actions act on, the effort of action 0 and that of action 1 above it."""
+    """Entries of tau that actions act on (as a slice, where they are evenly spaced), the effort of action 0 and that of action 1 above it."""
 
     names: tuple[str, ...]
     columns: np.ndarray
+    where: Any
     centre: np.ndarray
     half: np.ndarray
 
@@ -73,7 +74,11 @@ def action_map(task: Task) -> ActionMap:
             raise UsageError(f"act: the limits of '{name}' are {both[0]:g} and {both[1]:g}; the upper one has to be above the lower one.")
         ranges.append(both)
     low, high = np.array(ranges).T
-    return ActionMap(tuple(map(str, given)), np.array(places), 0.5 * (low + high), 0.5 * (high - low))
+    columns = np.array(places)
+    steps = set(np.diff(columns).tolist()) or {1}
+    even = len(steps) == 1 and min(steps) > 0
+    where = slice(places[0], places[-1] + 1, min(steps)) if even else columns
+    return ActionMap(tuple(map(str, given)), columns, where, 0.5 * (low + high), 0.5 * (high - low))
 
 
 def _effort(system: System, name: str) -> tuple[int, str]:

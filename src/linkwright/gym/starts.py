@@ -55,20 +55,20 @@ class RowCloser:
         if not q and not v and as_drawn:
             start, n = self.core.start, len(free)
             return ClosedRows(np.tile(start.q, (n, 1)), np.tile(start.v, (n, 1)), np.ones(n, dtype=bool))
-        walk = self._walk if drives and {*q, *v} <= drives else None
+        moving = bool(v) or bool(np.any(self.core.start.v))
+        walk = self._walk("walk" if moving else "stride") if drives and {*q, *v} <= drives else None
         return self._one_by_one(q, v, free) if walk is None else self._walked(walk, q, v, free)
 
-    @property
-    def _walk(self) -> LaneWalking | None:
-        """The walk in lanes; None where the drives do not determine the motion, or without native code."""
-        stores = self.core.stores
-        if "row closer" not in stores:
+    def _walk(self, name: str) -> LaneWalking | None:
+        """Kernel walk, or at rest stride, in lanes; None where the drives do not determine the motion, or without native code."""
+        stores, key = self.core.stores, ("row closer", name)
+        if key not in stores:
             try:
-                kernel = self.core.kernels.get("walk")
-                stores["row closer"] = LaneWalking(kernel, 1) if kernel.native else None
+                kernel = self.core.kernels.get(name)
+                stores[key] = LaneWalking(kernel, 1) if kernel.native else None
             except LinkwrightError:
-                stores["row closer"] = None
-        return stores["row closer"]
+                stores[key] = None
+        return stores[key]
 
     def _walked(self, walk: LaneWalking, q: Mapping[str, np.ndarray], v: Mapping[str, np.ndarray], free: np.ndarray) -> ClosedRows:
         core, n = self.core, len(free)
@@ -79,7 +79,7 @@ class RowCloser:
             speed[:, k] = v.get(name, speed[:, k])
         way = Homotopy(start.q, core.packed_references(start), at, to, speed, core.kernels.defaults["free"], free)
         found = walk.begun(way, self.threads)
-        return ClosedRows(found.q, found.v, found.ok)
+        return ClosedRows(found.q, found.v if found.v.shape[1] else np.zeros((n, core.tree.nv)), found.ok)
 
     def _one_by_one(self, q: Mapping[str, np.ndarray], v: Mapping[str, np.ndarray], free: np.ndarray) -> ClosedRows:
         """By the float path: always the same bits, whatever code has been made."""
