@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
+from linkwright.gym.ends import beyond, reason, rigid_ends
 from linkwright.gym.limits import action_map, draw_of, draw_of_parameters, scales
 from linkwright.gym.named_arrays import NamedArrays
 from linkwright.gym.random import RowRandom
@@ -73,7 +74,8 @@ class Episodes:
         goals = [name.removeprefix(GOAL) for name in wanted if self.posed and name.startswith(GOAL) and name not in own]
         goals = list(dict.fromkeys([*self.posed, *goals]))
         channels = [name for name in wanted if name not in own and not (self.posed and name.startswith(GOAL))]
-        self.reader = ChannelReader(core, list(dict.fromkeys([*channels, "t"])), efforts)
+        self.ends = rigid_ends(self.system.description)
+        self.reader = ChannelReader(core, list(dict.fromkeys([*channels, *(e.name for e in self.ends), "t"])), efforts)
         self.goal_reader = ChannelReader(core, goals if self.posed else [])
         shapes = {name: x.shape[1:] for name, x in self._goal_values(self.stepper.environments.rows[:1]).items()}
         self.goals = {name: np.zeros((self.n, *shape)) for name, shape in shapes.items()}
@@ -248,6 +250,8 @@ class Episodes:
         x = self.sample()
         self.steps += 1 if moving is None else moving
         failed = codes > 0
+        if self.ends:
+            failed |= beyond(self.ends, x, self.n) & (True if moving is None else moving)
         ended = failed | (codes == BACKED) if self.task.singular else failed
         rewards = self._rewards(x, before)
         terminated = ended if self.task.done is None else ended | self._flags("done", self.task.done, x)
@@ -294,8 +298,8 @@ class Episodes:
 
     def why(self, rows: np.ndarray) -> list[str]:
         """Reasons of the rows that have failed."""
-        found = self.stepper.why
-        return [found.get(int(k), "") for k in rows]
+        found, x = self.stepper.why, self.last
+        return [found.get(int(k), "") or (reason(self.ends, x, int(k)) if x is not None else "") for k in rows]
 
 
 def _arguments(function: Any) -> int:
