@@ -48,7 +48,7 @@ def pair(value: Any, kind: str, what: str) -> tuple[float, float] | None:
 
 
 class ActionMap(NamedTuple):
-    """Entries of tau that actions act on (as a slice, where they are evenly spaced), the effort of action 0 and that of action 1 above it."""
+    """Entries of tau that actions act on (`where`: as a slice, if evenly spaced), the effort of action 0 and that of 1 above it."""
 
     names: tuple[str, ...]
     columns: np.ndarray
