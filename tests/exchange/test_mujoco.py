@@ -336,7 +336,7 @@ def test_prescribed_motions_are_named() -> None:
 
 
 def test_shapes_are_geoms_without_mass_or_contact(tmp_path: Path) -> None:
-    (tmp_path / "rod.stl").write_bytes(_tetrahedron())
+    (tmp_path / "rod.stl").write_bytes(tetrahedron())
     d = lw.load("four-bar").description
     at = Placement((0.1, 0.2, 0.3), ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
     shapes = (
@@ -357,7 +357,7 @@ def test_shapes_are_geoms_without_mass_or_contact(tmp_path: Path) -> None:
     np.testing.assert_allclose(model.geom_size[own[1]][:2], [0.1, 0.25])
 
 
-def _tetrahedron() -> bytes:
+def tetrahedron() -> bytes:
     """A binary STL of one tetrahedron of 100 units."""
     corners = np.array([[0, 0, 0], [100, 0, 0], [0, 100, 0], [0, 0, 100]], np.float32)
     faces = [corners[[i, j, k]].tobytes() for i, j, k in ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))]

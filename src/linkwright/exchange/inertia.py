@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwright.errors import UsageError
 from linkwright.system.system import System
 
 
@@ -16,6 +17,12 @@ class Solid(NamedTuple):
     com: np.ndarray
     inertia: np.ndarray
     raised: bool
+
+
+def need_floor(floor: float) -> None:
+    """Raise UsageError unless a least share of inertia is a number from 0 to 1."""
+    if not isinstance(floor, (int, float)) or not 0.0 <= floor <= 1.0:
+        raise UsageError(f"floor is a share of the mechanism's inertia, from 0 to 1, not {floor!r}.")
 
 
 def solids(system: System, floor: float, *, realistic: bool = False) -> list[Solid]:

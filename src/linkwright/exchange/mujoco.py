@@ -17,7 +17,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.errors import UsageError, call_explained
 from linkwright.exchange import loops, losses
-from linkwright.exchange.inertia import Solid, solids
+from linkwright.exchange.inertia import Solid, need_floor, solids
 from linkwright.exchange.losses import Loss
 from linkwright.exchange.mujoco_drives import Drives, actuators
 from linkwright.exchange.mujoco_forces import WORLD, MujocoForces, held, numbers
@@ -56,6 +56,7 @@ def to_mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: f
 
 def mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: float = FLOOR, folder: str | None = None) -> MujocoText:
     """The mechanism as MJCF text with its losses. Mesh files are named relative to `folder`, or by their whole path."""
+    need_floor(floor)
     if not timestep > 0.0:
         raise UsageError(f"the time step must be positive, not {timestep!r}.")
     system = loops.convertible(model, "MuJoCo", regular=True)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as xml
 
+import numpy as np
 import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.exchange import LossWarning
 from linkwright.exchange.robots import sdf_text, urdf_text
-from linkwright.model.description import Stop
+from linkwright.model.description import Placement, Stop, Visual
 from linkwright.system.system import System
 from tests.exchange import states
+from tests.exchange.test_mujoco import tetrahedron
 
 ARM = {
     "plane": "xy", "gravity": [0, -9.81],
@@ -117,3 +120,44 @@ def test_files_and_their_refusals(tmp_path: Path) -> None:
 def test_zero_of_the_model() -> None:
     found = urdf_text(lw.load("four-bar"), dialect="constraint", zero="model")
     assert set(found.zeros.values()) == {0.0}
+
+
+@pytest.mark.parametrize("file", ["shown.urdf", "shown.sdf", "shown.xml"])
+def test_shapes_are_where_they_were(file: str, tmp_path: Path) -> None:
+    """A box, a cylinder, a sphere and a mesh on a link, read again: the same shapes at the same places in the world."""
+    (tmp_path / "rod.stl").write_bytes(tetrahedron())
+    d = lw.load("four-bar").description
+    at = Placement((0.1, 0.2, 0.3), ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
+    shapes = (
+        Visual("box", (0.2, 0.4, 0.6), at, colour="#ff0000"), Visual("cylinder", (0.1, 0.5, 0.0), at), Visual("sphere", (0.3, 0.0, 0.0)),
+        Visual("mesh", (0.001, 0.001, 0.001), file=str(tmp_path / "rod.stl")),
+    )  # fmt: skip
+    m = lw.Mechanism(
+        replace(
+            d, drives=(), gravity=(0.0, 0.0, -9.81), bodies=tuple(replace(b, visuals=shapes) if b.name == "rocker" else b for b in d.bodies)
+        )
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LossWarning)
+        copy = lw.load(m.export(tmp_path / file, **({"dialect": "onshape"} if file.endswith(".urdf") else {})))
+    found = copy.description.body("rocker").visuals
+    assert [x.shape for x in found] == ["box", "cylinder", "sphere", "mesh"] and found[0].colour == "#ff0000"
+    for ours, theirs in zip(shapes, found, strict=True):
+        if ours.shape != "mesh":
+            np.testing.assert_allclose(theirs.size, ours.size)
+        places = [x.system.pose(x.system.start, "rocker").point(np.array(v.placement.at, float)) for x, v in ((m, ours), (copy, theirs))]
+        if ours.shape != "mesh" or not file.endswith(".xml"):  # MuJoCo moves meshes to their centres
+            np.testing.assert_allclose(places[1], places[0], atol=1e-9)
+    assert (tmp_path / found[3].file).resolve() == (tmp_path / "rod.stl").resolve()
+
+
+def test_wrong_options(tmp_path: Path) -> None:
+    m = lw.load("wiper")
+    for file, options, why in (
+        ("a.urdf", {"dialect": ["urdf+"]}, "no dialect"), ("a.urdf", {"floor": -1}, "from 0 to 1"),
+        ("a.sdf", {"floor": "much"}, "from 0 to 1"),
+        ("a.xml", {"floor": float("nan")}, "from 0 to 1"), ("a.sdf", {"dialect": "urdf+"}, "has no option 'dialect'"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=why):
+            m.export(tmp_path / file, **options)
+    assert not list(tmp_path.iterdir())

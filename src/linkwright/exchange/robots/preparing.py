@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from linkwright.exchange import loops
+from linkwright.exchange.inertia import need_floor
 from linkwright.exchange.losses import Loss
 from linkwright.exchange.pieces import refuse
 from linkwright.exchange.robots.rods import with_rods_as_links
@@ -36,8 +37,9 @@ class _Mechanism(NamedTuple):
     system: System
 
 
-def prepared(model: System | loops.HasSystem, program: str, *, closing: bool = True) -> PreparedSystem:
+def prepared(model: System | loops.HasSystem, program: str, floor: float = 0.0, *, closing: bool = True) -> PreparedSystem:
     """The system of a model with rods as links; `closing`: cut at joints that points, axes and welds can close."""
+    need_floor(floor)
     given = loops.system_of(model)
     refuse(given.description, program)
     given.M(given.start)  # says which masses are missing

@@ -33,7 +33,7 @@ GRAVITY = (0.0, 0.0, -9.8)  # of readers where no world says otherwise
 def sdf_text(model: System | loops.HasSystem, *, world: bool = True, floor: float = 0.0, folder: str | None = None) -> RobotText:
     """The mechanism as SDF, in a world with its gravity, or as a model alone with world=False. Joints are zero at the start of the model.
     Bodies below `floor`, a share of the mechanism's inertia, are raised to it. Meshes are named relative to `folder`."""
-    system, start = prepared(model, "SDF", closing=False)
+    system, start = prepared(model, "SDF", floor, closing=False)
     d = system.description
     robot = Robot.of(system, start, IDENTITY, WHOLE, floor, apart=False)
     for name in system.tree.cuts:

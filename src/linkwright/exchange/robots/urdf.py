@@ -36,14 +36,14 @@ def urdf_text(
     """The mechanism as URDF. `dialect` says how loops are written: "plain" (they are lost), "urdf+", "constraint", "loop_joint", "gepetto"
     (with a YAML file beside), "onshape" or "two-parents". Joints are zero at the start of the model, or with zero="model" where ours are.
     Bodies below `floor`, a share of the mechanism's inertia, are raised to it. Meshes are named relative to `folder`."""
-    if dialect not in dialects.DIALECTS:
+    if not isinstance(dialect, str) or dialect not in dialects.DIALECTS:
         raise UsageError(f"there is no dialect '{dialect}' of URDF. {nearest(str(dialect), dialects.DIALECTS, 'Dialects')}")
     if zero not in ("start", "model"):
         raise UsageError(f"zero is 'start' (joints count from the start) or 'model' (as in the model), not '{zero}'.")
     chosen = dialects.DIALECTS[dialect]
     if zero == "model" and chosen.needs_closed:
         raise UsageError(f"the dialect '{dialect}' reads loops off the file's pose, in which they are closed: use zero='start'.")
-    system, start = prepared(model, "URDF")
+    system, start = prepared(model, "URDF", floor)
     state = start if zero == "start" else zero_state(system)
     robot = Robot.of(system, state, upright(system), chosen.whole, floor)
     shapes = Shapes(system.description, folder, MESHES)
