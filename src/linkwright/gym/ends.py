@@ -36,6 +36,6 @@ def beyond(ends: list[RigidEnd], x: Mapping[str, np.ndarray], n: int) -> np.ndar
 
 
 def reason(ends: list[RigidEnd], x: Mapping[str, np.ndarray], i: int) -> str:
-    """Which coordinate of an environment is beyond an end; empty if none."""
+    """The coordinate of an environment that is beyond an end, in a sentence; empty if none."""
     passed = (e for e in ends if not e.lower <= x[e.name][i] <= e.upper)
     return next((f"t = {x['t'][i]:.6g} s: {e.name} = {x[e.name][i]:.6g} is beyond its rigid stop" for e in passed), "")
