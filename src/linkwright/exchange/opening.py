@@ -10,6 +10,7 @@ from typing import Any
 from linkwright.errors import UsageError
 from linkwright.exchange.importers import ENDINGS, importer_of, is_importable
 from linkwright.exchange.masses import with_masses
+from linkwright.exchange.start_pose import near_closed
 from linkwright.exchange.understanding import understand
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
@@ -35,5 +36,5 @@ def _imported(path: Path, folders: Any, changes: dict[str, Any]) -> Description:
     read = chosen.read(path, folders=folders, **options)
     if read.text:  # a model file already, with nothing to be understood
         return modelfile.read_made(read.text, path, with_masses(read).report, **changes)
-    found = with_masses(understand(read))
+    found = with_masses(understand(near_closed(read)))
     return modelfile.read_converted(found.description, path, found.report, **changes)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import linkwright as lw
-from tests.exchange.urdf.robots import DIALECTS, written
+from tests.exchange.urdf.robots import DIALECTS, LOOP_FILE, frame, joint, link, robot, tree, written
 
 GRAVITY = [0.0, -9.81, 0.0]
 OURS = {
@@ -23,10 +24,10 @@ OURS = {
 }
 
 
-def accelerations(m: lw.Mechanism) -> list[float]:
+def accelerations(m: lw.Mechanism, zero: float | None = None) -> list[float]:
     """Of the crank, at rest and at moving states, under gravity and a torque."""
     s, out = m.system, []
-    zero = s.start["A"]  # the drawing's x axes point along its links, those of the files do not
+    zero = s.start["A"] if zero is None else zero  # the drawing's x axes point along its links, those of the files do not
     for q, v, tau in ((0.0, 0.0, 0.0), (0.2, 3.0, 0.7), (1.1, -2.0, -0.4)):
         a = s.forward(s.assemble(q={"A": zero + q}, v={"A": v}), {"A": tau}).a
         out.append(a[s.names.v.index("A")])
@@ -50,3 +51,34 @@ def test_drives_are_what_the_file_marks(tmp_path: Path) -> None:
         path = written(tmp_path, dialect)
         assert [d.joint for d in lw.load(path).description.drives] == names
         assert [d.joint for d in lw.load(path, drives=["D"]).description.drives] == ["D"]
+
+
+def half(text: str, turned: float) -> str:
+    """The four-bar with its coupler in two halves that are welded, the rocker turned away in the file's pose."""
+    halves = text.replace(link("coupler", 0.9, 0.35, 0.15), link("coupler", 0.9, 0.35, 0.15) + '<link name="half"/>\n')
+    return (
+        halves.replace('<origin xyz="0.8 0 0"/>', f'<origin xyz="0.8 0 0" rpy="0 0 {turned}"/>')
+        + joint("C", "rocker", "half", "-0.1 0.6 0")
+        + frame("closedloop1_A", "coupler", "0.7 0.3 0")
+        + frame("closedloop1_B", "half", "0 0 0")
+    )
+
+
+@pytest.mark.parametrize("turned", [0.7, -1.2])
+def test_a_file_whose_pose_is_open_is_closed_without_turning_axes_round(tmp_path: Path, turned: float) -> None:
+    """The angle at D is counted from another place, so that every acceleration is as before; the gap of the file is reported."""
+    path = tmp_path / "r.urdf"
+    path.write_text(robot(half(tree(), turned)))
+    (tmp_path / "r.yaml").write_text(LOOP_FILE.replace("3d", "6d"))
+    m = lw.load(path, gravity=GRAVITY)
+    assert m.imported is not None and m.imported.gaps[0][1] > 0.1 and m.system.mobility.freedoms == 1
+    s = m.system
+    for joint_ in m.description.joints:
+        z = [(s.pose(s.start, b).R if b != "ground" else np.eye(3))[:, 2] for b in (joint_.first, joint_.second)]
+        assert z[0] @ z[1] == pytest.approx(1.0, abs=1e-12)
+    st = s.assemble(q={"A": 0.2})
+    turn = st["D"] + turned
+    ours = lw.load(OURS).system
+    wanted = ours.assemble(q={"A": ours.start["A"] + 0.2})["D"] - ours.start["D"]
+    assert turn == pytest.approx(wanted, abs=1e-12)
+    assert accelerations(m, 0.0) == pytest.approx(accelerations(lw.load(OURS)), rel=1e-10)

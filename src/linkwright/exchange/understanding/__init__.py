@@ -30,7 +30,7 @@ def understand(imported: Imported, *, points_only: Collection[str] = ()) -> Impo
     """
     points_only = {*points_only, *imported.points_only}
     d, report = imported.description, imported.report
-    distances, angles = gaps(d, imported.closing)
+    distances, angles = gaps(d, [name for name in imported.closing if name not in dict(report.gaps)])
     fixed = [j.name for j in d.joints if not JOINTS[j.type].nv and j.name not in imported.closing]
     first = merged(d, fixed)
     state = Joined(first.description, imported.closing, first.sentences)
