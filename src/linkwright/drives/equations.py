@@ -17,6 +17,7 @@ import numpy as np
 from linkwright.drives.base import Bound, DriveController, DriveOutput
 from linkwright.drives.law_cache import Same, fingerprint
 from linkwright.drives.place import numbers
+from linkwright.drives.rest import is_rest
 from linkwright.drives.signals import Called, Commanded, OfInstant, Signal, value_at
 from linkwright.errors import UsageError
 from linkwright.mechanics.dynamics import tree as dynamics
@@ -168,7 +169,8 @@ class InputEquations:
 
     def _motions(self, here: Instant, x: Arrays) -> Any:
         """Values, speeds and accelerations of prescribed motions, which a controller must know of."""
-        found = [b.doing(here, x["x"][mine], 0.0).motion for b, (mine, _) in zip(self.bounds, self._places, strict=True) if b.moves]
+        pairs = zip(self.bounds, self._places, strict=True)
+        found = [b.doing(here, x["x"][mine], 0.0).motion for b, (mine, _) in pairs if b.moves and not is_rest(b)]
         return numbers([m[k] for k in range(3) for m in found if m is not None])
 
     def margin(self, x: Arrays) -> Any:

@@ -241,6 +241,7 @@ class Stop:
     upper: Scalar | None = None
     damping: Scalar = 0.0
     where: Source | None = _place()
+    restitution: Scalar = 0.0  # of a rigid one: speed after an impact over the speed before
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ SECTIONS = {  # numbers of what acts on bodies: section of the description -> fi
     "springs": ("stiffness", "free", "preload", "force", "length", "stroke", "progression"),
     "dampers": ("coefficient",),
     "frictions": ("coulomb", "viscous", "speed", "mu", "radius"),
-    "stops": ("stiffness", "lower", "upper", "damping"),
+    "stops": ("stiffness", "lower", "upper", "damping", "restitution"),
     "couplings": ("ratio", "offset"),
     "loads": ("force", "moment"),
     "cylinders": ("force",),
@@ -268,7 +268,8 @@ def _of_field(d: Description, section: str, thing: Any, name: str) -> list[Param
     parts = {f".{axis}": (i, value[i]) for i, axis in enumerate(d.plane or "xyz")} if isinstance(value, tuple) else {"": (-1, value)}
     out = []
     for tail, (i, x) in parts.items():
-        if isinstance(x, (int, float)) and (x != 0.0 or (i < 0 and section != "frictions")):  # zero: no such force or friction
+        absent = i >= 0 or section == "frictions" or name == "restitution"  # where it is zero
+        if isinstance(x, (int, float)) and (x != 0.0 or not absent):
             changed = partial(_with_field, section, thing.name, name, i)
             key, size = f"{thing.name}.{name}{tail}", abs(float(x)) or 1.0
             out.append(_parameter(d, key, "", float(x), size, section == "couplings", changed, False))

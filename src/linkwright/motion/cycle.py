@@ -38,6 +38,7 @@ from linkwright.motion.turn_samples import Walk, sampled, swept, trajectory
 from linkwright.numerics.linalg import factor
 from linkwright.results.singular_positions import PEAKS, passage_note
 from linkwright.results.trajectory import Trajectory
+from linkwright.results.travel import beyond_stops
 
 MARGIN = 2e-3  # share of a swing left out at each dead centre, where speeds of the others are infinite
 REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
@@ -350,7 +351,7 @@ def _noted(desc: Description, p: CyclePlan, c: Trajectory, notes: Sequence[str],
     if c.singular and all(b.mass is not None for b in desc.bodies[1:]):
         more.append(PEAKS)
     third = third_rows(p.laws, c.t + begin)
-    c = replace(c, notes=(*p.notes, *notes, *more), arrays={**c.arrays, **third} if third else c.arrays)
+    c = replace(c, notes=(*p.notes, *notes, *more, *beyond_stops(c)), arrays={**c.arrays, **third} if third else c.arrays)
     return c if p.rate else c.at_rest()
 
 

@@ -105,8 +105,10 @@ def acting(skel: Skeleton, columns: Mapping[str, Column]) -> tuple[dict[str, np.
     efforts, wrenches = {}, {}
     for name, x in columns.items():
         head, _, kind = name.rpartition(".")
-        if kind in ("torque", "force") and x.values.ndim == 1 and (head in cylinders or driven_coordinate(d, head)):
-            efforts[head] = x.values
+        if kind in ("torque", "force") and x.values.ndim == 1:
+            place = head.removesuffix(".stop")  # a rigid stop pushes beside a drive
+            if place in cylinders or driven_coordinate(d, place):
+                efforts[place] = efforts.get(place, 0.0) + x.values
         if head == "wrench" and kind in bodies and x.values.shape[1:] == (6,):
             wrenches[kind] = x.values
     return efforts, wrenches

@@ -6,6 +6,7 @@ Accelerations and multipliers are evaluated again at the samples, in one batch p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from linkwright.kernels.kernels import TRACED_FORMULATIONS
 from linkwright.results.batch import Before, cut_references
 from linkwright.results.recorded import Column, CountedReferences, RunEvent
 from linkwright.results.trajectory import Trajectory
+from linkwright.results.travel import beyond_stops
+from linkwright.simulation.rigid_stops import unstoppable
 from linkwright.simulation.rows import HEAD
 from linkwright.simulation.run import RunPiece, Simulation
 from linkwright.simulation.time_stepping import state_of
@@ -40,7 +43,7 @@ def trajectory(sim: Simulation) -> Trajectory:
         rows = [[float(n not in off) for n in names] for _, off in sim.evidence.modes]
         arrays["closed"] = np.concatenate([np.tile(row, (len(p.solution.t), 1)) for p, row in zip(sim.pieces, rows, strict=True)])
     columns = _columns(sim, parts)
-    return Trajectory(
+    made = Trajectory(
         skel,
         t,
         q,
@@ -56,6 +59,8 @@ def trajectory(sim: Simulation) -> Trajectory:
         origin=sim.start.q,
         loops=loops,
     )
+    given = unstoppable(sim.drive, {}) if sim.ends else set()
+    return replace(made, notes=(*made.notes, *beyond_stops(made, given))) if given else made
 
 
 def _authority_notes(sim: Simulation, columns: Mapping[str, Column], t: np.ndarray, loops: Any) -> list[str]:

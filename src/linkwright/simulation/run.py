@@ -18,10 +18,11 @@ from linkwright.errors import ModelError, UsageError
 from linkwright.integrators import Solution
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics import forces
+from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
 from linkwright.results.state import State
-from linkwright.simulation import time_stepping
+from linkwright.simulation import rigid_stops, time_stepping
 from linkwright.simulation.checking import checked, sample_times, time_of
 from linkwright.simulation.evaluating import Evaluator
 from linkwright.simulation.events import When
@@ -30,7 +31,7 @@ from linkwright.simulation.options import Options
 from linkwright.simulation.progress import Bar
 from linkwright.simulation.rows import entries
 from linkwright.simulation.starts import closed_for
-from linkwright.simulation.switching import RunMode, jump, resolved, stops, switchable
+from linkwright.simulation.switching import RunMode, given_motions, jump, resolved, stops, switchable
 from linkwright.simulation.watching import RunChannel
 
 if TYPE_CHECKING:
@@ -79,6 +80,13 @@ class Simulation:
             if d.joint in self.system.kernels.entries["v"]
         )
         self.evidence = Evidence(self.system, named, bool(driven), self.free)
+        self.ends = {e.key: e for e in rigid_stops.ends_of(self._loops.skel.tree.description)}
+        self.events = (*self.events, *rigid_stops.events_of(self._loops, tuple(self.ends.values())))
+
+    @property
+    def _loops(self) -> Loops:
+        """Those of this run's free parameters."""
+        return self.system.kernels.equations(self.free).loops if len(self.free) else self.system.loops
 
     @property
     def driven(self) -> dict[str, Any]:
@@ -91,7 +99,7 @@ class Simulation:
 
     def go(self) -> str:
         """Run to the end; the status of the last loop."""
-        mode, st = RunMode(dict(self.drive), {}, self.off), self.start
+        mode, st = self._begun(RunMode(dict(self.drive), {}, self.off), self.start)
         carried: dict[str, float] = {}
         works = np.zeros(3)
         with Bar(self.start.t, self.t_end, *shown(self.options.progress)) as bar:
@@ -111,6 +119,49 @@ class Simulation:
             f"t = {st.t:.6g} s: {MOST_MODES} switching events; constraints chatter. Let an event release what another engages later."
         )
 
+    def _begun(self, mode: RunMode, st: State) -> tuple[RunMode, State]:
+        """The first mode and state, where rigid stops take part."""
+        if not self.ends:
+            return mode, st
+        every, loops = tuple(self.ends.values()), rigid_stops.without(self._loops, mode.off)
+        mode = replace(mode, unstopped=frozenset(rigid_stops.unstoppable(mode.drive, mode.locks)))
+        for e in rigid_stops.beyond(loops, every, st):
+            self.notes.append(f"stop '{e.stop}': '{e.coordinate}' starts beyond its end, which acts once it has come back")
+        at = [e for e in rigid_stops.reached(loops, every, st) if e.coordinate not in mode.unstopped]
+        if not at:
+            return mode, st
+        act = actuation(self.system, mode.all_drives, st, wrench=self.wrench, free=self.free if len(self.free) else None,
+                        control=self.control, off=mode.off)  # fmt: skip
+        moving = {n: (*x, 0.0) for n, x in prescribed(self.system, mode.drive, st).items()}
+        rows = given_motions(loops.skel.tree.description, mode, moving)
+        after, _ = rigid_stops.impact(loops, rows, at, st, act.armature)
+        tau = act.equations.inputs(act.start)[: len(st.v)]
+        pushing = rigid_stops.resting(loops, rows, at, after, act.armature, np.asarray(tau, dtype=float))
+        return replace(mode, rests=tuple(e.key for e in pushing)), after
+
+    def _stopped(
+        self, new: RunMode, st: State, acting: Sequence[When], moving: Mapping[str, Any], piece: RunPiece
+    ) -> tuple[RunMode, State, float]:
+        """The mode, the state after the impact and the energy it took, where rigid stops take part."""
+        loops = rigid_stops.without(self._loops, new.off)
+        did = {(a.verb, a.name) for w in acting for a in w.do}
+        left = {name for verb, name in did if verb == "leave"}
+        hit = {name for verb, name in did if verb == "reach"} | set(new.rests)
+        given = {*new.unstopped, *new.locks}
+        at = {e.key: e for e in rigid_stops.reached(loops, tuple(self.ends.values()), st)} | {key: self.ends[key] for key in hit}
+        ends = [e for key, e in at.items() if e.coordinate not in given]
+        rows = given_motions(loops.skel.tree.description, new, moving)
+        act, nq = piece.evaluator.setup.actuation, len(st.q)
+        if any(verb in ("lock", "engage") for verb, _ in did):
+            jump(self._loops, new, st, moving, act.armature)  # says where something cannot take hold
+        after, loss = rigid_stops.impact(loops, rows, ends, st, act.armature)
+        y = np.array(piece.solution.end_state)
+        y[nq : nq + len(st.v)] = after.v
+        head, _ = piece.evaluator.inputs(st.t, y, self.system.loops.skel.pack(st.references))
+        stays = [e for e in ends if e.key not in left]
+        pushing = rigid_stops.resting(loops, rows, stays, after, act.armature, head["tau"])
+        return replace(new, rests=tuple(e.key for e in pushing)), after, loss
+
     def _mode(self, mode: RunMode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> RunPiece:
         """One mode of the run; equations that cannot be solved for want of inertia say whose it is."""
         try:
@@ -123,7 +174,8 @@ class Simulation:
         system, o = self.system, self.options
         free = self.free if len(self.free) else None
         controlled: dict[str, Any] = {"control": self.control, "off": mode.off, "first": not self.pieces}
-        act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=free, **controlled)
+        held = rigid_stops.rests(self.ends, mode.rests)
+        act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=free, rests=held, **controlled)
         if self.pieces:  # a controller continues with its held values and its sample times
             act.held.take_over(self.pieces[-1].evaluator.setup.actuation.held, st.t, self.start.t, act.every)
         self.notes += [n for n in act.notes if n not in self.notes]
@@ -144,13 +196,15 @@ class Simulation:
         x = np.concatenate([x, works]) if self.needs_power else x
         evaluator = Evaluator(made, o.method, {"tolerance": o.tolerance, "engine": o.engine})
         for w in watched:
-            if isinstance(w.function, RunChannel):
+            if isinstance(w.function, (RunChannel, rigid_stops.StopPush)):
                 w.function.bind(self, evaluator, mode.off, st)
         self.evidence.begin(evaluator, mode.off, st.references)
         within = None if self.samples is None else self.samples[self.samples > st.t] if self.pieces else self.samples
         given = {**o.of_the_stepper, "progress": bar, "observe": self.evidence.add, "origin": self.start.t if act.n_held else None}
         if act.equations.control is not None and o.adaptive:
             given["largest_step"] = min(given["largest_step"], act.equations.control.longest_step)
+        if mode.rests and o.adaptive:  # nothing may move while a push changes
+            given["largest_step"] = min(given["largest_step"], rigid_stops.longest_step(self.t_end - self.start.t))
         solution = _with_end(time_stepping.go(made, st, x, self.t_end, o.method, samples=within, **given), watched)
         piece = RunPiece(evaluator, solution, st, len(st.q) + len(st.v) + len(act.x0), watched)
         self.pieces.append(piece)
@@ -175,8 +229,11 @@ class Simulation:
         moving = {n: x for n, x in moving.items() if n not in mode.locks}
         freed = {n: d for n, d in new.drive.items() if n in mode.locks and n not in new.locks}
         moving |= {n: (*x, 0.0) for n, x in prescribed(self.system, freed, st).items()}  # back to a prescribed motion, at once
-        loops = self.system.kernels.equations(self.free).loops if len(self.free) else self.system.loops
-        after, loss = jump(loops, new, st, moving, setup.actuation.armature)
+        moving = {n: x for n, x in moving.items() if n not in {self.ends[key].coordinate for key in mode.rests}}
+        if not self.ends:
+            after, loss = jump(self._loops, new, st, moving, setup.actuation.armature)
+        else:
+            new, after, loss = self._stopped(new, st, acting, moving, piece)
         for w, at in zip(acting, range(-len(acting), 0), strict=True):
             did = ", ".join(str(a) for a in w.do)
             first = at == -len(acting)

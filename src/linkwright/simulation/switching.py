@@ -18,10 +18,12 @@ import numpy as np
 
 from linkwright.drives import position
 from linkwright.errors import UsageError, call_explained, nearest
+from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.model.curves.lines import Line, Parabola
+from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS, LENGTH, shown
 from linkwright.numerics.linalg import least_squares
@@ -140,6 +142,8 @@ class RunMode:
     drive: Mapping[str, Any] = field(default_factory=dict)
     locks: Mapping[str, float] = field(default_factory=dict)
     off: tuple[str, ...] = ()
+    rests: tuple[str, ...] = ()  # ends of rigid stops that push
+    unstopped: frozenset[str] = frozenset()  # coordinates whose stops are not regarded
 
     @property
     def all_drives(self) -> dict[str, Any]:
@@ -148,6 +152,8 @@ class RunMode:
 
     def watches(self, when: When) -> bool:
         """True if an event can do anything here: one that would change nothing is not watched, as its function may be held at zero."""
+        if when.do and when.do[0].verb == "reach" and (when.function in self.unstopped or when.function in self.locks):
+            return False
         return not when.do or any(self._changed_by(a) for a in when.do)
 
     def _changed_by(self, a: Action) -> bool:
@@ -155,6 +161,8 @@ class RunMode:
             return (a.name in self.locks) == (a.verb == "unlock")
         if a.verb in ("release", "engage"):
             return (a.name in self.off) == (a.verb == "engage")
+        if a.verb in ("reach", "leave"):
+            return (a.name in self.rests) == (a.verb == "leave")
         return True
 
     def after(self, actions: Sequence[Action], st: State) -> RunMode:
@@ -169,7 +177,18 @@ class RunMode:
                 off.append(a.name)
             elif a.verb == "engage" and a.name in off:
                 off.remove(a.name)
-        return RunMode(self.drive, locks, tuple(off))
+        return replace(
+            self,
+            locks=locks,
+            off=tuple(off),
+            rests=tuple(x for x in self.rests if not any(a.verb == "leave" and a.name == x for a in actions)),
+        )
+
+
+def given_motions(d: Description, mode: RunMode, moving: Mapping[str, Sequence[float]]) -> list[Constraint]:
+    """Constraints of locked joints and prescribed motions."""
+    extra = [driven(d, joint, Line(value, 0.0)) for joint, value in mode.locks.items()]
+    return extra + [driven(d, joint, Parabola(*x)) for joint, x in moving.items() if joint not in mode.locks]
 
 
 def jump(of: Loops, mode: RunMode, st: State, moving: Mapping[str, Sequence[float]], armature: np.ndarray) -> tuple[State, float]:
@@ -178,8 +197,7 @@ def jump(of: Loops, mode: RunMode, st: State, moving: Mapping[str, Sequence[floa
     `moving` are (value, speed, acceleration) of the joints with prescribed motion.
     """
     d = of.skel.tree.description
-    extra = [driven(d, joint, Line(value, 0.0)) for joint, value in mode.locks.items()]
-    extra += [driven(d, joint, Parabola(*x)) for joint, x in moving.items() if joint not in mode.locks]
+    extra = given_motions(d, mode, moving)
     loops = replace(of, constraints=tuple(c for c in of.constraints if c.name not in mode.off)).with_(extra)
     T = terms(loops, st.q, st.v, st.t, st.references)
     place = T.place

@@ -19,6 +19,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.model.coordinates import joint_name
 from linkwright.model.curves.lines import Parabola
 from linkwright.topology.tree import Loop, Tree
 
@@ -37,7 +38,7 @@ class Variant:
         d = skel.tree.description
         names = [*(j.name for j in d.joints), *(c.name for c in d.cylinders)]
         for name in self.drivers:
-            if name not in names:
+            if joint_name(name) not in names:
                 raise UsageError(f"there is no joint or cylinder '{name}' to move. {nearest(name, names, 'Joints')}")
             driven(d, name, Parabola(0.0))  # refuses joints with several degrees of freedom
         if len(set(self.drivers)) != len(self.drivers):

@@ -12,6 +12,7 @@ from linkwright import joints
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.driver import DrivenDistance, DrivenPoint, Driver
+from linkwright.model.coordinates import joint_name, joint_part
 from linkwright.model.curves import Curve
 from linkwright.model.description import Description
 
@@ -55,8 +56,10 @@ def driven(desc: Description, drive: str, law: Curve) -> Constraint:
     for cylinder in desc.cylinders:
         if cylinder.name == drive:
             return DrivenDistance(drive, cylinder.between, law)
-    joint = desc.joint(drive)
+    joint = desc.joint(joint_name(drive))
     jt = joints.create(joint.type, joint.options)
+    if drive != joint.name and jt.q_names == jt.v_names:
+        return Driver(joint, law, joint_part(desc, drive).entries[0])
     if jt.nv != 1:
         raise UsageError(f"joint '{drive}' has {jt.nv} degrees of freedom and is not one drive; drive a hinge, a slider or a cylinder.")
     return Driver(joint, law)

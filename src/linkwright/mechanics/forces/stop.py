@@ -2,8 +2,9 @@
 
     push = stiffness d (1 + damping d')  at depth d > 0, and never a pull
 
-The damping grows with the depth, so the push begins at zero however fast the end is hit. It takes energy on the way in and
-out; where a fast retreat would need a pull, the contact lets go and what is left in the spring is lost as well.
+A stop without a stiffness is rigid and no force at all: `simulation.rigid_stops`. The damping grows with the depth, so the push
+begins at zero however fast the end is hit. It takes energy on the way in and out; where a fast retreat would need a pull, the contact
+lets go and what is left in the spring is lost as well.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ class StopForce:
         return self.stop.name
 
     def wrenches(self, at: Instant) -> Wrenches:
+        if self.stop.stiffness is None:  # rigid: no force but a constraint while it is touched
+            return []
         effort: Any = 0.0
         for side, depth, speed in self._ends(at):
             effort = effort - side * self._push(depth, speed)
@@ -62,6 +65,8 @@ class StopForce:
     def _ends(self, at: Instant) -> list[tuple[float, Any, Any]]:
         """(side, depth, rate of the depth) of each end there is."""
         s, on = self.stop, self._line(at)
+        if s.stiffness is None:
+            return []
         if on is None:
             joint, (i,) = joint_part(at.skel.tree.description, s.joint)
             x, v = at.coordinate(joint, position_of(JOINTS[joint.type], i) or 0), at.speed(joint, i)

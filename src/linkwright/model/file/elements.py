@@ -295,7 +295,7 @@ class Elements:
 
     def _stop(self, name: str, entry: FileNode, channels: ChannelDimensions) -> Stop:
         what = f"stop '{name}'"
-        keys = entry.keys(what, ("joint", "between", "min", "max", "stiffness", "damping"), ("stiffness",))
+        keys = entry.keys(what, ("joint", "between", "min", "max", "stiffness", "damping", "restitution"))
         target = keys.get("joint", FileNode(entry.where, text=name))
         joint = target.string(what) if target.text in channels.cylinders else self.part(target, what, one=True)
         slides = joint in channels.cylinders or self.slides(joint)
@@ -314,9 +314,20 @@ class Elements:
                 f"{what}: the lower end {self.context.shown(lower, travel)} is not below the upper {self.context.shown(upper, travel)}. "
                 "Exchange or correct them."
             )
-        stiffness = self.positive(keys, "stiffness", STIFFNESS if slides else TORSIONAL_STIFFNESS, what)
+        rigid = "stiffness" not in keys
+        wrong = "damping" if rigid else "restitution"
+        if wrong in keys:
+            advice = "Give `stiffness:` as well, or `restitution:` in its place." if rigid else "Write `damping:` in its place."
+            raise keys[wrong].error(f"{what}: a {'rigid' if rigid else 'springy'} stop has no {wrong}. {advice}")
+        stiffness = None if rigid else self.positive(keys, "stiffness", STIFFNESS if slides else TORSIONAL_STIFFNESS, what)
         damping = self.value(keys, "damping", multiply(TIME, travel, -1), what, 0.0, least=0.0)
-        return Stop(name, joint, stiffness, lower, upper, damping, entry.where)
+        restitution = self.value(keys, "restitution", NONE, what, 0.0, least=0.0)
+        if self.context.numeric(restitution) > 1.0:
+            raise keys["restitution"].error(f"{what}: restitution must be at most 1.")
+        own = None if joint in channels.cylinders else JOINTS[self.joints[joint_name(joint)].type]
+        if rigid and own is not None and own.q_names != own.v_names:
+            raise entry.error(f"{what}: a coordinate of a joint with a quaternion needs a stop with `stiffness:`.")
+        return Stop(name, joint, stiffness, lower, upper, damping, entry.where, restitution)
 
     def cylinders(self, node: FileNode | None, channels: ChannelDimensions) -> tuple[Cylinder, ...]:
         cylinders = []

@@ -166,7 +166,8 @@ def field_dimension(d: Description, thing: Any, key: str) -> Dimension:
         return second if key == "offset" else multiply(second, first, -1)
     if key == "damping":  # of a stop: per speed
         return multiply(TIME, x, -1)
-    fixed = {"length": LENGTH, "force": FORCE, "moment": TORQUE, "mu": NONE, "radius": LENGTH, "speed": multiply(x, RATE)}
+    fixed = {"length": LENGTH, "force": FORCE, "moment": TORQUE, "mu": NONE, "restitution": NONE, "radius": LENGTH}
+    fixed["speed"] = multiply(x, RATE)
     turning = {
         "stiffness": TORSIONAL_STIFFNESS if turns else STIFFNESS, "free": x, "lower": x, "upper": x,
         "preload": TORQUE if turns else FORCE, "coulomb": TORQUE if turns else FORCE,

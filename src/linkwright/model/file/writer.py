@@ -352,6 +352,8 @@ def _damper(damper: Damper) -> dict[str, Any]:
 
 def _stop(stop: Stop) -> dict[str, Any]:
     ends = {k: x for k, x in (("min", stop.lower), ("max", stop.upper)) if x is not None}
+    if stop.stiffness is None:
+        return {"joint": stop.joint, **ends, "restitution": stop.restitution}
     return {"joint": stop.joint, **ends, "stiffness": stop.stiffness, "damping": stop.damping}
 
 

@@ -27,6 +27,7 @@ from linkwright.numerics.spatial import skew
 from linkwright.results.recorded import THIRD
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
+from linkwright.results.travel import beyond_stops
 
 HALVINGS = 10  # of the way between two samples, to say when a path leaves the reach
 STRAIGHT = 0.05  # in the same units: how far a path may be from it
@@ -100,7 +101,7 @@ def follow(
         return _at(assembler, paths, c.state(i), float(times[i] + share * (times[i + 1] - times[i])))
 
     notes, third = [note for w in paths for note in w.notes], _thirds(assembler, paths, times)
-    c = replace(c, notes=tuple(notes), arrays={**c.arrays, **third})
+    c = replace(c, notes=(*notes, *beyond_stops(c)), arrays={**c.arrays, **third})
     return with_authority_notes(assembler.loops, c, drives, between, None if speeds is None else speeds(c))
 
 

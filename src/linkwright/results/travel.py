@@ -1,0 +1,34 @@
+"""Motions that go beyond the ends of a stop: nothing holds a prescribed motion back, so it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwright.model.coordinates import joint_part
+from linkwright.model.description import Description
+from linkwright.model.file.units import ANGLE, LENGTH, shown
+
+if TYPE_CHECKING:
+    from linkwright.results.trajectory import Trajectory
+
+BEYOND = 1e-6  # radians, or shares of the travel seen: as far beyond an end is at the end
+
+
+def beyond_stops(c: Trajectory, chosen: Collection[str] | None = None) -> list[str]:
+    """A note on every end that a motion passes; `chosen` are coordinates, all by default."""
+    d: Description = c.skel.tree.description
+    out = []
+    for s in d.stops:
+        if (chosen is not None and s.joint not in chosen) or not len(c):
+            continue
+        x = np.asarray(c[s.joint], dtype=float)
+        slides = s.joint in {y.name for y in d.cylinders} or joint_part(d, s.joint).kinds == {"length"}
+        small = BEYOND * (max(float(np.ptp(x)), 1e-3) if slides else 1.0)
+        for end, reached, side in ((s.lower, float(x.min()), -1.0), (s.upper, float(x.max()), 1.0)):
+            if end is not None and side * (reached - float(end)) > small:
+                at, there = (shown(y, LENGTH if slides else ANGLE, d.units, 4) for y in (float(end), reached))
+                out.append(f"stop '{s.name}': '{s.joint}' goes to {there}, beyond its end at {at}")
+    return out

@@ -1,0 +1,267 @@
+"""Rigid ends of a travel: an impact where a coordinate reaches one, and rest there until the end would have to pull.
+
+With u the speed out of the range, impulses and forces P that only push:
+
+    impact    M (v+ - v-) = J' Lam,   u+ = -e u-  where an impulse acts,  u+ <= 0 elsewhere
+    rest      M a + h = tau + J' lam, u' = 0      where the end pushes,   u' <= 0 elsewhere
+
+over all ends that are reached at this instant. Which of them push is found by trying: a mechanism rests at few ends at once. An end that
+pushes is a prescribed motion of its coordinate for the time steppers, beside whatever drives it; where the push passes through zero the
+run leaves it. Impacts slower than `SLOW` do not rebound, so that bounces come to an end.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from linkwright.drives.rest import StopRest
+from linkwright.errors import UsageError
+from linkwright.mechanics import forces
+from linkwright.mechanics.constraints import Constraint
+from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.dynamics.terms import Terms, terms
+from linkwright.mechanics.instant import Instant
+from linkwright.model.curves.lines import Line
+from linkwright.model.description import Description
+from linkwright.numerics.linalg import least_squares
+from linkwright.results.state import State
+from linkwright.simulation.events import When
+
+if TYPE_CHECKING:
+    from linkwright.simulation.evaluating import Evaluator
+    from linkwright.simulation.run import Simulation
+
+SLOW = 1e-3  # rad/s, or characteristic lengths a second: slower impacts do not rebound
+REACHED = 1e-9  # radians, or characteristic lengths: nearer than this an end is reached
+BEYOND = 1e-10  # an event is that far beyond the end: a bounce begins on its near side
+PUSHES = 1e-9  # share of the largest effort, impulse or acceleration that counts as none
+MOST_TRIED = 10  # ends reached at one instant for which all combinations are tried
+PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that move a coordinate whatever stops it
+
+
+@dataclass(frozen=True)
+class StopEnd:
+    """One end of a rigid stop."""
+
+    stop: str
+    coordinate: str
+    side: float  # 1: the upper end, -1: the lower one
+    at: float
+    restitution: float = 0.0
+
+    @property
+    def key(self) -> str:
+        return f"{self.stop} {'upper' if self.side > 0.0 else 'lower'}"
+
+    def constraint(self, d: Description) -> Constraint:
+        """The row that holds the coordinate at the end."""
+        return driven(d, self.coordinate, Line(self.at, 0.0))
+
+
+def ends_of(d: Description) -> tuple[StopEnd, ...]:
+    """Ends of the rigid stops of a model of numbers."""
+    out = []
+    for s in d.stops:
+        for side, end in ((-1.0, s.lower), (1.0, s.upper)):
+            if s.stiffness is None and end is not None:
+                out.append(StopEnd(s.name, s.joint, side, float(end), float(s.restitution)))
+    return tuple(out)
+
+
+# -------------------------------------------------------------------- events
+
+
+@dataclass(frozen=True)
+class StopAction:
+    """Reach an end of a stop, or leave it."""
+
+    verb: str  # "reach" or "leave"
+    name: str  # key of the end
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.name}"
+
+
+class StopPush:
+    """Push of an end that is rested at, as the function of an event; bound to the mode it is watched in."""
+
+    def __init__(self, end: StopEnd):
+        self.end, self.__name__ = end, f"push of {end.key}"
+        self._read: Callable[[Mapping[str, Any]], float] | None = None
+
+    def from_row(self, x: Mapping[str, Any]) -> float:
+        """The push at a full row of the loop; anything before it is bound."""
+        return 1.0 if self._read is None else self._read(x)
+
+    def bind(self, sim: Simulation, evaluator: Evaluator, off: tuple[str, ...], start: State) -> None:
+        """Read it in this mode from now on."""
+        setup = evaluator.setup
+        kernel = setup.kernels.get("forward")
+        at = setup.actuation.drivers.index(self.end.coordinate) - len(setup.actuation.drivers)
+
+        def read(x: Mapping[str, Any]) -> float:
+            y = np.concatenate([np.asarray(x[k], dtype=float) for k in ("q", "v", "x") if k in x])
+            near = np.asarray(x["near"], dtype=float)
+            given = {**dict(x), **evaluator.inputs(float(x["t"][0]), y, near)[0]}
+            found = kernel(**{b.name: np.array(given[b.name], dtype=float) for b in kernel.inputs})
+            return -self.end.side * float(found.lam[at])
+
+        self._read = read
+
+
+def events_of(loops: Loops, ends: Sequence[StopEnd]) -> tuple[When, ...]:
+    """An event where each end is reached, and one where it would have to pull."""
+    out = []
+    for e in ends:
+        at = e.at + e.side * BEYOND * _size(loops, e)
+        out.append(When(e.coordinate, f"stop {e.key}", int(e.side), True, at, (StopAction("reach", e.key),)))
+        push: Any = StopPush(e)
+        out.append(When(push, f"off stop {e.key}", -1, True, 0.0, (StopAction("leave", e.key),)))
+    return tuple(out)
+
+
+def unstoppable(drive: Mapping[str, Any], locks: Mapping[str, float]) -> set[str]:
+    """Coordinates whose motion is given: their stops are not regarded."""
+    return {name for name, d in drive.items() if getattr(d, "kind", "") in PRESCRIBED} | set(locks)
+
+
+def longest_step(duration: float) -> float:
+    """Seconds between two looks at the push of an end at least: 10 ms, of short runs 1/500, of long ones 1/20,000."""
+    return max(min(duration / 500.0, 0.01), duration / 20000.0)
+
+
+def rests(ends: Mapping[str, StopEnd], resting: Sequence[str]) -> tuple[StopRest, ...]:
+    """Constraints of coordinates that rest at these ends, as drives."""
+    return tuple(StopRest(ends[key].coordinate, ends[key].at) for key in resting)
+
+
+# -------------------------------------------------------------------- impacts and rest
+
+
+class Reached(NamedTuple):
+    """Equations at a state with a row for every end reached, dimensionless; the rows of loops and given motions come first."""
+
+    T: Terms
+    M: np.ndarray
+    J: np.ndarray
+    b: np.ndarray
+    fixed: int  # rows that hold in both directions
+    sides: np.ndarray
+
+    @classmethod
+    def at(
+        cls, loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], st: State, armature: np.ndarray, external: Any = ()
+    ) -> Reached:
+        """`given` are constraints of locks and prescribed motions."""
+        d = loops.skel.tree.description
+        tied = loops.with_([*given, *(e.constraint(d) for e in ends)])
+        T = terms(tied, st.q, st.v, st.t, st.references, external)
+        assert T.place is not None
+        c = T.columns
+        M = (T.M + np.diag(armature)) * c * c[:, None]
+        b = T.place.closure.b / T.row_scale
+        return cls(T, M, np.asarray(T.dimensionless_J()), b, len(b) - len(ends), np.array([e.side for e in ends]))
+
+    def solve(self, rows: Sequence[int], right: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(x, P) of M x - J' P = right, J x = rates over the fixed rows and some of the ends."""
+        n, J = len(self.M), self.J[list(rows)]
+        size = max(float(np.abs(self.M).max(initial=0.0)), 1e-300)
+        K = np.block([[self.M / size, -J.T], [J, np.zeros((len(J), len(J)))]])
+        x = least_squares(K, np.concatenate([right / size, rates]), 1e-11)
+        return x[:n], size * x[n:]
+
+    def pushing(self, right: np.ndarray, rates: np.ndarray, base: np.ndarray, candidates: Sequence[int]) -> tuple[np.ndarray, list[int]]:
+        """The solution in which some candidates push and all others move away or stay: (x, which of them push).
+
+        `rates` are those of all rows, `base` what the rows' rates are counted from where nothing acts.
+        """
+        fixed = list(range(self.fixed))
+        found: tuple[np.ndarray, list[int]] | None = None
+        for chosen in _subsets(candidates):
+            x, P = self.solve([*fixed, *(self.fixed + i for i in chosen)], right, rates[[*fixed, *(self.fixed + i for i in chosen)]])
+            if found is None:
+                found = (x, chosen)
+            out = self.sides * (self.J[self.fixed :] @ x - base[self.fixed :])
+            pushes = -self.sides[chosen] * P[self.fixed :]
+            small = PUSHES * max(1e-300, float(np.abs(P).max(initial=0.0)), float(np.abs(right).max(initial=0.0)))
+            away = PUSHES * max(1e-300, float(np.abs(self.J @ x).max(initial=0.0)), float(np.abs(base).max(initial=0.0)))
+            others = [i for i in candidates if i not in chosen]
+            if np.all(pushes >= -small) and np.all(out[others] <= away):
+                return x, chosen
+        assert found is not None
+        return found
+
+
+def _subsets(candidates: Sequence[int]) -> list[list[int]]:
+    """Combinations of candidates, many before few; of very many only all, all but one, and none."""
+    n = len(candidates)
+    sizes = range(n, -1, -1) if n <= MOST_TRIED else (n, n - 1, 0)
+    return [list(x) for k in sizes for x in itertools.combinations(candidates, k)]
+
+
+def impact(loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], st: State, armature: np.ndarray) -> tuple[State, float]:
+    """The state after everything took hold that is in its way, and the kinetic energy lost."""
+    r = Reached.at(loops, given, ends, st, armature)
+    c, v = r.T.columns, st.v / r.T.columns
+    rates, u = -(r.J @ v + r.b), r.sides * (r.J @ v)[r.fixed :]
+    for i, (e, speed) in enumerate(zip(ends, u, strict=True)):
+        rates[r.fixed + i] -= e.restitution * r.sides[i] * speed if speed > SLOW else 0.0
+    base = -(r.J @ v)
+    step, _ = r.pushing(np.zeros(len(v)), rates, base, range(len(ends)))
+    after = v + step
+    out = r.sides * (r.J @ after)[r.fixed :]
+    stuck = [ends[i] for i in range(len(ends)) if out[i] > 1e-6 * (1.0 + float(np.abs(v).max(initial=0.0)))]
+    if stuck:
+        raise UsageError(
+            f"t = {st.t:.6g} s: '{stuck[0].coordinate}' reaches the end of stop '{stuck[0].stop}', and a prescribed motion drives it on. "
+            "Drive by a torque, end the motion before, or give the stop a stiffness."
+        )
+    before = 0.5 * float(v @ r.M @ v)
+    loss = before - 0.5 * float(after @ r.M @ after)
+    place = r.T.place
+    assert place is not None
+    back, _ = r.solve(range(len(r.b)), np.zeros(len(v)), -place.closure.phi / r.T.row_scale)  # from where the event was to the end itself
+    q = loops.displaced(st.q, back) if np.abs(back).max(initial=0.0) < 10.0 * REACHED else st.q
+    return State(st.skel, q, after * c, st.references, st.t), loss if abs(loss) > 1e-13 * before else 0.0
+
+
+def resting(
+    loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], st: State, armature: np.ndarray, tau: np.ndarray
+) -> list[StopEnd]:
+    """The ends, of those that are reached without speed, that push from now on."""
+    external = Instant(loops.skel, st.q, st.v, st.t, st.references).pushes(forces.of_description(loops.skel.tree.description))
+    r = Reached.at(loops, given, ends, st, armature, external)
+    k = np.asarray(r.T.k) / r.T.row_scale
+    right = (np.asarray(tau) - r.T.h) * r.T.columns
+    u = r.sides * (r.J @ (st.v / r.T.columns))[r.fixed :]
+    still = [i for i in range(len(ends)) if abs(u[i]) <= 1e-9 * (1.0 + float(np.abs(st.v / r.T.columns).max(initial=0.0)))]
+    # rates of the rows are accelerations here: J a = -k
+    _, chosen = r.pushing(right, -k, -k, still)
+    return [ends[i] for i in chosen]
+
+
+def reached(loops: Loops, ends: Sequence[StopEnd], st: State) -> list[StopEnd]:
+    """Ends at which a state is."""
+    return [e for e in ends if abs(float(st[e.coordinate]) - e.at) <= REACHED * _size(loops, e)]
+
+
+def _size(loops: Loops, e: StopEnd) -> float:
+    """A radian, or the characteristic length."""
+    return loops.kappa if e.constraint(loops.skel.tree.description).kinds[0] == "length" else 1.0
+
+
+def beyond(loops: Loops, ends: Sequence[StopEnd], st: State) -> list[StopEnd]:
+    """Ends that a state is beyond."""
+    near = {e.key for e in reached(loops, ends, st)}
+    return [e for e in ends if e.key not in near and e.side * (float(st[e.coordinate]) - e.at) > 0.0]
+
+
+def without(loops: Loops, off: Sequence[str]) -> Loops:
+    """The loops with some closing conditions left out."""
+    return replace(loops, constraints=tuple(c for c in loops.constraints if c.name not in off))
