@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from linkwright.errors import ModelError, Source, UsageError, listing, nearest
+from linkwright.errors import ModelError, Source, UsageError, nearest
 from linkwright.exchange.imported import Imported
 from linkwright.exchange.names import NameTable, usable
 from linkwright.exchange.notes import ImportNotes
@@ -143,7 +143,8 @@ class RobotDraft:
         if len(first) == len(second) == 1:
             self.couple(name, first[0], second[0], ratio, 0.0, where)
         else:
-            self.notes.lose(f"coupling '{name}': sums of several joints ({listing([*first, *second])}) are not coupled")
+            plus = (*((x, ratio) for x in first[1:]), *((x, -1.0) for x in second[:-1]))
+            self.couplings.append(Coupling(name, first[0], second[-1], ratio, 0.0, where=where, plus=plus))
 
     def coupling_name(self, wanted: str) -> str:
         """A name for a coupling that is not taken yet."""

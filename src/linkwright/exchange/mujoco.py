@@ -29,10 +29,12 @@ from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.kinematics.motion import locate, motion
 from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Polynomial
 from linkwright.model.description import PointRef
 from linkwright.numerics.spatial import Pose, array, rotation_quaternion
 from linkwright.system.system import System
 
+MOST_TERMS = 5  # coefficients of a polynomial that ties joints
 FLOOR = 1e-8  # share of the mechanism's mass (times length squared) that every body gets at least
 ADVICE = "MujocoMap.effort(state) gives the forces that are missing, to be applied as qfrc_applied."
 _RAISED = "massless or thin: raised to {floor:g} of the mechanism's inertia"
@@ -231,10 +233,11 @@ def _equalities(root: xml.Element, system: System) -> None:
                 _tie(section, n.joint.name, at.name, at.piece.name, 0.0, at.piece.pitch)
     for c in d.couplings:
         law = CouplingConstraint.of(system.skel, c).law
-        if not isinstance(law, Line):
-            raise UsageError(f"MuJoCo ties joints by a polynomial, not by a table as the coupling '{c.name}' has. Give it a ratio.")
-        offset, ratio, _ = law(0.0)
-        _tie(section, c.name, _only(system, c.second, c.name), _only(system, c.first, c.name), offset, ratio)
+        terms = law.coefficients if isinstance(law, Polynomial) else law(0.0)[:2] if isinstance(law, Line) else ()
+        if c.plus or not 0 < len(terms) <= MOST_TERMS:
+            law_text = "several joints" if c.plus else "a table" if not terms else f"a polynomial of degree {len(terms) - 1}"
+            raise UsageError(f"MuJoCo ties two joints by a polynomial of degree 4, not by {law_text} as the coupling '{c.name}' does.")
+        _tie(section, c.name, _only(system, c.second, c.name), _only(system, c.first, c.name), *terms)
     for g in d.gears:
         mesh = GearConstraint.of(system.skel, g)  # sign r q_first + factor q_second = offset
         ratio = -mesh.sign_first * mesh.r_first / mesh.factor_second
@@ -243,8 +246,9 @@ def _equalities(root: xml.Element, system: System) -> None:
         root.append(section)
 
 
-def _tie(section: xml.Element, name: str, second: str, first: str, offset: Any, ratio: Any) -> None:
-    xml.SubElement(section, "joint", name=name, joint1=second, joint2=first, polycoef=numbers((offset, ratio, 0, 0, 0)))
+def _tie(section: xml.Element, name: str, second: str, first: str, *terms: Any) -> None:
+    filled = (*terms, *([0.0] * (MOST_TERMS - len(terms))))
+    xml.SubElement(section, "joint", name=name, joint1=second, joint2=first, polycoef=numbers(filled))
 
 
 def _only(system: System, joint: str, what: str) -> str:

@@ -133,7 +133,10 @@ class Rod:
 
 @dataclass(frozen=True)
 class Coupling:
-    """q_second = ratio * q_first + offset, or q_second = table(q_first). The joints see torque only."""
+    """q_second = ratio * q_first + offset, or q_second = table(q_first), or a polynomial of q_first. The joints see torque only.
+
+    `plus` are further joints whose coordinates, times a factor, add to the right side.
+    """
 
     name: str
     first: str
@@ -142,6 +145,13 @@ class Coupling:
     offset: Scalar | None = None  # None: as assembled at the start
     table: Table | None = None
     where: Source | None = _place()
+    polynomial: tuple[Scalar, ...] = ()  # coefficients, lowest power first; in the place of ratio and offset
+    plus: tuple[tuple[str, Scalar], ...] = ()
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of all joints it ties."""
+        return (self.first, self.second, *(name for name, _ in self.plus))
 
 
 @dataclass(frozen=True)
@@ -162,6 +172,11 @@ class Gear:
     pressure_angle: Scalar = 0.3490658503988659  # 20 deg
     where: Source | None = _place()
     side: tuple[float, float] | None = None  # of the pitch point and of the ratio, where symbols have no sign; None: by the radii
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints it ties."""
+        return self.first, self.second
 
 
 @dataclass(frozen=True)

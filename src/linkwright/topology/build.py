@@ -88,7 +88,7 @@ def closing_conditions(graph: Graph, tree: Span, cuts: Iterable[int]) -> list[tu
     for kind, things in (("coupling", d.couplings), ("gear", d.gears)):
         for thing in things:
             bodies: list[int] = []
-            for name in (thing.first, thing.second):
+            for name in thing.joints:
                 bodies += [b for b in joint_bodies(graph, tree, graph.joint_index[name]) if b not in bodies]
             out.append((thing.name, kind, ("ratio" if kind == "coupling" else "mesh",), bodies))
     return out

@@ -69,8 +69,8 @@ def protected_joints(description: Description) -> dict[str, str]:
             out.setdefault(joint.name, reason)
     for kind, things in (("gear", d.gears), ("coupling", d.couplings)):
         for thing in things:
-            out.setdefault(thing.first, f"{kind} {thing.name}")
-            out.setdefault(thing.second, f"{kind} {thing.name}")
+            for name in thing.joints:
+                out.setdefault(name, f"{kind} {thing.name}")
     for drive in d.drives:
         out.setdefault(drive.joint, "driven")
     for spring in d.springs:

@@ -174,7 +174,7 @@ def check_twins(description: Description) -> None:
 
 
 def _check_references(graph: Graph) -> None:
-    """Rods join two different bodies; couplings and gears name two different joints."""
+    """Rods join two different bodies; couplings and gears name different joints."""
     for rod in graph.description.rods:
         if rod.between[0][0] == rod.between[1][0]:
             raise ModelError(
@@ -183,14 +183,15 @@ def _check_references(graph: Graph) -> None:
     things: list[tuple[str, Coupling | Gear]] = [("coupling", c) for c in graph.description.couplings]
     things += [("gear", g) for g in graph.description.gears]
     for kind, thing in things:
-        for name in (thing.first, thing.second):
+        for name in thing.joints:
             if name not in graph.joint_index:
                 raise ModelError(
                     f"{kind} '{thing.name}' names joint '{name}', which does not exist. {nearest(name, graph.joint_index, 'Joints')}",
                     thing.where,
                 )
-        if thing.first == thing.second:
-            raise ModelError(f"{kind} '{thing.name}' names joint '{thing.first}' twice. It needs two different joints.", thing.where)
+        twice = [name for name in thing.joints if thing.joints.count(name) > 1]
+        if twice:
+            raise ModelError(f"{kind} '{thing.name}' names joint '{twice[0]}' twice. It needs two different joints.", thing.where)
 
 
 class DisjointSets:

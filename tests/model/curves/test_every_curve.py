@@ -15,6 +15,7 @@ from linkwright.model.curves.differences import AdaptiveDifferences, Differences
 from linkwright.model.curves.formula import Formula, Traced
 from linkwright.model.curves.functions import JetFunction
 from linkwright.model.curves.lines import Constant, Line, Parabola
+from linkwright.model.curves.polynomial import Polynomial
 from linkwright.model.curves.profiles import RISES, MinimumJerkRise, Programme, trapezoidal_rise
 from linkwright.model.curves.sine import Sine
 from linkwright.model.curves.tables import SampledSpline, clamped_spline, natural_spline, periodic_spline, polyline, table, through_motion
@@ -28,6 +29,7 @@ EXACT: dict[str, Curve] = {
     "constant": Constant(0.3),
     "line": Line(0.1, -0.7),
     "parabola": Parabola(0.1, -0.7, 0.4, at=0.25),
+    "polynomial": Polynomial((0.1, -0.7, 0.4, 0.3, -0.2)),
     "monotone": table(tuple(T), tuple(Y), straight=True),
     "periodic table": table(tuple(T), tuple(Y), "periodic"),
     "integral": natural_spline(T, Y).integral(),

@@ -94,7 +94,8 @@ def _coupled(m: Any, e: int, names: MjcfNames, out: Closures, notes: ImportNotes
         return
     q2 = float(m.qpos0[int(m.jnt_qposadr[two])])
     if any(c[2:]):
-        notes.drop("polynomial coupling", name)
+        law = np.polynomial.Polynomial(c)(np.polynomial.Polynomial([-q2, 1.0])) + q1  # in q2 itself
+        out.couplings.append(Coupling(name, names.joints[two], names.joints[one], polynomial=tuple(map(float, law.coef))))
     else:
         out.couplings.append(Coupling(name, names.joints[two], names.joints[one], c[1], c[0] + q1 - c[1] * q2))
 

@@ -124,11 +124,11 @@ def _ties(out: Acts) -> None:
             acts.leader, acts.multiplier = j.follows, j.pitch
     for c in system.description.couplings:
         law = CouplingConstraint.of(system.skel, c).law
-        if isinstance(law, Line):
+        if isinstance(law, Line) and not c.plus:
             offset, ratio, _ = law(0.0)
             _follow(out, c.name, c.first, c.second, float(ratio), float(offset))
         else:
-            out.lose(c.name, "a coupling by a table or polynomial")
+            out.lose(c.name, "a coupling of several joints" if c.plus else "a coupling by a table or polynomial")
     for g in system.description.gears:
         mesh = GearConstraint.of(system.skel, g)  # sign r q_first + factor q_second = offset
         ratio = -mesh.sign_first * mesh.r_first / mesh.factor_second

@@ -104,6 +104,6 @@ def without_joints(d: Description, names: Sequence[str]) -> Description:
         frictions=tuple(x for x in d.frictions if stays(x.joint)),
         stops=tuple(x for x in d.stops if stays(x.joint)),
         drives=tuple(x for x in d.drives if stays(x.joint)),
-        couplings=tuple(x for x in d.couplings if stays(x.first) and stays(x.second)),
+        couplings=tuple(x for x in d.couplings if all(map(stays, x.joints))),
         start=tuple((channel, x) for channel, x in d.start if stays(channel)),
     )

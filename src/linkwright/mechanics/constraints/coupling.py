@@ -1,6 +1,6 @@
-"""A coupling of two joints, q_second = f(q_first): a ratio with an offset, or a table (monotone by default).
+"""A coupling of joints, q_second = f(q_first) + sum of c q: f is a ratio with an offset, a polynomial, or a table (monotone by default).
 
-Belts, cables and transmissions whose inside is of no interest: the joints feel torques, with no
+Belts, cables, differentials and transmissions whose inside is of no interest: the joints feel torques, with no
 force between the bodies besides them. For the tooth force at its place use a gear.
 """
 
@@ -16,6 +16,7 @@ from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
+from linkwright.model.curves.polynomial import Polynomial
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Coupling, Joint
 
@@ -26,6 +27,7 @@ class CouplingConstraint:
     first: Joint
     second: Joint
     law: Curve
+    plus: tuple[tuple[Joint, Any], ...] = ()  # further joints, and what their coordinates are multiplied by
     labels: tuple[str, ...] = ("ratio",)
 
     @property
@@ -36,16 +38,25 @@ class CouplingConstraint:
     def of(cls, skel: Skeleton, c: Coupling) -> CouplingConstraint:
         d = skel.tree.description
         first, second = d.joint(c.first), d.joint(c.second)
+        plus = tuple((d.joint(name), factor) for name, factor in c.plus)
         if c.table is not None:
-            return cls(c.name, first, second, table(c.table.x, c.table.y, c.table.interpolation, straight=True))
-        start = skel.start_coordinates
-        offset = start[c.second][0] - c.ratio * start[c.first][0] if c.offset is None else c.offset
-        return cls(c.name, first, second, Line(offset, c.ratio))
+            return cls(c.name, first, second, table(c.table.x, c.table.y, c.table.interpolation, straight=True), plus)
+        if c.polynomial:
+            return cls(c.name, first, second, Polynomial(c.polynomial), plus)
+        offset = c.offset
+        if offset is None:
+            start = skel.start_coordinates
+            offset = start[c.second][0] - c.ratio * start[c.first][0] - sum((x * start[name][0] for name, x in c.plus), 0.0)
+        return cls(c.name, first, second, Line(offset, c.ratio), plus)
 
     def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
         a, b = (joint_rate(skel, m, j, references[j.name]) for j in (self.first, self.second))
-        q_a, q_b = a.q[0], b.q[0]
-        f, df, ddf = self.law(q_a)
+        f, df, ddf = self.law(a.q[0])
         G = [(b.first, b.G_first), (b.second, b.G_second), (a.first, -df * a.G_first), (a.second, -df * a.G_second)]
+        phi = b.q[0] - f
         k = b.bias - df * a.bias - ddf * a.v * a.v
-        return ConstraintRows(np.array([q_b - f]), G, k, np.zeros(1))
+        for j, factor in self.plus:
+            x = joint_rate(skel, m, j, references[j.name])
+            G += [(x.first, -factor * x.G_first), (x.second, -factor * x.G_second)]
+            phi, k = phi - factor * x.q[0], k - factor * x.bias
+        return ConstraintRows(np.array([phi]), G, k, np.zeros(1))

@@ -1,6 +1,7 @@
 """Curves: functions of one variable, mostly time, with first and second derivative; one file for each kind.
 
     lines        constants, constant speed, constant acceleration
+    polynomial   one polynomial
     piecewise    polynomials between breaks, once or again and again, and their integrals
     tables       through points: straight lines, cubic splines, the monotone quintic (`monotone`), splines through samples
     profiles     moves from rest to rest, and programmes of moves and dwells

@@ -165,7 +165,7 @@ class Elements:
         couplings = []
         for name, entry in self.entries(node, "couplings", "coupling"):
             what = f"coupling '{name}'"
-            keys = entry.keys(what, ("from", "to", "ratio", "offset", *TABLE_KEYS), ("from", "to"))
+            keys = entry.keys(what, ("from", "to", "ratio", "offset", "polynomial", "plus", *TABLE_KEYS), ("from", "to"))
             first, second = self.joint(keys["from"], f"{what}: from"), self.joint(keys["to"], f"{what}: to")
             if first == second:
                 raise entry.error(f"{what} couples joint '{first}' with itself. Name two joints.")
@@ -175,12 +175,38 @@ class Elements:
                 if "ratio" in keys or "offset" in keys:
                     raise entry.error(f"{what} has a table and a ratio or offset; keep one.")
                 table = tabulated(self.context, first, keys, entry, (x, y), f"{what}: table", motion=True)
+            polynomial = self._polynomial(keys, (x, y), what)
+            plus = self._plus(keys, (first, second), y, what)
             ratio = self.value(keys, "ratio", multiply(y, x, -1), what, 1.0)
             if self.context.numeric(ratio) == 0.0:
                 raise keys["ratio"].error(f"{what} has the ratio 0, which would block joint '{second}'. Give another ratio.")
             offset = self.value(keys, "offset", y, what)
-            couplings.append(Coupling(name, first, second, ratio, offset, table, entry.where))
+            couplings.append(Coupling(name, first, second, ratio, offset, table, entry.where, polynomial, plus))
         return tuple(couplings)
+
+    def _polynomial(self, keys: dict[str, FileNode], kinds: tuple[Dimension, Dimension], what: str) -> tuple[Any, ...]:
+        """Coefficients, lowest power first."""
+        if "polynomial" not in keys:
+            return ()
+        other = [k for k in ("ratio", "offset", *TABLE_KEYS) if k in keys]
+        if other:
+            raise keys["polynomial"].error(f"{what} has a polynomial and `{other[0]}`; keep one.")
+        x, y = kinds
+        items = keys["polynomial"].sequence(f"{what}: polynomial")
+        found = tuple(self.context.number(n, multiply(y, x, -i), f"{what}: polynomial") for i, n in enumerate(items))
+        if not any(self.context.numeric(c) for c in found[1:]):
+            raise keys["polynomial"].error(f"{what}: a constant polynomial would block joint '{keys['to'].text}'. Give it a slope.")
+        return found
+
+    def _plus(self, keys: dict[str, FileNode], ends: tuple[str, str], y: Dimension, what: str) -> tuple[tuple[str, Any], ...]:
+        """Further joints with the factors of their coordinates."""
+        out = []
+        for name, node in (keys["plus"].mapping(f"{what}: plus") if "plus" in keys else {}).items():
+            joint = self.joint(FileNode(node.where, text=name), f"{what}: plus")
+            if joint in ends:
+                raise node.error(f"{what}: plus names joint '{joint}' again. Name further joints.")
+            out.append((joint, self.context.number(node, multiply(y, self.coordinate(joint), -1), f"{what}: plus: {joint}")))
+        return tuple(out)
 
     def gears(self, node: FileNode | None) -> tuple[Gear, ...]:
         return tuple(self._gear(name, entry) for name, entry in self.entries(node, "gears", "gear"))

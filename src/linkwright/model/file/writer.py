@@ -323,8 +323,12 @@ def _joint(joint: Joint, flat: int) -> dict[str, Any]:
 
 def _coupling(c: Any) -> dict[str, Any]:
     out: dict[str, Any] = {"from": c.first, "to": c.second}
+    if c.plus:
+        out["plus"] = dict(c.plus)
     if c.table is not None:
         return {**out, **{k: x for k, x in _varying(c.table).items() if k != "over"}}
+    if c.polynomial:
+        return {**out, "polynomial": list(c.polynomial)}
     out["ratio"] = c.ratio
     return out if c.offset is None else {**out, "offset": c.offset}
 
