@@ -8,6 +8,7 @@ from scipy.integrate import quad
 
 import linkwright as lw
 from linkwright.errors import ModelError, SimulationError
+from linkwright.exchange.losses import LossWarning
 from linkwright.model.file import read, write
 from linkwright.model.file.reader import read_text
 
@@ -143,6 +144,12 @@ def test_prescribed_motions_pass_an_end_and_it_is_said():
         m.simulate(2.0)
     late = lw.load({**PENDULUM, "stops": {"A": {"min": -1.0}}, "start": {"A": -1.2}}).simulate(0.2)
     assert any("starts beyond its end" in n for n in late.notes)
+
+
+def test_exports_say_what_they_leave_out(tmp_path):
+    for name, options in (("arm.c", {}), ("arm.fmu", {"platforms": []})):
+        with pytest.warns(LossWarning, match="'arm' loses A \\(a rigid stop"):
+            lw.load({**PENDULUM, "name": "arm", "stops": {"A": {"min": -1.0}}}).export(tmp_path / name, **options)
 
 
 def test_rigid_stops_are_written_and_wrong_ones_refused():

@@ -56,3 +56,12 @@ def number(text: str) -> float:
         return float(text)
     except ValueError:
         raise UsageError(f"'{text}' is not a number.") from None
+
+
+def warn_of_rigid_stops(mechanism: Any, writer: str) -> None:
+    """Warn of stops that act in `simulate` alone."""
+    from linkwright.exchange.losses import Loss, warn
+
+    d = mechanism.description
+    lost = [Loss(s.name, "a rigid stop, which nothing holds there") for s in d.stops if s.stiffness is None]
+    warn(writer, d.name, lost, "Give them a `stiffness:`.")

@@ -101,6 +101,21 @@ def test_efforts_of_a_differential_follow_the_factors():
     assert tied[order["C"]] == pytest.approx(2 * tied[order["A"]] - 0.5 * tied[order["B"]])
 
 
+def test_a_massless_drum_drives_several_joints():
+    """A torque of 5 N m at the drum, q_C = 2 q_A - 0.5 q_B, is 10 N m at A and -2.5 N m at B: MuJoCo's transmission by a fixed tendon."""
+    bodies = {**WHEELS["bodies"], "c": {"pins": ["C"], "mass": 0}}
+    cable = {"from": "A", "to": "C", "ratio": 2, "plus": {"B": -0.5}}
+    drum = lw.load({**WHEELS, "bodies": bodies, "couplings": {"T": cable}, "drive": {"C": {"torque": 3.0, "gear": 2, "limits": 5}}})
+    run = drum.simulate(0.3)
+    fixed = '<tendon><fixed name="T"><joint joint="A" coef="2"/><joint joint="B" coef="-0.5"/></fixed></tendon>'
+    model = mujoco.MjModel.from_xml_string(SAME.format(more=f'{fixed}<actuator><motor tendon="T" gear="2"/></actuator>'))
+    data = mujoco.MjData(model)
+    for i in (0, len(run) - 1):
+        data.qpos[:2], data.qvel[:2], data.ctrl[0] = (run["A"][i], run["B"][i]), (run["A.v"][i], run["B.v"][i]), 2.5
+        mujoco.mj_forward(model, data)
+        np.testing.assert_allclose([run["A.a"][i], run["B.a"][i]], data.qacc[:2], rtol=1e-6)
+
+
 def test_they_are_written_as_they_were_read_and_wrong_ones_refused():
     for coupling in ({"from": "A", "to": "B", "polynomial": [0, 1, 0.5]}, {"from": "A", "to": "C", "ratio": 2, "plus": {"B": -0.5}},
                      {"from": "A", "to": "C", "polynomial": [0, 1], "plus": {"B": "k"}}):  # fmt: skip

@@ -170,6 +170,13 @@ def test_an_armature_is_a_number_of_the_model():
         assert d == read_text(write(d)) and d.numbers().joint("J3").armature == pytest.approx(0.02)
 
 
+def test_a_new_armature_is_written_into_the_file(tmp_path):
+    path = tmp_path / "chain.yaml"
+    path.write_text(CHAIN)
+    lw.load(path).with_(**{"J2.armature": 0.5}).rewrite(tmp_path / "heavier.yaml")
+    assert "connect: [a.E, b.O], armature: 500 g" in (tmp_path / "heavier.yaml").read_text()
+
+
 def test_a_joint_with_an_armature_is_not_cut():
     every = {n: {"pin": n, "between": b, "armature": 0.1} for n, b in
              {"A": ["ground", "crank"], "B": ["crank", "coupler"], "D": ["ground", "rocker"]}.items()}  # fmt: skip

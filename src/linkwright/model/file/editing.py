@@ -268,6 +268,8 @@ class _Editor:
         head, *rest = name.split(".")
         if head == "gravity":
             return [("gravity",)]
+        if rest == ["armature"]:
+            return [("joints", head, "armature")]
         if any(b.name == head for b in self.final.bodies):
             if rest[0] in MASS_KEYS:
                 return [("bodies", head, rest[0])]
