@@ -154,9 +154,11 @@ def _body(parent: xml.Element, text: _Text, i: int, chain: tuple[tuple[int, Pose
 
 
 def _joins_next(system: System, i: int, carried: list[int]) -> bool:
-    """True for a link inside a chain of hinges and sliders: MuJoCo has several joints in one body instead."""
+    """True for a link without mass inside a chain of hinges and sliders: MuJoCo has several joints in one body instead."""
     n = system.tree.nodes[i]
-    if not system.description.body(n.body).chain or len(carried) != 1:
+    b = system.description.body(n.body)
+    plain = not (b.points or b.visuals or float(system.skel.mass[i]) or np.any(np.asarray(system.skel.inertia[i], float)))
+    if not (b.chain or plain) or len(carried) != 1:
         return False
     every = [at for k in (i, *carried) for at in placed_pieces(system, k)]
     simple = all(at.piece is not None and at.piece.kind in ("turn", "slide") for at in every)
