@@ -80,7 +80,7 @@ class System:
 
     def __repr__(self) -> str:
         d, cuts = self.description, ", ".join(self.tree.cuts)
-        sizes = f"{len(d.bodies) - 1} moving bodies, {self.tree.nv} speeds, {self.tree.nc} loop equations"
+        sizes = f"{len(d.moving)} moving bodies, {self.tree.nv} speeds, {self.tree.nc} loop equations"
         return f"<System {d.name!r}: {sizes}, cuts: {cuts or 'none'}>"
 
     @cached_property
