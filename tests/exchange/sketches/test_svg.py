@@ -129,6 +129,19 @@ def test_wrong_and_hostile_files(text: str, said: str, tmp_path: Path) -> None:
         read(text, tmp_path)
 
 
+def test_random_damage_never_ends_with_a_foreign_error(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    whole = f"{HEAD}{PINS}{LINKS}{GROUND}</svg>"
+    for _ in range(60):
+        text = list(whole)
+        for i in rng.integers(0, len(text), 4):
+            text[i] = str(rng.choice(list('0159.-eE<>"/ azMLAC')))
+        try:
+            read("".join(text), tmp_path)
+        except (ModelError, UsageError) as problem:
+            assert str(problem)
+
+
 def test_a_plain_document_type_is_passed_over_and_lines_still_count(tmp_path: Path) -> None:
     doctype = '<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN"\n "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">'
     assert len(drawn(read(f"{doctype}{HEAD}{PINS}{LINKS}{GROUND}</svg>", tmp_path))) == 4

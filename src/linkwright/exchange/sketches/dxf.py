@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import ModelError, Source, UsageError
+from linkwright.errors import LinkwrightError, ModelError, Source, UsageError
 from linkwright.exchange.sketches.geometry import FINEST, Label, Mark, Sketch, Stroke, as_circle
 from linkwright.results.tables import package
 
@@ -138,11 +138,19 @@ class _DxfReader:
             self.count += 1
             if self.count > MOST_ENTITIES:
                 raise ModelError(f"the drawing has more than {MOST_ENTITIES:,} entities; save the linkage alone.", Source(self.name))
-            layer = outer if outer is not None and e.dxf.layer == "0" else e.dxf.layer
-            if layer.lower() in self.off or e.dxf.get("invisible", 0):
-                self.hidden[layer] += 1
-            else:
-                self._one(e, layer, groups)
+            try:
+                self._visible(e, groups, outer)
+            except LinkwrightError:
+                raise
+            except Exception:  # of ezdxf, for entities whose data are damaged
+                self.skipped[f"damaged {e.dxftype()[:20]}"] += 1
+
+    def _visible(self, e: Any, groups: tuple[str, ...], outer: str | None) -> None:
+        layer = outer if outer is not None and e.dxf.layer == "0" else e.dxf.layer
+        if layer.lower() in self.off or e.dxf.get("invisible", 0):
+            self.hidden[layer] += 1
+        else:
+            self._one(e, layer, groups)
 
     def _one(self, e: Any, layer: str, groups: tuple[str, ...]) -> None:
         kind = e.dxftype()
@@ -179,14 +187,10 @@ class _DxfReader:
             self.marks.append(Mark(place, radius * self.scale, layer, self._own_name(e)))
 
     def _stroke(self, e: Any, kind: str, layer: str, groups: tuple[str, ...]) -> None:
-        try:
-            path = self.path.make_path(e)
-            corners = self._corners(e, kind, path)
-            reach = max((abs(a - b) for p in corners for a, b in zip(p, corners[0], strict=True)), default=0.0)
-            points = [self._place(p) for p in path.flattening(max(FINEST * (reach or 1.0), 1e-9))]
-        except (ValueError, TypeError, ZeroDivisionError, ArithmeticError):
-            self.skipped[kind] += 1
-            return
+        path = self.path.make_path(e)
+        corners = self._corners(e, kind, path)
+        reach = max((abs(a - b) for p in corners for a, b in zip(p, corners[0], strict=True)), default=0.0)
+        points = [self._place(p) for p in path.flattening(max(FINEST * (reach or 1.0), 1e-9))]
         ends = [self._place(p) for p in corners]
         if len(points) < 2 or None in points or None in ends:
             self.skipped[kind] += 1
