@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         minimum_jerk,
         noise,
         pd,
+        polyline,
         projected,
         setpoint,
         sinusoid,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from linkwright.mechanism import Mechanism, compile, load, open, study, synthesise
     from linkwright.model import library as models
     from linkwright.model.description import Description
+    from linkwright.motion.fastest.result import FastestMotion
     from linkwright.numerics.spatial import Pose
     from linkwright.optimisation.front import ParetoFront
     from linkwright.optimisation.optimum import Optimum
@@ -63,6 +65,7 @@ __all__ = [
     "ChannelError",
     "Comparison",
     "Description",
+    "FastestMotion",
     "LinkwrightError",
     "Mechanism",
     "ModelError",
@@ -102,6 +105,7 @@ __all__ = [
     "open",
     "path_distance",
     "pd",
+    "polyline",
     "position",
     "post_adjust",
     "projected",
@@ -129,6 +133,7 @@ _HOME = {
     "Description": "model.description",
     "Mechanism": "mechanism",
     "Optimum": "optimisation.optimum",
+    "FastestMotion": "motion.fastest.result",
     "ParetoFront": "optimisation.front",
     "Bridge": "bridges.functions",
     "Pose": "numerics.spatial",
@@ -161,6 +166,7 @@ _HOME = {
             "minimum_jerk",
             "noise",
             "pd",
+            "polyline",
             "projected",
             "setpoint",
             "sinusoid",

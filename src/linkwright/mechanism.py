@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from linkwright.design.topology_view import TopologyView
     from linkwright.exchange.imported import ImportReport
     from linkwright.motion.cycle import Limits
+    from linkwright.motion.fastest.result import FastestMotion
     from linkwright.results.state import State
     from linkwright.studies.study import Study
     from linkwright.studies.tolerances import ToleranceAnalysis
@@ -126,6 +127,20 @@ class Mechanism:
         Options: duration ("1.2 s"), steps, drives; see `lw.System.follow`.
         """
         return self.system.follow(motion, t, **options)
+
+    def fastest(self, path: Mapping[str, Any], limits: Mapping[str, Any], *, drives: Any = None, **options: Any) -> FastestMotion:
+        """Return the fastest motion along a path from rest to rest: `m.fastest({"tip.P": f}, {"*.torque": "1.5 N m", "*.load": "80 N"})`.
+
+        path: as in `follow`, functions of s from 0 to 1 (`span`); timing has no meaning. At corners the motion stops; `lw.polyline` rounds.
+        limits: largest values (of efforts and accelerations also pairs) by channels or patterns: A.torque, A.force, A.v, A.a, P.speed, P.a,
+        C.load, C.on.rocker, "rms A.torque" (heat over the motion and `pause`), A.jerk (smooth laws).
+        law: "fastest", "least energy" (of a `duration`), "quintic", "septic", "s-curve". steps: intervals of the path, 400.
+        """
+        from linkwright.motion.fastest import fastest
+
+        core = self.system.core
+        where = (core.assembler, core.start, path, limits, self.system, core.named_drives(drives), core.walking)
+        return call_explained(fastest)(*where, **options)
 
     def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: Any = None, **options: Any) -> Trajectory:
         """Simulate for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).

@@ -27,7 +27,7 @@ from linkwright.control.lqr import Lqr
 from linkwright.control.noise import noise
 from linkwright.control.pd import Pd
 from linkwright.control.projected import Projected
-from linkwright.control.references import csv, minimum_jerk, setpoint, sinusoid, spline, trapezoidal
+from linkwright.control.references import csv, minimum_jerk, polyline, setpoint, sinusoid, spline, trapezoidal
 from linkwright.errors import call_explained
 
 CONTROLLERS: dict[str, type[Control]] = {c.kind: c for c in (Pd, InverseDynamics, Projected, Hybrid, Lqr)}
@@ -119,6 +119,7 @@ __all__ = [
     "minimum_jerk",
     "noise",
     "pd",
+    "polyline",
     "projected",
     "setpoint",
     "sinusoid",

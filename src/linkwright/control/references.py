@@ -6,6 +6,7 @@
     lw.spline([0, 1, 2], ["0 deg", "40 deg", "0 deg"], ends="periodic")
     lw.csv("path.csv", columns=["x", "y"], unit="mm")
     lw.sinusoid("5 mm", "2 Hz")
+    lw.polyline([(0, 0.2), (0.1, 0.2), (0.1, 0.3)], rounding="20 mm")
     "60 deg"   "0.1 m * sin(3 rad/s * t)"   (times, values)   f(t)          the short ways, or one of all these per component
 
 A reference of several components takes a sequence where a reference of one takes a value. Numbers without unit are SI.
@@ -21,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.control.polyline import Polyline
 from linkwright.control.reference_kinds import (
     Components,
     Csv,
@@ -45,7 +47,7 @@ from linkwright.model.expressions import Expr, free_variables
 
 WAYS = (
     "a number or text with a unit, an expression of t, (times, values), a function of t, or one of lw.setpoint, minimum_jerk, "
-    "trapezoidal, spline, csv and sinusoid"
+    "trapezoidal, spline, csv, sinusoid and polyline"
 )
 
 
@@ -103,6 +105,15 @@ def sinusoid(amplitude: Any, frequency: Any, *, centre: Any = None, phase: Any =
     centre: by default the position when the reference is bound. frequency and phase: one for all or one each.
     """
     return Sinusoid(_frozen(amplitude), _frozen(frequency), centre=_frozen(centre), phase=_frozen(phase))
+
+
+@call_explained
+def polyline(points: Any, *, rounding: Any = 0.0, duration: Any = 1.0) -> Polyline:
+    """Straight lines from point to point at a constant rate, a row per point with an entry per component, in `duration` (1 s).
+
+    rounding: distance from a corner at which its line is left for a smooth curve; by default corners are sharp.
+    """
+    return Polyline(_frozen(points), rounding=rounding, duration=duration)
 
 
 # ---------------------------------------------------------------- bound

@@ -94,6 +94,19 @@ def follow(
     if not isinstance(motion, Mapping) or not motion:
         raise UsageError(f"motion is a dict of paths by joint, point or body, such as {{'A': lambda t: 2 * t}}, not {motion!r:.60}.")
     paths = [prescribed_path(assembler, start, str(name), path, times) for name, path in motion.items()]
+    return along(assembler, start, paths, times, drives, walking, speeds)
+
+
+def along(
+    assembler: Assembler,
+    start: State,
+    paths: Sequence[PrescribedPath],
+    times: np.ndarray,
+    drives: Sequence[str] = (),
+    walking: Callable[..., Any] | None = None,
+    speeds: Callable[[Trajectory], np.ndarray | None] | None = None,
+) -> Trajectory:
+    """See `follow`, of paths that have been read."""
     first, kappa = _placed(assembler, paths, start, times, 0), assembler.loops.kappa
     c = swept(first, paths, times, walking, kappa) or _walked(assembler, start, paths, times)
 

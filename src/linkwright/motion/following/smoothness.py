@@ -64,26 +64,41 @@ def doubts(curve: Curve, t: np.ndarray, size: Sizes, what: str) -> list[str]:
     return [f"accelerations of the {what} are known to about {about} at t = {t[worst]:.6g} s: {why}"]
 
 
+class Breaks(NamedTuple):
+    """Places of jumps and corners, with the jump of the value and of the rate there, (n,) and (n, entries)."""
+
+    t: np.ndarray
+    jump: np.ndarray
+    corner: np.ndarray
+
+
 def breaks(curve: Curve, t: np.ndarray, x: Jets, size: Sizes, kinds: tuple[str, ...], what: str) -> list[str]:
-    """Notes on jumps and corners between or at the samples.
+    """Notes on jumps and corners between or at the samples."""
+    found = break_places(curve, t, x, size)
+    return _break_notes(*found, size, kinds, what, (t[-1] - t[0]) / len(t)) if len(found.t) else []
+
+
+def break_places(curve: Curve, t: np.ndarray, x: Jets, size: Sizes) -> Breaks:
+    """Jumps and corners between or at the samples.
 
     What f' says about the way from one time to the next, and f'' about the change of f', is held against f and f'. The rest
     vanishes with the distance where a curve is smooth; where it stays while an interval is halved again and again, there is a break.
     """
+    none = Breaks(np.zeros(0), np.zeros((0, x.f.shape[1])), np.zeros((0, x.f.shape[1])))
     if isinstance(curve, SampledSpline):  # smooth by what it is
-        return []
+        return none
     a, b = (t[:-1], Jets(*(y[:-1] for y in x))), (t[1:], Jets(*(y[1:] for y in x)))
     bad, jump, corner = _unexplained(a, b, size)
     for _ in range(HALVINGS):
         keep = np.flatnonzero(bad)[:MOST]
         if not len(keep):
-            return []
+            return none
         a, b = _take(a, keep), _take(b, keep)
         middle = 0.5 * (a[0] + b[0])
         m = (middle, jets(curve, middle))
         a, b = _joined(a, m), _joined(m, b)
         bad, jump, corner = _unexplained(a, b, size)
-    return _break_notes(0.5 * (a[0] + b[0])[bad], jump[bad], corner[bad], size, kinds, what, (t[-1] - t[0]) / len(t))
+    return Breaks(0.5 * (a[0] + b[0])[bad], jump[bad], corner[bad])
 
 
 Ends = tuple[np.ndarray, Jets]

@@ -1,0 +1,126 @@
+"""Profiles of least loss: duration plus weighted integrals of squared drive efforts, a convex problem in x = s'^2 [Verscheure2009].
+
+EffortTerms are linear in x of two neighbouring grid points, so that the Hessian is tridiagonal; limits are logarithmic barriers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwright.motion.fastest.reachability import LimitRows, SpeedProfile
+
+INSIDE = 1.02  # times slower than the fastest motion: a start inside the limits
+PRECISE = 1e-6  # of the goal: how much the barriers may cost
+GROWTH = 8.0  # of the weight of the goal from one barrier problem to the next
+NEWTON, HALVINGS = 40, 40
+ENOUGH = 1e-8  # half the squared Newton decrement at which a barrier problem is solved
+
+
+class EffortTerms(NamedTuple):
+    """Efforts a u + b x + c of the drives, (n + 1, drives) each."""
+
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+
+
+class IntervalTerms(NamedTuple):
+    """Linear functions of x at the two ends of every interval: value = first x[i] + second x[i + 1] + rest, (n, k) each."""
+
+    first: np.ndarray
+    second: np.ndarray
+    rest: np.ndarray
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return self.first * x[:-1, None] + self.second * x[1:, None] + self.rest
+
+
+def losses(efforts: EffortTerms, profile: SpeedProfile) -> np.ndarray:
+    """Integral of the squared effort of each drive over time."""
+    middle = _efforts(efforts, profile.s)
+    return (middle.value(profile.x) ** 2 * profile.steps[:, None]).sum(axis=0)
+
+
+def least_loss(rows: LimitRows, efforts: EffortTerms, weights: np.ndarray, start: SpeedProfile) -> SpeedProfile:
+    """The profile that minimises duration + sum of weights * losses within the rows; `start` is strictly inside them."""
+    from scipy.linalg import solveh_banded
+
+    s, ds = start.s, np.diff(start.s)
+    A, B, C = rows.scaled()[:3]
+    h = 2.0 * ds[:, None]
+    slack = IntervalTerms(
+        np.concatenate([A[:-1] / h - B[:-1], A[1:] / h], axis=1),
+        np.concatenate([-A[:-1] / h, -A[1:] / h - B[1:]], axis=1),
+        np.concatenate([C[:-1], C[1:]], axis=1),
+    )
+    middle, x = _efforts(efforts, s), start.x.copy()
+
+    def cost(x: np.ndarray, t: float) -> float:
+        rest = slack.value(x)
+        if (rest <= 0.0).any() or (x[1:-1] <= 0.0).any():
+            return np.inf
+        steps = 2.0 * ds / (np.sqrt(x[:-1]) + np.sqrt(x[1:]))
+        return t * float((steps * (1.0 + middle.value(x) ** 2 @ weights)).sum()) - float(np.log(rest).sum())
+
+    t, count = slack.rest.size / start.time / GROWTH, slack.rest.size
+    while True:
+        now = cost(x, t)
+        for _ in range(NEWTON):
+            gradient, diagonal, off = _second_order(slack, middle, weights, x, ds, t)
+            step = -solveh_banded(np.array([np.append(0.0, off), diagonal]), gradient)
+            decrement = -float(gradient @ step)
+            if decrement < 2.0 * ENOUGH:
+                break
+            share = 1.0
+            for _ in range(HALVINGS):
+                there = x.copy()
+                there[1:-1] += share * step
+                value = cost(there, t)
+                if value <= now - 1e-4 * share * decrement:
+                    break
+                share *= 0.5
+            else:
+                break
+            x, now = there, value
+        profile = SpeedProfile(s, x, np.diff(x) / (2.0 * ds))
+        if count / t < PRECISE * profile.time:
+            return profile
+        t *= GROWTH
+
+
+def _efforts(efforts: EffortTerms, s: np.ndarray) -> IntervalTerms:
+    """Efforts in the middle of the intervals."""
+    a, b, c = (0.5 * (x[:-1] + x[1:]) for x in efforts)
+    h = 2.0 * np.diff(s)[:, None]
+    return IntervalTerms(0.5 * b - a / h, 0.5 * b + a / h, c)
+
+
+def _second_order(
+    slack: IntervalTerms, middle: IntervalTerms, weights: np.ndarray, x: np.ndarray, ds: np.ndarray, t: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gradient, diagonal and off-diagonal of the Hessian of the barrier problem, at the inner grid points."""
+    root = np.sqrt(np.maximum(x, 1e-300))
+    total = root[:-1] + root[1:]
+    step, ends = 2.0 * ds / total, (root[:-1], root[1:])
+    inner = [np.where(r > 1e-100, 0.5 / np.maximum(r, 1e-100), 0.0) for r in ends]  # dr/dx; ends at rest do not move
+    d1 = [-step / total * g for g in inner]
+    d2 = [2.0 * step / total**2 * inner[i] * inner[j] for i, j in ((0, 0), (1, 1), (0, 1))]
+    for k in (0, 1):
+        r = np.maximum(ends[k], 1e-100)
+        d2[k] = d2[k] + np.where(ends[k] > 1e-100, step / total * 0.25 / r**3, 0.0)
+    effort = middle.value(x)
+    p, q = middle.first, middle.second
+    loss = 1.0 + effort**2 @ weights
+    e1 = [2.0 * (effort * c) @ weights for c in (p, q)]
+    e2 = [2.0 * (c * d) @ weights for c, d in ((p, p), (q, q), (p, q))]
+    g = [t * (loss * d1[k] + step * e1[k]) for k in (0, 1)]
+    H = [t * (loss * d2[k] + 2.0 * e1[k] * d1[k] + step * e2[k]) for k in (0, 1)]
+    H.append(t * (loss * d2[2] + e1[0] * d1[1] + e1[1] * d1[0] + step * e2[2]))
+    inverse = 1.0 / slack.value(x)
+    for k, c in enumerate((slack.first, slack.second)):
+        g[k] = g[k] - (c * inverse).sum(axis=1)
+        H[k] = H[k] + (c * c * inverse**2).sum(axis=1)
+    H[2] = H[2] + (slack.first * slack.second * inverse**2).sum(axis=1)
+    return g[0][1:] + g[1][:-1], H[0][1:] + H[1][:-1], H[2][1:-1]

@@ -1,0 +1,139 @@
+"""Time-optimal speed along a path by reachability analysis [Pham2018]: linear rows in u = s'' and x = s'^2, u constant between grid points.
+
+Backward: the interval of x at each grid point from which the end can be reached. Forward: the largest u that stays inside. Rows hold at
+both ends of an interval. Both passes solve a linear program in two variables, by Newton's method on a concave function of x that is
+piecewise linear, which ends after finitely many steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+FLAT = 1e-12  # of a row's size: a coefficient of u that small is zero
+ROUND = 1e-9  # of 1 + x: intervals that are empty by less are points
+MOST = 200  # Newton steps; each one leaves a piece of the function
+
+
+class LimitRows(NamedTuple):
+    """Rows A u + B x <= C at all grid points, (n, m) each; `label` (m,) is the number of the limit that a row belongs to."""
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    label: np.ndarray
+
+    def joined(self, other: LimitRows) -> LimitRows:
+        """Both sets of rows."""
+        both = [np.concatenate([x, y], axis=-1) for x, y in zip(self, other, strict=True)]
+        return LimitRows(*both)
+
+    def scaled(self) -> LimitRows:
+        """The same rows, each with its largest coefficient or right side along the path as unit."""
+        size = np.maximum(np.maximum(np.abs(self.A).max(axis=0), np.abs(self.B).max(axis=0)), np.abs(self.C).max(axis=0))
+        size = np.where(size > 0.0, size, 1.0)
+        return LimitRows(self.A / size, self.B / size, self.C / size, self.label)
+
+
+class NoSpeed(Exception):
+    """No speed satisfies the rows at a grid point; the row that is violated most at rest."""
+
+    def __init__(self, i: int, label: int):
+        super().__init__(i, label)
+        self.i, self.label = i, label
+
+
+@dataclass(frozen=True)
+class SpeedProfile:
+    """x = s'^2 at n + 1 grid points s, u = s'' in the n intervals between them."""
+
+    s: np.ndarray
+    x: np.ndarray
+    u: np.ndarray
+
+    @property
+    def steps(self) -> np.ndarray:
+        """Duration of each interval."""
+        return 2.0 * np.diff(self.s) / (np.sqrt(self.x[:-1]) + np.sqrt(self.x[1:]))
+
+    @property
+    def time(self) -> float:
+        return float(self.steps.sum())
+
+    def slower(self, factor: float) -> SpeedProfile:
+        """The same motion, slower by a factor."""
+        return replace(self, x=self.x / factor**2, u=self.u / factor**2)
+
+
+def at_both_ends(rows: LimitRows, s: np.ndarray) -> LimitRows:
+    """Rows of the n intervals in u and x at the first point: those there, and those at the last one, where x is larger by 2 ds u."""
+    ds = np.diff(s)[:, None]
+    A = np.concatenate([rows.A[:-1], rows.A[1:] + 2.0 * ds * rows.B[1:]], axis=1)
+    B = np.concatenate([rows.B[:-1], rows.B[1:]], axis=1)
+    return LimitRows(A, B, np.concatenate([rows.C[:-1], rows.C[1:]], axis=1), np.concatenate([rows.label, rows.label]))
+
+
+def fastest_profile(rows: LimitRows, s: np.ndarray, most: float) -> SpeedProfile:
+    """The time-optimal profile from rest to rest; `most` bounds x where no row does. Raise NoSpeed where a point has no speed at all."""
+    both, n = at_both_ends(rows.scaled(), s), len(s) - 1
+    ds = np.diff(s)
+    low, high = np.zeros(n + 1), np.zeros(n + 1)
+    for i in range(n - 1, -1, -1):
+        A = np.concatenate([both.A[i], [2.0 * ds[i], -2.0 * ds[i]]])
+        B = np.concatenate([both.B[i], [1.0, -1.0]])
+        C = np.concatenate([both.C[i], [high[i + 1], -low[i + 1]]])
+        found = interval(A, B, C, most)
+        if found is None:
+            raise NoSpeed(i, int(both.label[np.argmin(both.C[i])]))
+        low[i], high[i] = found
+    if low[0] > ROUND * (1.0 + high[0]):
+        raise NoSpeed(0, int(both.label[np.argmin(both.C[0])]))
+    x, u = np.zeros(n + 1), np.zeros(n)
+    for i in range(n):
+        rest = np.append(both.C[i] - both.B[i] * x[i], high[i + 1] - x[i])
+        A = np.append(both.A[i], 2.0 * ds[i])
+        up = A > FLAT
+        u[i] = (rest[up] / A[up]).min()
+        x[i + 1] = min(max(x[i] + 2.0 * ds[i] * u[i], low[i + 1]), high[i + 1])
+        u[i] = (x[i + 1] - x[i]) / (2.0 * ds[i])
+    return SpeedProfile(s, x, u)
+
+
+def interval(A: np.ndarray, B: np.ndarray, C: np.ndarray, most: float) -> tuple[float, float] | None:
+    """The interval of x in 0 .. most for which some u satisfies A u + B x <= C; None if it is empty."""
+    flat = np.abs(A) <= FLAT
+    down, cap = 0.0, most
+    if flat.any():
+        b, c = B[flat], C[flat]
+        if (c[b == 0.0] < -ROUND).any():
+            return None
+        cap = min([cap, *(c[b > 0.0] / b[b > 0.0])])
+        down = max([down, *(c[b < 0.0] / b[b < 0.0])])
+    up, lo = A > FLAT, A < -FLAT
+    top = (C[up] / A[up], -B[up] / A[up])  # u below c0 + c1 x
+    bottom = (C[lo] / A[lo], -B[lo] / A[lo])  # u above it
+    if not up.any() or not lo.any():
+        return (down, cap) if down <= cap else None
+    high = _root(top, bottom, cap, -1.0)
+    low = _root(top, bottom, down, 1.0)
+    if high is None or low is None or low > high + ROUND * (1.0 + high):
+        return None
+    return min(low, high), high
+
+
+def _root(top: tuple[np.ndarray, np.ndarray], bottom: tuple[np.ndarray, np.ndarray], x: float, sign: float) -> float | None:
+    """The first x from here in the direction of `sign` at which min(top) - max(bottom), concave in x, is not negative."""
+    for _ in range(MOST):
+        over, under = top[0] + top[1] * x, bottom[0] + bottom[1] * x
+        i, j = int(np.argmin(over)), int(np.argmax(under))
+        gap, slope = float(over[i] - under[j]), float(top[1][i] - bottom[1][j])
+        if gap >= -ROUND * ROUND * (abs(float(over[i])) + abs(float(under[j]))):
+            return max(x, 0.0)
+        if slope * sign <= 0.0:
+            return None
+        x = float(top[0][i] - bottom[0][j]) / -slope
+        if x < -ROUND:
+            return None
+    return max(x, 0.0)

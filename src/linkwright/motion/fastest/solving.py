@@ -1,0 +1,309 @@
+"""One piece of a path from rest to rest: the profile of a law within the limits, consistent with friction and heat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.motion.fastest.least_energy import INSIDE, EffortTerms, least_loss, losses
+from linkwright.motion.fastest.limits import MotionLimit
+from linkwright.motion.fastest.reachability import LimitRows, NoSpeed, SpeedProfile, fastest_profile
+from linkwright.motion.fastest.smooth import law_at, shortest
+from linkwright.motion.fastest.terms import PathTerms, Terms, derivatives_of, value_of
+from linkwright.results.trajectory import Trajectory
+
+MOST = 40  # motions until friction is consistent
+SETTLED = 1e-7  # share of the duration by which two of them may differ
+FASTER = 1e8  # times the speed at which the path takes a second, squared: no limit of speed at all
+BISECTIONS = 40
+CLOSE = 1e-4  # of a duration or a heat that is met
+
+
+class MotionTask(NamedTuple):
+    """The task: the law, for "least energy" its duration, and the time at rest behind the motion."""
+
+    law: str
+    duration: float
+    pause: float
+
+    @property
+    def each(self) -> bool:
+        """True if the pieces of a path do not share a duration."""
+        return self.law != "least energy"
+
+    @property
+    def fastest(self) -> MotionTask:
+        return self._replace(law="fastest", duration=0.0)
+
+    def within(self, seconds: float) -> MotionTask:
+        return self._replace(duration=seconds)
+
+
+class PathTiming(NamedTuple):
+    """Times of the grid points, s' there, and s'' behind and before them."""
+
+    t: np.ndarray
+    rate: np.ndarray
+    after: np.ndarray
+    before: np.ndarray
+    third: np.ndarray | None = None  # third rate of s in a smooth law
+
+
+@dataclass(frozen=True)
+class SolvedPiece:
+    """A piece in time: the motion behind and before the jumps of its acceleration, and its use of the limits."""
+
+    path: Trajectory
+    s: np.ndarray
+    t: np.ndarray
+    rate: np.ndarray
+    second: np.ndarray
+    after: Trajectory
+    before: Trajectory
+    use: dict[str, np.ndarray]
+    losses: dict[str, float]  # of heat limits: integral of the squared effort
+    holding: dict[str, float]  # effort at the end, at rest
+
+
+def solved(path: PathTerms, s: np.ndarray, task: MotionTask) -> SolvedPiece:
+    """The motion of a piece; friction and heat are those of the motion itself."""
+    _need_rest(path, s)
+    terms, last = path.smooth, np.inf
+    for k in range(MOST):
+        timing = _motion(path, terms, s, task)
+        length = float(timing.t[-1])
+        if not path.needs_loads or abs(length - last) < SETTLED * length:
+            break
+        new = path.rubbed(timing.after, timing.rate**2)
+        if k == 0 and not path.has_friction(new):
+            break
+        terms, last = (new if k < MOST // 4 else _between(terms, new)), length
+    return _finished(path, s, timing)
+
+
+def _between(one: Terms, other: Terms) -> Terms:
+    """The mean of two sets of terms, for iterations that do not settle by themselves."""
+    return {n: type(x)(*(0.5 * (y + z) for y, z in zip(x, other[n], strict=True))) for n, x in one.items()}
+
+
+def _need_rest(path: PathTerms, s: np.ndarray) -> None:
+    """Raise UsageError if the mechanism cannot be held at rest somewhere on the path."""
+    worst: tuple[float, MotionLimit, int, float] | None = None
+    for limit in path.limits:
+        if limit.kind not in ("effort", "load"):
+            continue
+        value = value_of(limit, path.smooth[limit.channel].c)
+        share = limit.use(np.abs(value) if limit.low == -limit.high else value)
+        i = int(np.argmax(share))
+        if share[i] >= 1.0 and (worst is None or share[i] > worst[0]):
+            worst = (float(share[i]), limit, i, float(value[i]))
+    if worst is not None:
+        _, limit, i, value = worst
+        raise UsageError(
+            f"fastest: the limits forbid rest: at s = {s[i]:.5g} '{limit.name}' is {limit.text(value)} at rest, and {limit.range} "
+            "is allowed. Raise this limit, balance the weight (springs, counterweights), or lead the path elsewhere."
+        )
+
+
+def _motion(path: PathTerms, terms: Terms, s: np.ndarray, task: MotionTask) -> PathTiming:
+    """The motion for given terms."""
+    if task.law not in ("fastest", "least energy"):
+        return _smooth(path, terms, s, task.law)
+    if any(x.kind == "jerk" for x in path.limits):
+        raise UsageError(f"fastest: limits of jerk need a smooth law ('quintic', 'septic', 's-curve'): in {task.law!r} accelerations jump.")
+    rows, span = path.rows(terms), float(s[-1] - s[0])
+    if not (np.abs(rows.A).max() > 0.0):
+        raise UsageError(
+            "fastest: nothing limits the acceleration. Add a limit of an effort, a load or an acceleration, such as 'A.torque'."
+        )
+    try:
+        profile = fastest_profile(rows, s, FASTER * span**2)
+    except NoSpeed as error:
+        limit = path.limits[error.label]
+        raise UsageError(
+            f"fastest: no speed satisfies the limits at s = {s[error.i]:.5g}, where '{limit.name}' ({limit.range}) is closest to it: "
+            "friction takes what is left of it. Raise this limit."
+        ) from error
+    if profile.x.max() > 0.99 * FASTER * span**2:
+        i = int(np.argmax(profile.x))
+        raise UsageError(
+            f"fastest: no limit bounds the speed at s = {s[i]:.5g}: what is limited does not move there. Add 'A.v' of the drives."
+        )
+    if task.law == "least energy":
+        return _timing(_least(path, terms, rows, profile, task.duration))
+    heat = [x for x in path.limits if x.kind == "heat"]
+    if heat:
+        e = _efforts(terms, [x.channel for x in heat])
+        profile = _cool(rows, e, profile, np.array([x.high for x in heat]), task.pause, [x.name for x in heat])
+    return _timing(profile)
+
+
+def _efforts(terms: Terms, names: list[str]) -> EffortTerms:
+    return EffortTerms(*(np.concatenate([terms[n][k] for n in names], axis=1) for k in range(3)))
+
+
+def _timing(p: SpeedProfile) -> PathTiming:
+    t = np.concatenate([[0.0], np.cumsum(p.steps)])
+    return PathTiming(t, np.sqrt(p.x), np.append(p.u, p.u[-1]), np.insert(p.u, 0, p.u[0]))
+
+
+def _smooth(path: PathTerms, terms: Terms, s: np.ndarray, law: str) -> PathTiming:
+    span = float(s[-1] - s[0])
+    z, at = law_at(law, (s - s[0]) / span)
+    seconds, _ = shortest(path.rows(terms), at, span)
+    for limit in (x for x in path.limits if x.kind == "jerk"):
+        first, second = derivatives_of(path.path, limit.channel)
+        third = np.gradient(second, s, axis=0, edge_order=2)
+        d1, d2, d3 = (span * x[:, None] for x in (at.d1, at.d2, at.d3))
+        size = np.sqrt(((third * d1**3 + 3.0 * second * d1 * d2 + first * d3) ** 2).sum(axis=1)).max()
+        seconds = max(seconds, float(np.cbrt(size / limit.high)))
+    heat = [x for x in path.limits if x.kind == "heat"]
+    if heat:
+        e = _efforts(terms, [x.channel for x in heat])
+        seconds = _slowed(e, z, span * at.d1, span * at.d2, seconds, heat)
+    if not 0.0 < seconds < np.inf:
+        raise UsageError("fastest: nothing limits the speed of this law. Add a limit, such as 'A.torque' or 'A.v'.")
+    second = span * at.d2 / seconds**2
+    return PathTiming(z * seconds, span * at.d1 / seconds, second, second, span * at.d3 / seconds**3)
+
+
+def _slowed(e: EffortTerms, z: np.ndarray, d1: np.ndarray, d2: np.ndarray, seconds: float, heat: list[MotionLimit]) -> float:
+    """The duration, at least that given, at which no RMS effort of a law exceeds its limit."""
+
+    def excess(T: float) -> float:
+        effort = e.a * (d2 / T**2)[:, None] + e.b * ((d1 / T) ** 2)[:, None] + e.c
+        rms = np.sqrt(np.trapezoid(effort**2, z, axis=0))
+        return float((rms / [x.high for x in heat]).max())
+
+    if excess(seconds) <= 1.0:
+        return seconds
+    low, high = seconds, seconds
+    while excess(high) > 1.0:
+        high *= 2.0
+        if high > 1e4 * seconds:
+            raise UsageError(_too_warm(heat[0].name))
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if excess(middle) > 1.0 else (low, middle)
+    return high
+
+
+def _too_warm(name: str) -> str:
+    return (
+        f"fastest: '{name}' cannot be held at any speed: holding the mechanism against gravity and springs takes more. "
+        "Raise this limit, balance the weight, or give the motor a longer pause in a position without load (pause='1 s')."
+    )
+
+
+def _least(path: PathTerms, terms: Terms, rows: LimitRows, quick: SpeedProfile, duration: float) -> SpeedProfile:
+    """The profile of least loss that takes a duration: the weight of the loss against the time is found by bisection."""
+    if duration < quick.time * INSIDE:
+        if duration < quick.time * (1.0 - 1e-9):
+            raise UsageError(f"fastest: the limits allow no motion in {duration:.6g} s; the fastest one takes {quick.time:.6g} s.")
+        return quick.slower(duration / quick.time)
+    names = path.efforts
+    if not names or not path.needs_loads:
+        raise UsageError("law='least energy' needs a limit of a drive's effort, such as 'A.torque'.")
+    e = _efforts(terms, names)
+    scale = _sizes(path, names)
+    start = quick.slower(duration / quick.time)
+    low, high, found = -12.0, 12.0, start
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        found = least_loss(rows, e, 10.0**middle / scale**2, start)
+        if abs(found.time - duration) < CLOSE * duration:
+            break
+        low, high = (low, middle) if found.time > duration else (middle, high)
+    return found.slower(duration / found.time) if found.time < duration else _hurried(found, quick, duration)
+
+
+def _hurried(slow: SpeedProfile, quick: SpeedProfile, duration: float) -> SpeedProfile:
+    """A mixture with the fastest profile, which satisfies linear rows as both do, of exactly this duration."""
+    low, high = 0.0, 1.0
+
+    def mixed(w: float) -> SpeedProfile:
+        x = (1.0 - w) * slow.x + w * quick.x
+        return SpeedProfile(slow.s, x, np.diff(x) / (2.0 * np.diff(slow.s)))
+
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if mixed(middle).time > duration else (low, middle)
+    return mixed(high)
+
+
+def _sizes(path: PathTerms, names: list[str]) -> np.ndarray:
+    """Efforts that count alike: their limits, or one newton metre or newton."""
+    allowed = {x.channel: max(abs(x.low), abs(x.high)) for x in path.limits if x.kind == "effort"}
+    return np.array([allowed.get(n, 1.0) for n in names])
+
+
+def _cool(rows: LimitRows, e: EffortTerms, quick: SpeedProfile, allowed: np.ndarray, pause: float, names: list[str]) -> SpeedProfile:
+    """The fastest profile whose RMS efforts over motion and pause are allowed: weights of the losses grow until all are."""
+    holding = e.c[-1]
+
+    def used(p: SpeedProfile) -> np.ndarray:
+        return np.sqrt((losses(e, p) + pause * holding**2) / (p.time + pause)) / allowed
+
+    if used(quick).max() <= 1.0:
+        return quick
+    slowest = np.sqrt((e.c**2).mean(axis=0)) / allowed
+    start, w = quick.slower(2.0), np.where(used(quick) > 1.0, 1.0, 0.0)
+    low, high, best = -8.0, None, None
+    middle = 0.0
+    for _ in range(BISECTIONS):
+        found = least_loss(rows, e, w * 10.0**middle / allowed**2, start)
+        share = used(found)
+        w = np.where((share > 1.0) & (w == 0.0), 1.0, w)
+        if share.max() > 1.0:
+            low = middle
+            middle = middle + 1.0 if high is None else 0.5 * (middle + high)
+        else:
+            best, high = found, middle
+            if share.max() > 1.0 - CLOSE or high - low < 1e-6:
+                break
+            middle = 0.5 * (low + middle)
+        if middle > 12.0:
+            raise UsageError(_too_warm(names[int(np.argmax(slowest))]))
+    if best is None:
+        raise UsageError(_too_warm(names[int(np.argmax(slowest))]))
+    return best
+
+
+def _finished(path: PathTerms, s: np.ndarray, timing: PathTiming) -> SolvedPiece:
+    """The motion in time, with its limits computed from the motion itself."""
+    after, before = path.moving(timing.rate, timing.after), path.moving(timing.rate, timing.before)
+    acted = [path.loads(timing.rate, u) if path.needs_loads else {} for u in (timing.after, timing.before)]
+    use: dict[str, np.ndarray] = {}
+    losses_now: dict[str, float] = {}
+    holding: dict[str, float] = {}
+    for limit in path.limits:
+        if limit.kind in ("effort", "load"):
+            values = [value_of(limit, x[limit.channel]) for x in acted]
+        elif limit.kind == "heat":
+            early, late = acted[0][limit.channel][:-1, 0], acted[1][limit.channel][1:, 0]
+            losses_now[limit.name] = float((np.diff(timing.t) * (early**2 + early * late + late**2) / 3.0).sum())
+            holding[limit.name] = float(path.smooth[limit.channel].c[-1, 0])
+            continue
+        else:
+            values = _moved(path, limit, s, timing)
+        shares = [np.abs(limit.use(x)) for x in values]
+        use[limit.name] = np.maximum(*shares)
+    return SolvedPiece(
+        path.path, s, timing.t, timing.rate, timing.after, replace(after, t=timing.t), replace(before, t=timing.t), use, losses_now, holding
+    )
+
+
+def _moved(path: PathTerms, limit: MotionLimit, s: np.ndarray, timing: PathTiming) -> list[np.ndarray]:
+    """Values of a limited speed, acceleration or jerk, behind and before the samples."""
+    first, second = derivatives_of(path.path, limit.channel)
+    rate = timing.rate[:, None]
+    if limit.kind == "speed":
+        return [value_of(limit, first * rate)] * 2
+    if limit.kind == "acceleration":
+        return [value_of(limit, first * u[:, None] + second * rate**2) for u in (timing.after, timing.before)]
+    third = np.gradient(second, s, axis=0, edge_order=2)
+    assert timing.third is not None
+    return [value_of(limit, third * rate**3 + 3.0 * second * rate * timing.after[:, None] + first * timing.third[:, None])] * 2
