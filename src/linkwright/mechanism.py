@@ -24,6 +24,7 @@ from linkwright.model.description import Description
 from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory
 from linkwright.system import loading, runs
+from linkwright.system.motions import Motions
 from linkwright.system.system import System
 from linkwright.views.presenter import Designer
 
@@ -136,11 +137,7 @@ class Mechanism:
         C.load, C.on.rocker, "rms A.torque" (heat over the motion and `pause`), A.jerk (smooth laws).
         law: "fastest", "least energy" (of a `duration`), "quintic", "septic", "s-curve". steps: intervals of the path, 400.
         """
-        from linkwright.motion.fastest import fastest
-
-        core = self.system.core
-        where = (core.assembler, core.start, path, limits, self.system, core.named_drives(drives), core.walking)
-        return call_explained(fastest)(*where, **options)
+        return Motions(self.system.core).fastest(self.system, path, limits, drives, options)
 
     def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: Any = None, **options: Any) -> Trajectory:
         """Simulate for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).

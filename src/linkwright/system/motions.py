@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, call_explained
 from linkwright.mechanics.closing.mobility import Mobility, mobility
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model.curves.lines import Line
@@ -27,6 +27,7 @@ from linkwright.results.trajectory import Trajectory
 if TYPE_CHECKING:
     from linkwright.kernels.walking import Walking
     from linkwright.motion.designs import Designs
+    from linkwright.motion.fastest.result import FastestMotion
     from linkwright.results.derivatives import MotionDerivatives
 
 MOST_STEPS = 100_000
@@ -153,6 +154,14 @@ class Motions:
         core = self.core
         times = sample_times(t, duration, steps, MOST_STEPS)
         return follow(core.assembler, core.start, motion, times, drives, core.walking, lambda c: self._drive_speeds(c, drives))
+
+    def fastest(self, system: Any, path: Any, limits: Any, drives: Any, options: Mapping[str, Any]) -> FastestMotion:
+        """See `Mechanism.fastest`."""
+        from linkwright.motion.fastest import fastest
+
+        core, chosen = self.core, self.core.named_drives(drives)
+        where = (core.assembler, core.start, path, limits, system, chosen, core.walking, lambda c: self._drive_speeds(c, chosen))
+        return call_explained(fastest)(*where, **options)
 
     def _drive_speeds(self, c: Trajectory, drives: Sequence[str]) -> np.ndarray | None:
         """Velocities per unit speed of each drive at all samples, (n, nv, drives); None where a kernel does not give them."""

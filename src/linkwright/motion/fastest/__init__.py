@@ -48,6 +48,7 @@ def fastest(
     system: Any,
     drives: Sequence[str],
     walking: Callable[..., Any],
+    speeds: Callable[[Trajectory], np.ndarray | None],
     *,
     law: str = "fastest",
     span: Any = (0.0, 1.0),
@@ -63,7 +64,7 @@ def fastest(
         parts, notes = pieces(paths, ends, steps, assembler.loops.kappa, law)
         here, sampled = start, []
         for part in parts:
-            c = along(assembler, here, part.paths, part.s, drives, walking)
+            c = along(assembler, here, part.paths, part.s, drives, walking, speeds)
             sampled.append(replace(c, system=system, drives=tuple(drives)))
             here = c.state(len(c) - 1)
     except LinkwrightError as error:

@@ -84,7 +84,7 @@ def fastest_profile(rows: LimitRows, s: np.ndarray, most: float) -> SpeedProfile
         A = np.concatenate([both.A[i], [2.0 * ds[i], -2.0 * ds[i]]])
         B = np.concatenate([both.B[i], [1.0, -1.0]])
         C = np.concatenate([both.C[i], [high[i + 1], -low[i + 1]]])
-        found = interval(A, B, C, most)
+        found = interval(A, B, C, most, 2.0 * high[i + 1])
         if found is None:
             raise NoSpeed(i, int(both.label[np.argmin(both.C[i])]))
         low[i], high[i] = found
@@ -101,8 +101,8 @@ def fastest_profile(rows: LimitRows, s: np.ndarray, most: float) -> SpeedProfile
     return SpeedProfile(s, x, u)
 
 
-def interval(A: np.ndarray, B: np.ndarray, C: np.ndarray, most: float) -> tuple[float, float] | None:
-    """The interval of x in 0 .. most for which some u satisfies A u + B x <= C; None if it is empty."""
+def interval(A: np.ndarray, B: np.ndarray, C: np.ndarray, most: float, guess: float = 0.0) -> tuple[float, float] | None:
+    """The interval of x in 0 .. most for which some u satisfies A u + B x <= C; None if it is empty. Below `guess` its end is found sooner."""
     flat = np.abs(A) <= FLAT
     down, cap = 0.0, most
     if flat.any():
@@ -116,18 +116,25 @@ def interval(A: np.ndarray, B: np.ndarray, C: np.ndarray, most: float) -> tuple[
     bottom = (C[lo] / A[lo], -B[lo] / A[lo])  # u above it
     if not up.any() or not lo.any():
         return (down, cap) if down <= cap else None
-    high = _root(top, bottom, cap, -1.0)
+    near = 0.0 < guess < cap and _gap(top, bottom, guess) < 0.0
+    high = _root(top, bottom, guess if near else cap, -1.0)
     low = _root(top, bottom, down, 1.0)
+    if high is None and near:
+        high = _root(top, bottom, cap, -1.0)
     if high is None or low is None or low > high + ROUND * (1.0 + high):
         return None
     return min(low, high), high
+
+
+def _gap(top: tuple[np.ndarray, np.ndarray], bottom: tuple[np.ndarray, np.ndarray], x: float) -> float:
+    return float((top[0] + top[1] * x).min() - (bottom[0] + bottom[1] * x).max())
 
 
 def _root(top: tuple[np.ndarray, np.ndarray], bottom: tuple[np.ndarray, np.ndarray], x: float, sign: float) -> float | None:
     """The first x from here in the direction of `sign` at which min(top) - max(bottom), concave in x, is not negative."""
     for _ in range(MOST):
         over, under = top[0] + top[1] * x, bottom[0] + bottom[1] * x
-        i, j = int(np.argmin(over)), int(np.argmax(under))
+        i, j = int(over.argmin()), int(under.argmax())
         gap, slope = float(over[i] - under[j]), float(top[1][i] - bottom[1][j])
         if gap >= -ROUND * ROUND * (abs(float(over[i])) + abs(float(under[j]))):
             return max(x, 0.0)
