@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from linkwright.drives import force, motor, position, speed, torque, voltage
     from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SimulationError, SingularityError, UsageError
     from linkwright.exchange import to_mjcf, to_pinocchio
+    from linkwright.identification import excitation, identify
+    from linkwright.identification.fourier_excitation import Excitation
+    from linkwright.identification.identification import Identification
     from linkwright.mechanism import Mechanism, compile, load, open, study, synthesise
     from linkwright.model import library as models
     from linkwright.model.description import Description
@@ -65,7 +68,9 @@ __all__ = [
     "ChannelError",
     "Comparison",
     "Description",
+    "Excitation",
     "FastestMotion",
+    "Identification",
     "LinkwrightError",
     "Mechanism",
     "ModelError",
@@ -91,9 +96,11 @@ __all__ = [
     "control_report",
     "csv",
     "engage",
+    "excitation",
     "following",
     "force",
     "hybrid",
+    "identify",
     "inverse_dynamics",
     "load",
     "lock",
@@ -131,6 +138,8 @@ __all__ = [
 _HOME = {
     "Comparison": "design.comparison",
     "Description": "model.description",
+    "Excitation": "identification.fourier_excitation",
+    "Identification": "identification.identification",
     "Mechanism": "mechanism",
     "Optimum": "optimisation.optimum",
     "FastestMotion": "motion.fastest.result",
@@ -153,6 +162,7 @@ _HOME = {
     "path_distance": "results.measures.grammar",
     "study": "mechanism",
     "synthesise": "mechanism",
+    **dict.fromkeys(("excitation", "identify"), "identification"),
     **dict.fromkeys(("following", "settling", "simulating", "turning"), "studies.cases"),
     "to_mjcf": "exchange",
     "to_pinocchio": "exchange",
