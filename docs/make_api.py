@@ -41,6 +41,10 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("synthesise", "Syntheses", "SynthesisedLinkage", "Optimum", "ParetoFront"),
     ),
     "FastestMotion": ("The result of `m.fastest` ([fastest motion](howto-fastest.md)).", ("FastestMotion",)),
+    "Identification": (
+        "Masses, friction and gains from measurements ([identification](identification.md)).",
+        ("identify", "Identification", "excitation", "Excitation"),
+    ),
     "System": ("The result of `lw.compile`: states, equations, kernels. `m.system` is the default one.", ("System",)),
     "State": ("A position with velocities, on the loops.", ("State",)),
     "Stepper": ("The result of `s.stepper(n)`: many mechanisms, step by step ([how to](howto-steps.md)).", ("Stepper",)),

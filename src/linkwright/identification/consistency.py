@@ -5,7 +5,8 @@ A body of positive density has a positive definite pseudo-inertia
     P = [[S, mc], [mc', m]],   S = integral of r r' dm,   I_O = tr(S) E - S
 
 so P = U U' with U upper triangular and exp on its diagonal describes every such body, and only those: six numbers in the plane, where
-I_O = Sxx + Syy, ten in space. The parameters are mc and I_O, never the centre of mass, which is undefined at m = 0.
+I_O = Sxx + Syy, ten in space. Friction and armatures are squares. The parameters are mc and I_O, never the centre of mass, which is
+undefined at m = 0.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.identification.regressor import Column
+from linkwright.identification.regressor import RegressorColumn
 
 SLENDER = 1e-2  # of the radius of gyration: what a rod or plate without thickness gets across
 FALLBACK = 0.05  # m: radius of gyration of a body whose model has none
-MOST = 2000
-FARTHEST = 25.0  # of logarithms from the model's: factors of 1e10, short of overflow
+MOST = 200
+FARTHEST = 25.0  # from the model's numbers, in their widths: factors of 1e10, short of overflow
+STAGES = (100.0, 10.0, 1.0, 0.1, 0.01)  # priors on the way to the one that is asked for
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class _Block:
     n: int  # rows of U
 
 
-def consistent(columns: Sequence[Column], G: np.ndarray, beta: np.ndarray, covariance: np.ndarray, prior: float) -> np.ndarray:
+def consistent(columns: Sequence[RegressorColumn], G: np.ndarray, beta: np.ndarray, covariance: np.ndarray, prior: float) -> np.ndarray:
     """Return theta of bodies with positive definite pseudo-inertia, and friction and armatures above zero, nearest to the base parameters.
 
     Nearest in the metric of their covariance; `prior` draws what cannot be known weakly towards the model, one unit of its logarithms
@@ -43,25 +45,25 @@ def consistent(columns: Sequence[Column], G: np.ndarray, beta: np.ndarray, covar
 
     blocks, others = _blocks(columns)
     model = np.array([c.model for c in columns])
-    x0 = np.concatenate([*(_logarithms(model[b.at], b) for b in blocks), np.maximum(model[others], 0.0)])
-    first = len(x0) - len(others)
+    size = np.maximum(np.maximum(model[others], 0.0), _sizes(G, covariance)[others])
+    x0 = np.concatenate([*(_logarithms(model[b.at], b) for b in blocks), np.sqrt(np.maximum(model[others], 1e-3 * size))])
     values, vectors = np.linalg.eigh(covariance)
     whiten = (vectors / np.sqrt(np.maximum(values, values.max() * 1e-24))).T
-    size = np.maximum(np.abs(x0[first:]), _sizes(G, covariance)[others])
-    size = np.where(size > 0.0, size, 1.0)
-    pull = prior / np.concatenate([*(_widths(x, b) for x, b in _split(x0, blocks)), size])
+    widths = np.concatenate([*(_widths(x, b) for x, b in _split(x0, blocks)), np.sqrt(size)])
 
-    def residual(x: np.ndarray) -> np.ndarray:
-        return np.concatenate([whiten @ (G @ _theta(x, blocks, others, len(columns)) - beta), pull * (x - x0)])
+    def near(x: np.ndarray) -> np.ndarray:
+        return np.clip(x, x0 - FARTHEST * widths, x0 + FARTHEST * widths)
 
-    def jacobian(x: np.ndarray) -> np.ndarray:
-        return np.concatenate([whiten @ G @ _slopes(x, blocks, others, len(columns)), np.diag(pull)])
+    def residual(x: np.ndarray, pull: float) -> np.ndarray:
+        return np.concatenate([whiten @ (G @ _theta(near(x), blocks, others, len(columns)) - beta), pull * (x - x0) / widths])
 
-    lower = np.concatenate([x0[:first] - FARTHEST, np.zeros(len(others))])
-    upper = np.concatenate([x0[:first] + FARTHEST, np.full(len(others), np.inf)])
-    start = np.concatenate([x0[:first], np.maximum(x0[first:], 1e-3 * size)])
-    found = least_squares(residual, start, jac=jacobian, bounds=(lower, upper), x_scale="jac", max_nfev=MOST, xtol=1e-12, ftol=1e-12)
-    return _theta(found.x, blocks, others, len(columns))
+    def jacobian(x: np.ndarray, pull: float) -> np.ndarray:
+        return np.concatenate([whiten @ G @ _slopes(near(x), blocks, others, len(columns)), np.diag(pull / widths)])
+
+    x = x0
+    for pull in [p for p in STAGES if p > prior] + [prior]:  # what the data leave open stays near the model on the way
+        x = least_squares(residual, x, jac=jacobian, args=(pull,), method="lm", x_scale=widths, max_nfev=MOST).x
+    return _theta(near(x), blocks, others, len(columns))
 
 
 def pseudo_inertia(theta: np.ndarray) -> np.ndarray:
@@ -81,7 +83,7 @@ def _sizes(G: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     return np.array([min((d / abs(g) for d, g in zip(deviations, column, strict=True) if g != 0.0), default=1.0) for column in G.T])
 
 
-def _blocks(columns: Sequence[Column]) -> tuple[list[_Block], list[int]]:
+def _blocks(columns: Sequence[RegressorColumn]) -> tuple[list[_Block], list[int]]:
     inertial = [k for k, c in enumerate(columns) if c.kind[0] in "mI"]
     blocks, width = [], 10 if any(columns[k].kind == "Ixx" for k in inertial) else 4
     n = 4 if width == 10 else 3
@@ -115,7 +117,7 @@ def _split(x: np.ndarray, blocks: Sequence[_Block]) -> list[tuple[np.ndarray, _B
 
 
 def _widths(x: np.ndarray, b: _Block) -> np.ndarray:
-    """What one unit of the prior means: a factor e on the diagonal, the size of the row beside it."""
+    """Widths of the prior: a factor e on the diagonal, the size of the row beside it."""
     U = _triangle(x, b)
     rows = np.sqrt(np.diag(U @ U.T))
     return np.concatenate([np.ones(b.n), [rows[i] for i, _ in b.order]])
@@ -143,7 +145,7 @@ def _theta(x: np.ndarray, blocks: Sequence[_Block], others: Sequence[int], size:
     for own, b in _split(x, blocks):
         U = _triangle(own, b)
         out[b.at] = _parameters(U @ U.T)
-    out[list(others)] = x[len(x) - len(others) :]
+    out[list(others)] = x[len(x) - len(others) :] ** 2
     return out
 
 
@@ -160,5 +162,5 @@ def _slopes(x: np.ndarray, blocks: Sequence[_Block], others: Sequence[int], size
             out[b.at, first + k] = _parameters(dU @ U.T + U @ dU.T)
         first += width
     for k, at in enumerate(others):
-        out[at, first + k] = 1.0
+        out[at, first + k] = 2.0 * x[first + k]
     return out

@@ -19,7 +19,7 @@ import numpy as np
 from linkwright.errors import UsageError, nearest
 from linkwright.identification.base_parameters import base_parameters
 from linkwright.identification.identification import condition_number
-from linkwright.identification.regressor import BodyMotion, Sought
+from linkwright.identification.regressor import Sought, TwistHistory
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
@@ -128,7 +128,7 @@ def drive_limits(system: System, limits: Mapping[str, Any] | None) -> DriveLimit
 
 @dataclass(frozen=True)
 class _Search:
-    """What a candidate is judged by."""
+    """A search for coefficients, and the judge of its candidates."""
 
     system: System
     sought: Sought
@@ -184,7 +184,7 @@ class _Search:
             found = self.states(series)
             if found is not None and self._strong(found):
                 q, v, _, speed, acceleration, near = found
-                motion = BodyMotion.of(self.system, self.t, q, v, speed, acceleration, near)
+                motion = TwistHistory.of(self.system, self.t, q, v, speed, acceleration, near)
                 columns, W = motion.columns(self.sought, {})
                 return series, W, tuple(c.name for c in columns)
             series = series.scaled(0.5)

@@ -13,7 +13,7 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.identification.base_parameters import BaseParameters
 from linkwright.identification.fitting import LeastSquares
-from linkwright.identification.regressor import SMOOTH, Column, Regressor
+from linkwright.identification.regressor import SMOOTH, Regressor, RegressorColumn
 from linkwright.model.description import Description, Friction
 from linkwright.model.file import reread, rewrite, save
 from linkwright.model.parameters import single_parameters, with_values
@@ -131,7 +131,7 @@ def condition_number(W: np.ndarray) -> float:
     return float(s[0] / s[-1]) if s[-1] > 0.0 else float("inf")
 
 
-def identified(d: Description, columns: Sequence[Column], theta: np.ndarray) -> tuple[Description, bool]:
+def identified(d: Description, columns: Sequence[RegressorColumn], theta: np.ndarray) -> tuple[Description, bool]:
     """Return the description with these values, and True if each of them has a place in the model's file."""
     owned: dict[str, dict[str, float]] = {}
     for c, x in zip(columns, theta, strict=True):

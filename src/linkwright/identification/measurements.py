@@ -131,5 +131,5 @@ def _filtered(t: np.ndarray, x: np.ndarray, u: np.ndarray, drives: tuple[str, ..
         raise UsageError(f"filter: {len(t)} samples are too few for {cutoff:g} Hz: the ends that are left out have {2 * settle}.")
     smooth, efforts = filtfilt(b, a, x, axis=0), filtfilt(b, a, u, axis=0)
     spline = make_interp_spline(t, smooth, k=5)
-    kept = slice(settle, len(t) - settle, max(1, int(0.5 / (cutoff * step))))
-    return DriveMeasurements(t[kept], smooth[kept], spline(t[kept], 1), spline(t[kept], 2), efforts[kept], drives)
+    rows = slice(settle, len(t) - settle, max(1, int(0.5 / (cutoff * step))))
+    return DriveMeasurements(t[rows], smooth[rows], spline(t[rows], 1), spline(t[rows], 2), efforts[rows], drives)

@@ -30,7 +30,7 @@ _PAIRS = {"Ixx": (0, 0), "Iyy": (1, 1), "Izz": (2, 2), "Ixy": (0, 1), "Ixz": (0,
 
 
 @dataclass(frozen=True)
-class Column:
+class RegressorColumn:
     """One unknown: `owner` a body, joint or drive, `kind` its parameter (m, mx, .., Izz, coulomb, viscous, load, armature)."""
 
     owner: str
@@ -55,7 +55,7 @@ class Sought:
 class Regressor:
     """u = W theta + rest at the samples of a motion; rows are drives."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[RegressorColumn, ...]
     drives: tuple[str, ...]
     W: np.ndarray  # (samples, drives, columns)
     rest: np.ndarray  # (samples, drives)
@@ -77,7 +77,7 @@ class Regressor:
 def regressor(system: System, c: Trajectory, sought: Sought) -> Regressor:
     """Return the regressor at the samples of a motion; raise UsageError where the drives are not as many as degrees of freedom."""
     x, acceleration = (np.stack([c[f"{name}.{tail}"] for name in system.core.drive_names], axis=1) for tail in ("v", "a"))
-    motion = BodyMotion.of(system, c.t, c.q, c.v, x, acceleration, cut_rows(c.skel, c.references))
+    motion = TwistHistory.of(system, c.t, c.q, c.v, x, acceleration, cut_rows(c.skel, c.references))
     loads = {j: np.reshape(c[f"{j}.load"], (len(c), -1)) for j, kinds in sought.friction.items() if "load" in kinds}
     columns, W = motion.columns(sought, loads)
     u = np.stack([c[f"{name}.{'torque' if is_rotary(system.description, name) else 'force'}"] for name in motion.drives], axis=1)
@@ -95,7 +95,7 @@ def _friction(d: Description, joint: str) -> Friction | None:
 
 
 @dataclass(frozen=True)
-class BodyMotion:
+class TwistHistory:
     """Velocities per unit speed of each drive, and velocities and accelerations of all bodies, over the samples of a motion."""
 
     system: System
@@ -111,7 +111,7 @@ class BodyMotion:
     @classmethod
     def of(
         cls, system: System, t: np.ndarray, q: np.ndarray, v: np.ndarray, speed: np.ndarray, acceleration: np.ndarray, near: np.ndarray
-    ) -> BodyMotion:
+    ) -> TwistHistory:
         """The motion of states on the loops with these speeds and accelerations of the drives; `near`: of cut joints."""
         drives, freedoms = tuple(system.core.drive_names), system.mobility.freedoms
         if len(drives) != freedoms:
@@ -135,19 +135,19 @@ class BodyMotion:
         A = np.einsum("nbid,nd->nbi", at.twist, acceleration) + bias.rate
         return cls(system, drives, at.v, at.twist, at.R, speed, acceleration, V, A)
 
-    def columns(self, sought: Sought, loads: Mapping[str, np.ndarray]) -> tuple[tuple[Column, ...], np.ndarray]:
+    def columns(self, sought: Sought, loads: Mapping[str, np.ndarray]) -> tuple[tuple[RegressorColumn, ...], np.ndarray]:
         """All unknowns and their columns, (samples, drives, unknowns); `loads` has the reactions of joints with friction by load."""
         d, parts, columns = self.system.description, [np.zeros((*self.speed.shape, 0))], []
         names = labels(d.planar)
         for body in sought.bodies:
             parts.append(self.inertia_columns(body, names))
-            columns += [Column(body, n, float(x)) for n, x in zip(names, of_body(d.body(body), names), strict=True)]
+            columns += [RegressorColumn(body, n, float(x)) for n, x in zip(names, of_body(d.body(body), names), strict=True)]
         for joint, kinds in sought.friction.items():
             parts.append(self.friction_columns(joint, kinds, loads.get(joint)))
-            columns += [Column(joint, kind, model_friction(d, joint, kind)) for kind in kinds]
+            columns += [RegressorColumn(joint, kind, model_friction(d, joint, kind)) for kind in kinds]
         for joint in sought.armature:
             parts.append(self.armature_column(joint))
-            columns.append(Column(joint, "armature", float(d.joint(joint).armature)))
+            columns.append(RegressorColumn(joint, "armature", float(d.joint(joint).armature)))
         return tuple(columns), np.concatenate(parts, axis=2)
 
     def inertia_columns(self, body: str, names: Sequence[str]) -> np.ndarray:

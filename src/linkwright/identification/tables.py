@@ -88,7 +88,9 @@ def measured_table(data: Any, columns: Mapping[str, str] | None, what: str) -> M
     if isinstance(data, Mapping):
         found: Any = dict(data)
     elif hasattr(data, "columns") and hasattr(data, "__getitem__"):
-        found = {name: data[name] for name in data.columns}
+        named = getattr(getattr(data, "index", None), "name", None)
+        found = {} if named is None else {named: data.index}
+        found |= {name: data[name] for name in data.columns}
     else:
         raise UsageError(
             f"{what}: measurements are a CSV or Parquet file, a pandas table, a dict of arrays or a trajectory, not {type(data).__name__}."
