@@ -24,7 +24,7 @@ from linkwright.compiler import cache as disk
 from linkwright.compiler.program import Program
 from linkwright.errors import UsageError, nearest
 from linkwright.joints import JOINTS
-from linkwright.kernels.equations.operational import TWIST, TaskRow, task_rows
+from linkwright.kernels.equations.tasks import TWIST, TaskRow, task_rows
 from linkwright.kernels.equations.variants import Variant, loops_without
 from linkwright.kernels.kernel import Fallback, Kernel
 from linkwright.kernels.sources import digest
@@ -172,10 +172,11 @@ class Kernels:
             raise UsageError(f"kernel '{name}' has no formulation and no stabilisation to choose.")
         names = self.entries
         if "tasks" in signature.options:
-            options["tasks"] = tuple(self._tasks(tasks))
-            names = {**names, **{key: [row.name for row in options["tasks"]] for key in ("Lambda", "mu", "J", "rate")}}
+            options["tasks"] = tuple(self._tasks(tasks, name))
+            named = ("Lambda", "mu", "J", "rate") if name == "operational" else ("T", "bias")
+            names = {**names, **{key: [row.name for row in options["tasks"]] for key in named}}
         elif tasks:
-            raise UsageError(f"kernel '{name}' has no option `tasks`; kernel 'operational' has it.")
+            raise UsageError(f"kernel '{name}' has no option `tasks`; kernels 'operational' and 'task_terms' have it.")
 
         def program() -> Program:
             solve = SOLVES.get(name) or options.get("formulation") or "sslm"
@@ -194,12 +195,13 @@ class Kernels:
 
         return LoopRows(self)
 
-    def _tasks(self, names: Sequence[str]) -> list[TaskRow]:
-        """Components of operational space; raise UsageError where there are more of them than drives."""
-        rows = task_rows(self.tree.description, names)
-        if len(rows) > len(self.drives):
-            listed = ", ".join(row.name for row in rows)
-            raise UsageError(f"{len(rows)} components ({listed}) cannot be moved freely by {len(self.drives)} drives: name fewer of them.")
+    def _tasks(self, names: Sequence[str], kernel: str) -> list[TaskRow]:
+        """Components of operational space; raise UsageError where kernel operational has more of them than drives."""
+        rows = task_rows(self.tree.description, names) if names or kernel == "operational" else []
+        if any(row.needs_masses for row in rows):
+            self.need_masses()
+        if kernel == "operational" and len(rows) > len(self.drives):
+            raise UsageError(f"{len(rows)} components ({', '.join(row.name for row in rows)}) cannot be moved freely by {len(self.drives)} drives: name fewer of them.")
         return rows
 
     def _need_inputs(self, name: str, by: Sequence[str]) -> None:
@@ -216,7 +218,7 @@ class Kernels:
             raise UsageError("by='free' needs free numbers: name them, lw.compile(m, free=['L1', 'crank.mass']).")
 
     def _need_outputs(self, name: str, by: Sequence[str], of: Sequence[str]) -> None:
-        """Raise UsageError unless a kernel has these outputs, and inputs to differentiate their sum by."""
+        """Raise UsageError unless a kernel has these outputs, and inputs to differentiate by."""
         known = [b.name for b in self.get(name).outputs]
         for key in of:
             if key not in known:

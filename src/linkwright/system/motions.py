@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import UsageError, call_explained
+from linkwright.kernels.equations.tasks import AXES, TWIST
 from linkwright.mechanics.closing.mobility import Mobility, mobility
 from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.model.curves.lines import Line
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
@@ -20,9 +22,11 @@ from linkwright.motion.compiled import Compiled
 from linkwright.motion.lane_turns import LaneTurns
 from linkwright.motion.statics import settle
 from linkwright.numerics.pickling import essentials
+from linkwright.results.labelled import Labelled
 from linkwright.results.recorded import CutReferences, cut_rows
 from linkwright.results.state import LaterReferences, State
 from linkwright.results.trajectory import Trajectory
+from linkwright.system.named_terms import named_terms
 
 if TYPE_CHECKING:
     from linkwright.kernels.walking import Walking
@@ -183,18 +187,45 @@ class Motions:
         held = [cycle.driven(core.description, n, Line(cycle.coordinate_now(core.loops, n, st.instant), 0.0)) for n in hold]
         return settle(core, State(core.skel, st.q, np.zeros(core.tree.nv), st.references, st.t), held)
 
-    def jacobian(self, st: State, of: str, wrt: str | Sequence[str]) -> np.ndarray:
+    def jacobian(self, st: State, of: str | Sequence[str], wrt: str | Sequence[str]) -> Labelled:
         """See `System.jacobian`."""
         core = self.core
         names = core.drive_names if wrt == "drives" else [wrt] if isinstance(wrt, str) else list(wrt)
+        if not isinstance(of, str) or not self._plain(of) or not all(self._alone(name) for name in names):
+            return named_terms(core, of, wrt)(st).J
         own = names == core.drive_names and isinstance(st, State) and st.skel is core.skel
         kernel = core.ready("jacobian", seconds=core.answer_on_floats) if own else None
         found = None if kernel is None else kernel.healthy((st.q,), core.optional_inputs(kernel, st))
         if found is not None:
-            return self._rows_of(found, of)
+            return Labelled(self._rows_of(found, of), self._row_names(of), names)
         for name in names:
             core.need_drive(name)
-        return core.assembler.jacobian(st, of, names)
+        return Labelled(core.assembler.jacobian(st, of, names), self._row_names(of), names)
+
+    @cached_property
+    def _floats(self) -> bool:
+        return bool(base_joints(self.core.tree))
+
+    def _plain(self, of: str) -> bool:
+        """True for a body or point whose rows are all wanted, in the world."""
+        body, _, point = of.partition(".")
+        return of in self._places or (body in {b.name for b in self.core.description.bodies} and "." not in point and point not in TWIST)
+
+    def _alone(self, name: str) -> bool:
+        """True for a joint or cylinder that is one velocity of a mechanism on ground."""
+        return not self._floats and name not in ("independent", "base", "coordinates") and "." not in name
+
+    def _row_names(self, of: str) -> tuple[str, ...]:
+        """Names of the rows of a body or point."""
+        if of not in self._named_rows:
+            rows = self._place(of)[2]
+            every = AXES if self.core.assembler.is_point(of) else TWIST
+            self._named_rows[of] = tuple(f"{of}.{every[i]}" for i in rows)
+        return self._named_rows[of]
+
+    @cached_property
+    def _named_rows(self) -> dict[str, tuple[str, ...]]:
+        return {}
 
     def _rows_of(self, found: Any, of: str) -> np.ndarray:
         """Rows of a body or point from the twists of all bodies per unit speed of each drive."""

@@ -30,6 +30,7 @@ from linkwright.motion.compiled import Compiled, Derivatives
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.spatial import Pose
 from linkwright.results.forward import Acceleration, Crosscheck, GicmView, gicm_view
+from linkwright.results.labelled import Labelled
 from linkwright.results.recorded import CoordinateNames
 from linkwright.results.state import Branches, State
 from linkwright.results.trajectory import Trajectory
@@ -38,6 +39,7 @@ from linkwright.system.assembled import StateBatch, assembled
 from linkwright.system.dynamics import Dynamics, mirrored
 from linkwright.system.feedback import Feedback
 from linkwright.system.motions import Motions
+from linkwright.system.named_terms import NamedTerms, named_terms
 from linkwright.system.runs import Runs
 
 if TYPE_CHECKING:
@@ -87,8 +89,6 @@ class System:
     def names(self) -> CoordinateNames:
         return CoordinateNames.of(self.skel)
 
-    # ---------------------------------------------------------------- states
-
     @property
     def start(self) -> State:
         """Return the drawn position closed exactly, at the positions and speeds of `start:`."""
@@ -131,8 +131,6 @@ class System:
     def state(self, q: Any, v: Any = None) -> State:
         """Return a State from arrays, without closing the loops."""
         return self.core.state(q, v)
-
-    # ---------------------------------------------------------------- terms
 
     def motion(self, st: State) -> Any:
         return self.core.motion(st)
@@ -196,8 +194,6 @@ class System:
         """Return the world position of a named point, `"coupler.P"`."""
         return locate(self.skel, self.motion(st), self.assembler.point_ref(name)).position
 
-    # ---------------------------------------------------------------- forward dynamics
-
     def terms(self, st: State, wrench: Mapping[str, Any] | None = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
         """Return M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
         return self._dynamics.terms(st, wrench, more)
@@ -224,8 +220,6 @@ class System:
     def gicm(self, st: State) -> GicmView:
         """Return the generalised inertia constraint matrix in blocks, with its interpretation."""
         return gicm_view(self.terms(st))
-
-    # ---------------------------------------------------------------- inverse dynamics
 
     def inverse(
         self,
@@ -270,8 +264,6 @@ class System:
         """Return the degrees of freedom by numerical rank, idle ones and redundant constraints named."""
         return self._motions.mobility
 
-    # ---------------------------------------------------------------- motions
-
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
         """Return one cycle of a drive: kinematics always, efforts and loads where there are masses."""
         c = self._motions.turn(drive, steps, speed, duration)
@@ -297,18 +289,24 @@ class System:
         """Return the static equilibrium under weight, springs and loads; joints in `hold` stay where they are."""
         return self._motions.settled(start, hold)
 
-    def jacobian(self, st: State, of: str, wrt: str | Sequence[str] = "drives") -> np.ndarray:
-        """Return the Jacobian of a body (rows: angular velocity, then velocity of its origin) or a point by the speeds of the drives.
+    def jacobian(self, st: State, of: str | Sequence[str], wrt: str | Sequence[str] = "drives") -> Labelled:
+        """Return the Jacobian of a body (rows: angular velocity, then velocity of its origin), a point or any tasks of `named_terms`.
 
-        In a plane a body has the rows (angle, x, y). Columns follow `wrt`: "drives", or names of joints and cylinders.
+        In a plane a body has the rows (angle, x, y). Columns follow `wrt`: "drives", "independent" (base and drives), "base", "coordinates"
+        (all of names.v), or names of joints and cylinders; other independent velocities rest. `.rows` and `.columns` name them.
         """
         return self._motions.jacobian(st, of, wrt)
+
+    def named_terms(self, tasks: str | Sequence[str] = (), by: str | Sequence[str] = "independent") -> NamedTerms:
+        """Return terms by name, `x = s.named_terms(["foot", "com"])(st)`, of one state, a trajectory or arrays (Q, V): `x.J`, `x.M` ...
+
+        tasks: bodies, points, their components, "com", or in another body's frame ("hand in trunk"). by: as `wrt` of `jacobian`.
+        """
+        return named_terms(self.core, tasks, by)
 
     def limits(self, joint: str) -> cycle.Limits:
         """Return the travel of a joint, the other drives held at their start."""
         return self._motions.limits(joint)
-
-    # ---------------------------------------------------------------- runs and control
 
     @takes_options
     def simulate(self, st: State, duration: Any, **options: Any) -> Trajectory:
@@ -391,8 +389,6 @@ class System:
         """
         about = {"coordinates": coordinates, "drives": drives, "control": control, "actuators": actuators, "tau": tau}
         return self._feedback.linearise(st, free, **about)
-
-    # ---------------------------------------------------------------- kernels
 
     @property
     def kernels(self) -> Kernels:

@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.kernels.equations import by_name
 from linkwright.kernels.equations.kinematic import Arrays, largest, normalised, size
-from linkwright.kernels.equations.operational import TaskRow, operational
+from linkwright.kernels.equations.operational import operational
 from linkwright.kernels.equations.residuals import ResidualEquations
+from linkwright.kernels.equations.tasks import TaskRow
 from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.dynamics import tree as dynamics
@@ -131,6 +133,14 @@ class Equations(ResidualEquations):
     def operational(self, q: Any, v: Any, t: Any, near: Any, *, tasks: Sequence[TaskRow]) -> Arrays:
         """Equations of motion in the velocities of a body or point; see `operational`."""
         return operational(self, q, v, t, near, tasks)
+
+    def task_terms(self, q: Any, v: Any, near: Any, *, tasks: Sequence[TaskRow] = ()) -> Arrays:
+        """Rows of the loops, the independent velocities and the tasks in all coordinates; see `by_name`."""
+        return by_name.task_terms(self, q, v, near, tasks)
+
+    def inertia_terms(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """Inertia, Coriolis and centrifugal efforts, weight, forces and momentum, each apart; see `by_name`."""
+        return by_name.inertia_terms(self, q, v, t, near)
 
     def responses(self, q: Any, v: Any, B: Any, t: Any, near: Any, *, multipliers: bool = True) -> Arrays:
         """Response to the drives, affine in their efforts u: accelerations a + G u and multipliers lam + L u, columns of B being the

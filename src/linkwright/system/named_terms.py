@@ -1,0 +1,378 @@
+"""Terms of the equations of motion by name, at one state or many: Jacobians and their rates, reduced and operational inertia, momentum.
+
+    y' = J x'                       y'' = J x'' + rate             tasks y by independent velocities x
+    v  = N x'                       a   = N x'' + N_rate           motions of the loops
+    M x'' + C + G = F + tau         Lambda y'' + mu = f            tau = J' f
+    h  = A x'                       dh/dt = A x'' + A_rate         momentum about the centre of mass
+
+By "coordinates" x' is v itself, N the identity, and M a + C + G = F + tau + constraint' lam with constraint a + constraint_bias = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError, SingularityError, UsageError, listing
+from linkwright.kernels.equations.tasks import TaskRow, task_rows
+from linkwright.results.labelled import Labelled
+from linkwright.results.recorded import cut_rows
+from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.independent import Chosen, Independent
+
+if TYPE_CHECKING:
+    from linkwright.motion.compiled import Compiled
+
+LOST = 1e-9  # smallest dimensionless singular value, relative to the largest, below which velocities do not determine the motion
+DEPENDENT = 1e-12  # the same of the mobility of the tasks: its square root is that of their velocities
+MOMENTUM = ("angular.x", "angular.y", "angular.z", "linear.x", "linear.y", "linear.z")
+Index = tuple[int, ...]
+
+
+class NamedTerms:
+    """Terms by name, to be called with a state, a trajectory, or arrays q and v with any leading axes."""
+
+    def __init__(self, core: Compiled, tasks: str | Sequence[str], by: str | Sequence[str], independent: Independent | None = None):
+        names = [tasks] if isinstance(tasks, str) else [str(x) for x in tasks]
+        self.core, self.tasks = core, tuple(names)
+        self.rows: list[TaskRow] = task_rows(core.description, names) if names else []
+        if any(r.needs_masses for r in self.rows):
+            core.kernels.need_masses()
+        self.independent = Independent(core) if independent is None else independent
+        self.whole = by == "coordinates"
+        self.chosen: Chosen = self.independent.chosen(by)
+
+    def __repr__(self) -> str:
+        return f"<NamedTerms of {listing(r.name for r in self.rows) or 'no task'}, by {listing(self.chosen.by)}>"
+
+    def __call__(self, q: Any, v: Any = None) -> TermsByName:
+        """Return the terms at a State, at every sample of a Trajectory, or at arrays q and v (zero if not given)."""
+        if isinstance(q, State):
+            if q.skel is not self.core.skel:
+                raise UsageError("this state belongs to another mechanism, or to other cuts: take one of this system.")
+            return self._at(q.q, q.v, {"t": np.array([q.t]), "near": self.core.packed_references(q)})
+        if isinstance(q, Trajectory):
+            return self._at(q.q, q.v, {"t": np.asarray(q.t)[:, None], "near": cut_rows(q.skel, q.references)})
+        tree = self.core.tree
+        Q = np.asarray(q, dtype=float)
+        V = np.zeros((*Q.shape[:-1], tree.nv)) if v is None else np.asarray(v, dtype=float)
+        if Q.shape[-1:] != (tree.nq,) or V.shape != (*Q.shape[:-1], tree.nv):
+            raise UsageError(
+                f"terms by name need a state, a trajectory, or q (..., {tree.nq}) with v (..., {tree.nv}), not {Q.shape} and {V.shape}."
+            )
+        return self._at(Q, V, {})
+
+    def _at(self, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray]) -> TermsByName:
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            raise UsageError("terms by name need finite numbers in q and v.")
+        rows = self._values("task_terms", q, v, more, {"tasks": self.tasks})
+        return TermsByName(self, v, rows, lambda: self._values("inertia_terms", q, v, more, {}))
+
+    def _values(self, name: str, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Outputs of a kernel; of one state on floats where there is no code yet."""
+        kernels, drives = self.core.kernels, list(self.chosen.every)
+        kernel = kernels.get(name, drives=drives, **options)
+        if q.ndim == 1 and not kernel.at_hand:
+            kernels.need_masses() if name == "inertia_terms" else None
+            values = {"t": more.get("t", np.zeros(1))} if name == "inertia_terms" else {"tasks": self.rows}
+            near = more.get("near", kernels.defaults["near"])
+            return getattr(self.independent.equations(self.chosen.every), name)(q, v, near=near, **values)
+        return kernel.batch((q, v), {k: x for k, x in more.items() if k in kernel.reads})._asdict()
+
+
+def named_terms(core: Compiled, tasks: str | Sequence[str], by: str | Sequence[str]) -> NamedTerms:
+    """Return the terms of these tasks and columns, made once for a mechanism."""
+    key = ("named terms", tasks if isinstance(tasks, str) else tuple(tasks), by if isinstance(by, str) else tuple(by))
+    if key not in core.stores:
+        shared = core.stores.setdefault("independent velocities", Independent(core))
+        core.stores[key] = NamedTerms(core, tasks, by, shared)
+    return core.stores[key]
+
+
+@dataclass(frozen=True)
+class TermsByName:
+    """Terms at one state, or with the states' axes first: arrays with named rows and columns, computed on demand.
+
+    In a batch a state without an answer has NaN; `ok` is the mask of the others, `why` the reasons by index.
+    """
+
+    terms: NamedTerms = field(repr=False)
+    v: np.ndarray = field(repr=False)
+    tree: Mapping[str, Any] = field(repr=False)  # rows in all coordinates
+    _inertia: Callable[[], Mapping[str, Any]] = field(repr=False)
+    _failed: dict[Index, LinkwrightError] = field(default_factory=dict, repr=False)
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """Names of x'."""
+        return self.terms.chosen.by
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Names of y'."""
+        return tuple(r.name for r in self.terms.rows)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of v."""
+        return tuple(self.terms.independent.velocities)
+
+    @property
+    def ok(self) -> Any:
+        """True where the velocities and tasks asked about so far determine the motion."""
+        out = np.ones(self.v.shape[:-1], dtype=bool)
+        for at in self._failed:
+            out[at] = False
+        return out if out.ndim else bool(out)
+
+    @property
+    def why(self) -> dict[Index, str]:
+        return {at: str(error) for at, error in self._failed.items()}
+
+    # ---------------------------------------------------------------- motions of the loops
+
+    @cached_property
+    def _solved(self) -> tuple[np.ndarray, np.ndarray]:
+        """(v per unit of every independent velocity, accelerations at x'' = 0)."""
+        t, loops = self.tree, self.terms.core.loops
+        keep = self.terms.core.kernels.plan.keep
+        scales = self.terms.independent.scales(self.terms.chosen.every)
+        J, E = t["J"] / loops.row_scale[:, None], t["E"] / scales[:, None]
+        idle = np.broadcast_to(t["idle"], (*self.v.shape[:-1], *np.shape(t["idle"])[-2:])) * 1.0
+        right = np.concatenate([-t["k"] / loops.row_scale, -t["e"] / scales, np.zeros(idle.shape[:-1])], axis=-1)
+        S = np.concatenate([J, E, idle], axis=-2) * loops.columns
+        first, n = J.shape[-2], E.shape[-2]
+        chosen = [*(range(first) if keep is None else keep), *range(first, S.shape[-2])]
+        inverse = self._inverse(S, chosen)
+        N = inverse[..., first : first + n] / scales * loops.columns[:, None]
+        return N, _times(inverse, right) * loops.columns
+
+    def _inverse(self, S: np.ndarray, chosen: list[int]) -> np.ndarray:
+        """Left inverse of S for each state: of the chosen rows, or of all where the chosen ones lose rank."""
+        nv = S.shape[-1]
+        flat = S.reshape(-1, *S.shape[-2:])
+        out = np.zeros((len(flat), nv, S.shape[-2]))
+        square, good = flat[:, chosen], np.zeros(len(flat), dtype=bool)
+        if len(chosen) == nv and len(flat):
+            try:
+                found = np.linalg.inv(square)
+                size = np.abs(square).sum(axis=-1).max(axis=-1) * np.abs(found).sum(axis=-1).max(axis=-1)
+                good = size < 1.0 / LOST
+                out[np.ix_(good, range(nv), chosen)] = found[good]
+            except np.linalg.LinAlgError:
+                pass  # one of them is exactly singular: each alone, below
+        for i in np.flatnonzero(~good):
+            U, s, Vt = np.linalg.svd(flat[i], full_matrices=False)
+            if len(s) < nv or not s[nv - 1] > LOST * s[0]:
+                self._fail(int(i), f"singular position: the speeds of {listing(self.terms.chosen.every)} do not determine the motion here.")
+                out[i] = np.nan
+            else:
+                out[i] = (Vt.T / s) @ U.T
+        return out.reshape(*S.shape[:-2], nv, S.shape[-2])
+
+    def _fail(self, i: int, text: str) -> None:
+        lead = self.v.shape[:-1]
+        error = SingularityError(text)
+        if not lead:
+            raise error
+        self._failed[tuple(int(x) for x in np.unravel_index(i, lead))] = error
+
+    @cached_property
+    def _own(self) -> list[int]:
+        every = self.terms.chosen.every
+        return [every.index(n) for n in self.by] if not self.terms.whole else list(range(len(every)))
+
+    @cached_property
+    def _basis(self) -> tuple[np.ndarray, np.ndarray]:
+        """Basis of the motions that count in inertias: by coordinates all of the loops."""
+        N, a = self._solved
+        return N[..., self._own], a
+
+    @property
+    def N(self) -> Labelled:
+        """Basis of the motions of the loops: v = N x'."""
+        if self.terms.whole:
+            eye = np.broadcast_to(np.eye(len(self.by)), (*self.v.shape, len(self.by)))
+            return Labelled(eye.copy(), self.coordinates, self.by)
+        return Labelled(self._basis[0], self.coordinates, self.by)
+
+    @property
+    def N_rate(self) -> Labelled:
+        """dN/dt x': accelerations of the coordinates where x' does not change."""
+        return Labelled(np.zeros_like(self.v) if self.terms.whole else self._basis[1], self.coordinates)
+
+    @property
+    def speed(self) -> Labelled:
+        """x' of the state."""
+        if self.terms.whole:
+            return Labelled(self.v.copy(), self.by)
+        return Labelled(_times(self.tree["E"], self.v)[..., self._own], self.by)
+
+    @property
+    def constraint(self) -> Labelled:
+        """Jacobian of the closed loops: constraint v + b = 0."""
+        return Labelled(self.tree["J"], self._loop_rows, self.coordinates)
+
+    @property
+    def constraint_bias(self) -> Labelled:
+        """k: constraint a + k = 0."""
+        return Labelled(self.tree["k"], self._loop_rows)
+
+    @property
+    def _loop_rows(self) -> tuple[str, ...]:
+        return tuple(f"{loop.name}.{label}" for loop in self.terms.core.tree.loops for label in loop.labels)
+
+    # ---------------------------------------------------------------- tasks
+
+    @cached_property
+    def J(self) -> Labelled:
+        """Task Jacobian: y' = J x'."""
+        self._need_tasks()
+        return Labelled(self.tree["T"] if self.terms.whole else self.tree["T"] @ self._basis[0], self.tasks, self.by)
+
+    @cached_property
+    def rate(self) -> Labelled:
+        """dJ/dt x': y'' = J x'' + rate."""
+        self._need_tasks()
+        moved = 0.0 if self.terms.whole else _times(self.tree["T"], self._basis[1])
+        return Labelled(self.tree["bias"] + moved, self.tasks)
+
+    def _need_tasks(self) -> None:
+        if not self.terms.rows:
+            raise UsageError("tasks are not named: s.named_terms(['foot', 'com'], by=...).")
+
+    # ---------------------------------------------------------------- inertia
+
+    @cached_property
+    def _masses(self) -> Mapping[str, Any]:
+        return self._inertia()
+
+    @cached_property
+    def M(self) -> Labelled:
+        """Inertia: reduced to x', or of all coordinates."""
+        return Labelled(self._masses["M"] if self.terms.whole else self._reduced_inertia, self.by, self.by)
+
+    @cached_property
+    def _reduced_inertia(self) -> np.ndarray:
+        N = self._basis[0]
+        return _transposed(N) @ self._masses["M"] @ N
+
+    def _force(self, values: np.ndarray) -> Labelled:
+        return Labelled(values if self.terms.whole else _times(_transposed(self._basis[0]), values), self.by)
+
+    @cached_property
+    def C(self) -> Labelled:
+        """Coriolis and centrifugal efforts."""
+        moved = 0.0 if self.terms.whole else _times(self._masses["M"], self._basis[1])
+        return self._force(self._masses["C"] + moved)
+
+    @cached_property
+    def G(self) -> Labelled:
+        """Efforts of weight: what holds the mechanism against gravity."""
+        return self._force(self._masses["G"])
+
+    @cached_property
+    def F(self) -> Labelled:
+        """Efforts of springs, dampers, friction and loads of the model."""
+        return self._force(self._masses["F"])
+
+    @property
+    def h(self) -> Labelled:
+        """Bias C + G - F: M x'' + h = tau."""
+        return Labelled(np.asarray(self.C) + np.asarray(self.G) - np.asarray(self.F), self.by)
+
+    # ---------------------------------------------------------------- operational space
+
+    @cached_property
+    def _operational(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(Lambda, mu, Jbar in x')."""
+        self._need_tasks()
+        (N, a), T, t = self._basis, self.tree["T"], self._masses
+        if T.shape[-2] > N.shape[-1]:
+            raise UsageError(f"{len(self.tasks)} components ({listing(self.tasks)}) cannot move freely by {N.shape[-1]}: name fewer of them.")
+        J = T @ N
+        bad = ~np.isfinite(J).all(axis=(-2, -1))
+        reduced = np.where(bad[..., None, None], np.eye(N.shape[-1]), self._reduced_inertia)
+        W = _solve(reduced, _transposed(np.where(bad[..., None, None], 0.0, J)))  # M^-1 J'
+        mobility = np.where(bad[..., None, None], np.nan, J) @ W
+        kinds = np.array([1.0 if r.rotary else self.terms.core.loops.kappa for r in self.terms.rows])
+        Lambda = self._inverted(mobility / kinds / kinds[:, None]) / kinds / kinds[:, None]
+        Jbar = W @ Lambda
+        bias = _times(_transposed(N), _times(t["M"], a) + t["C"] + t["G"] - t["F"])
+        rate = _times(T, a) + self.tree["bias"]
+        return Lambda, _times(_transposed(Jbar), bias) - _times(Lambda, rate), (N @ Jbar if self.terms.whole else Jbar)
+
+    def _inverted(self, x: np.ndarray) -> np.ndarray:
+        flat = x.reshape(-1, *x.shape[-2:])
+        out = np.full(flat.shape, np.nan)
+        finite = np.flatnonzero(np.isfinite(flat).all(axis=(-2, -1)))
+        s, U = np.linalg.eigh(0.5 * (flat[finite] + _transposed(flat[finite])))
+        good = s[:, 0] > DEPENDENT * s[:, -1]
+        out[finite[good]] = (U[good] / s[good, None, :]) @ _transposed(U[good])
+        for i in finite[~good]:
+            self._fail(int(i), f"the tasks {listing(self.tasks)} depend on each other in this position: they have no inertia of their own.")
+        return out.reshape(x.shape)
+
+    @property
+    def Lambda(self) -> Labelled:
+        """Operational-space inertia: Lambda y'' + mu = f, with tau = J' f."""
+        return Labelled(self._operational[0], self.tasks, self.tasks)
+
+    @property
+    def mu(self) -> Labelled:
+        """Operational-space bias: of velocities, weight and forces."""
+        return Labelled(self._operational[1], self.tasks)
+
+    @property
+    def Jbar(self) -> Labelled:
+        """Dynamically consistent inverse of J: M^-1 J' Lambda."""
+        return Labelled(self._operational[2], self.by, self.tasks)
+
+    @property
+    def null(self) -> Labelled:
+        """Projector 1 - Jbar J: motions of x that leave the tasks at rest; its transpose filters efforts that do not accelerate them."""
+        return Labelled(np.eye(len(self.by)) - np.asarray(self.Jbar) @ np.asarray(self.J), self.by, self.by)
+
+    # ---------------------------------------------------------------- momentum
+
+    @property
+    def A(self) -> Labelled:
+        """Centroidal momentum matrix: (angular momentum about the centre of mass, linear momentum) = A x'."""
+        return Labelled(self._masses["A"] if self.terms.whole else self._masses["A"] @ self._basis[0], MOMENTUM, self.by)
+
+    @property
+    def A_rate(self) -> Labelled:
+        """dA/dt x': the rate of momentum is A x'' + A_rate."""
+        moved = 0.0 if self.terms.whole else _times(self._masses["A"], self._basis[1])
+        return Labelled(self._masses["A_rate"] + moved, MOMENTUM)
+
+    @property
+    def momentum(self) -> Labelled:
+        """Angular momentum about the centre of mass and linear momentum of all bodies."""
+        return Labelled(_times(self._masses["A"], self.v), MOMENTUM)
+
+    @property
+    def com(self) -> Labelled:
+        """Position of the centre of mass."""
+        return Labelled(self._masses["com"], ("com.x", "com.y", "com.z"))
+
+
+def _times(A: Any, x: Any) -> np.ndarray:
+    return (np.asarray(A) @ np.asarray(x)[..., None])[..., 0]
+
+
+def _transposed(A: Any) -> np.ndarray:
+    return np.swapaxes(np.asarray(A), -1, -2)
+
+
+def _solve(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A^-1 B of symmetric inertias; by least squares where one has no inverse."""
+    try:
+        return np.linalg.solve(A, B)
+    except np.linalg.LinAlgError:
+        return np.linalg.pinv(A, hermitian=True) @ B
