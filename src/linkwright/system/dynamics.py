@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,8 @@ from linkwright.mechanics.dynamics.terms import BlockPlaces, Terms, terms
 from linkwright.mechanics.formulations.forward import Forward, forward
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
+from linkwright.mechanics.inverse.base import base_push
+from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.motion import joint_rate
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
@@ -92,6 +95,7 @@ class Dynamics:
 
         core = self.core
         plain = wrench is None and drives is None and method == "subsystem" and not any(x is not None for x in options.values())
+        plain = plain and not self._base_velocities(core.drive_names)
         kernel = core.ready("driven_loads", seconds=core.answer_on_floats) if plain and _is_of(core, st) else None
         given = None if kernel is None or not self.core.determinate_loads else self._drive_accelerations(a)
         if kernel is not None and given is not None:
@@ -123,7 +127,8 @@ class Dynamics:
         chosen = core.drive_names if drives is None else list(drives)
         for name in chosen:
             core.need_drive(name)
-        acceleration = core.assembler.accelerations(st, a, chosen)
+        base = self._base_velocities(chosen)
+        acceleration = core.assembler.accelerations(st, a, [*base, *chosen])
         method = inverse.method_of(method)
         other = self.determinate if method is inverse.METHODS["subsystem"] else core
         there = st
@@ -134,8 +139,17 @@ class Dynamics:
         pushes = [*other.applied(there), *given]
         outside = [*other.applied(there, outside=True), *given]
         acceleration = _spun_freely(other, there, acceleration, pushes)
-        args = (other.loops, there.q, there.v, acceleration, there.t, there.references, pushes, chosen, method, outside)
-        return inverse.solve(*args, moving=there.instant.motion, **options)
+        at = (other.loops, there.q, there.v, acceleration, there.t, there.references)
+        if not base:
+            return inverse.solve(*at, pushes, chosen, method, outside, moving=there.instant.motion, **options)
+        held = base_push(inverse.posed(*at, pushes, chosen, there.instant.motion), base)
+        both = ([*pushes, *held.pushes], chosen, method, [*outside, *held.pushes])
+        return replace(inverse.solve(*at, *both, moving=there.instant.motion, **options), base=held.efforts)
+
+    def _base_velocities(self, drives: Sequence[str]) -> list[str]:
+        """Velocities of a floating base that no drive moves."""
+        driven = {name.partition(".")[0] for name in drives}
+        return [n for joint in base_joints(self.core.tree) if joint not in driven for n in self._names if n.startswith(f"{joint}.")]
 
     def loads_of_samples(self, c: Trajectory) -> Any:
         """Efforts u and reactions `wrench` along a turn by kernel `loads`; None where some are not determinate, or code is not ready."""

@@ -14,10 +14,12 @@ from linkwright.files.columns import table
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
 from linkwright.mechanics.dynamics.tree import body_inertias
+from linkwright.mechanics.forces import joint_effort
 from linkwright.mechanics.inverse.choice import UNIQUE, joint_wrenches
 from linkwright.mechanics.inverse.methods import Solved
 from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, accelerations, node_motion
+from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Joint
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import is_symbolic
@@ -54,6 +56,7 @@ class Loads:
     solved: Solved = field(repr=False)
     method: str = "subsystem"
     outside: tuple[tuple[int, Any], ...] = field(default=(), repr=False)  # wrenches that come from neither ground nor the mechanism
+    base: Mapping[str, float] = field(default_factory=dict)  # efforts along the velocities of a floating base that the motion needs
 
     @property
     def skel(self) -> Skeleton:
@@ -187,6 +190,17 @@ class Loads:
         if about is not None:
             moment = moment - cross(np.asarray(about, dtype=float), force)
         return force, moment
+
+    def base_wrench(self, about: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return (force, moment) from outside on a floating base that the motion needs, world axes; moment about the world origin or a
+        point. Zero in free flight."""
+        skel, place = self.skel, self.problem.place
+        force, moment = np.zeros(3), np.zeros(3)
+        for name, effort in self.base.items():
+            part = joint_part(skel.tree.description, name)
+            for node, w in joint_effort(place, part.joint, effort, part.entries[0]):
+                force, moment = force + w[3:], moment + w[:3] + cross(skel.origins[node], w[3:])
+        return force, moment if about is None else moment - cross(np.asarray(about, dtype=float), force)
 
     @cached_property
     def residual(self) -> float:
