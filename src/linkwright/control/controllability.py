@@ -22,6 +22,7 @@ from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.closure import closure
 from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.kinematics.base import base_entries
 from linkwright.mechanics.kinematics.motion import velocity_kinds
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Cylinder
@@ -62,6 +63,7 @@ class Controllability:
     missing: int  # degrees of freedom without control authority
     advice: tuple[str, ...]  # coordinates at which drives would reach them
     text: str
+    beside_base: bool | None = None  # of a floating base: True if the drives move everything but it; None of a mechanism on ground
 
     @property
     def nearly_lost(self) -> bool:
@@ -121,9 +123,32 @@ def controllable(
     records = dict(zip(coordinates, (direction * loops.columns).tolist(), strict=True)) if freedoms else {}
     advice = _places(loops, coordinates, reach.weakest) if missing else ()
     motion = _motion_text(loops, coordinates, direction)
-    names = tuple(target(loops.skel, name).name for name in names)
-    text = _text(reach, names, missing, motion, advice)
-    return Controllability(reach.ok, reach.smallest, freedoms, names, reach.singular_values, records, motion, missing, advice, text)
+    given, names = names, tuple(target(loops.skel, name).name for name in names)
+    beside = _beside_base(loops, st, rows, given, tolerance) if missing else None
+    text = _text(reach, names, missing, motion, advice) if not beside else _floating_text(names, freedoms, missing)
+    return Controllability(reach.ok, reach.smallest, freedoms, names, reach.singular_values, records, motion, missing, advice, text, beside)
+
+
+def _beside_base(loops: Loops, st: State, rows: np.ndarray, names: Sequence[str], tolerance: float) -> bool | None:
+    """True if the drives move all that a floating base leaves; None where nothing floats."""
+    entries = base_entries(loops.skel.tree)
+    if not entries:
+        return None
+    kinds = [target(loops.skel, name).position_kind for name in names]
+    E = rows * loops.columns / scale(kinds, loops.kappa)[:, None]
+    c = loops.at(st.q, st.v, st.t, st.references, st.instant.motion)
+    J = loops.dimensionless(c)[1]
+    spins = [v for _, v in idle_motions(loops, st.q, loops.factored(c).null, st.instant.motion)]
+    both = np.concatenate([E, np.eye(loops.skel.tree.nv)[entries]])
+    return controllable_of_matrices(J, both.T, tolerance, np.array(spins).reshape(-1, loops.skel.tree.nv).T).ok
+
+
+def _floating_text(names: Sequence[str], freedoms: int, missing: int) -> str:
+    moved = freedoms - missing
+    return (
+        f"{_count(len(names), 'drive')} move{'s' * (len(names) == 1)} {degrees_of_freedom(moved)} of {freedoms}; the other {missing} are those "
+        "of the floating base, whose momentum only weight, contacts and loads change."
+    )
 
 
 def reach_of(

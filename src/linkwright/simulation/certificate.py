@@ -14,6 +14,7 @@ CLOSED = 1e-9  # residual below which loops count as closed
 ACCURATE = 1e-3  # estimated error, in rad or of the size, below which positions count as known
 ROUND_OFF = 1e-13  # error below which only round-off is left
 AMPLIFIES = 1e3  # growth of a change of the start from which on a motion amplifies errors
+CONSERVED = 1e-6  # share of the momentum below which that of a free flight counts as conserved
 BALANCED = 1e-6  # share of the energy exchanged below which the balance holds
 
 
@@ -63,6 +64,7 @@ class Certificate:
     estimated_by: str = ""  # how, or why not
     growth: float | None = None  # of a small change of the start, at most over the run
     growth_saturated: bool = False  # it grew beyond linear measure: at least so much
+    momentum_drift: float | None = None  # in free flight, relative; None where anything but weight acts from outside
     break_points: int = 0  # corners and jumps of loads and inputs, at which steps ended
     checked: Mapping[str, bool] = field(default_factory=dict)
 
@@ -76,6 +78,7 @@ class Certificate:
             "loops closed in position": self.position_residual < CLOSED,
             "loops closed in velocity": self.velocity_residual < CLOSED,
             "energy balanced": self.energy_imbalance <= BALANCED * max(self.energy_turned_over, 1e-12),
+            **({} if self.momentum_drift is None else {"momentum conserved": self.momentum_drift <= CONSERVED}),
             "error below 1e-3": self.estimated_error is None or self.estimated_error <= ACCURATE,
         }
 
@@ -131,6 +134,8 @@ class Certificate:
             f"{self.energy_turned_over:.3g} J exchanged; work in {self.work_in:.4g}, of loads {self.work_of_loads:.4g}, "
             f"lost {self.lost:.4g}, impacts {self.impact_losses:.4g} J"
         )
+        if self.momentum_drift is not None:
+            lines.append(f"  momentum       free flight: off by at most {self.momentum_drift:.1e} from what weight alone leaves")
         lines.append(
             f"  singularity    smallest singular value of J {self.smallest_singular_value:.2e}, of the dependent part "
             f"{self.smallest_dependent:.2e}, of the independent part {self.smallest_independent:.2e}"

@@ -15,6 +15,7 @@ from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.accuracy import Accuracy, Rerun, estimate, halved, without_calling
 from linkwright.simulation.certificate import Certificate, Checks
 from linkwright.simulation.diagnosis import why
+from linkwright.simulation.momentum import momentum_drift
 from linkwright.simulation.passages import Passage
 from linkwright.simulation.recording import engine, trajectory
 from linkwright.simulation.run import Simulation
@@ -99,6 +100,7 @@ class Proof:
             engine=engine(sim),
             inputs=sim.pieces[0].evaluator.setup.actuation.how,
             notes=tuple(sim.notes),
+            momentum_drift=momentum_drift(sim),
             break_points=total["break points"],
             estimated_error=self.accuracy.error,
             estimated_error_in=self.accuracy.where,
