@@ -24,7 +24,7 @@ from linkwright.compiler import cache as disk
 from linkwright.compiler.program import Program
 from linkwright.errors import UsageError, nearest
 from linkwright.joints import JOINTS
-from linkwright.kernels.equations.tasks import TWIST, TaskRow, task_rows
+from linkwright.kernels.equations.tasks import TWIST, TaskRow, enough_drives, task_rows
 from linkwright.kernels.equations.variants import Variant, loops_without
 from linkwright.kernels.kernel import Fallback, Kernel
 from linkwright.kernels.sources import digest
@@ -200,9 +200,7 @@ class Kernels:
         rows = task_rows(self.tree.description, names) if names or kernel == "operational" else []
         if any(row.needs_masses for row in rows):
             self.need_masses()
-        if kernel == "operational" and len(rows) > len(self.drives):
-            raise UsageError(f"{len(rows)} components ({', '.join(row.name for row in rows)}) cannot be moved freely by {len(self.drives)} drives: name fewer of them.")
-        return rows
+        return enough_drives(rows, len(self.drives)) if kernel == "operational" else rows
 
     def _need_inputs(self, name: str, by: Sequence[str]) -> None:
         """Raise UsageError unless a kernel can be differentiated by these inputs."""

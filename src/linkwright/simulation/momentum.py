@@ -63,4 +63,3 @@ def _drift(skel: Any, rows: np.ndarray, rest: float, length: float) -> float:
     angular = rows[:, 5:8] - rows[0, 5:8]
     size = np.sqrt(2.0 * mass * max(float(rows[:, 1].max()), REST * rest))  # |p| is at most sqrt(2 m T)
     return max(float(np.abs(linear).max()) / size, float(np.abs(angular).max()) / (size * length))
-

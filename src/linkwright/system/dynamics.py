@@ -149,7 +149,11 @@ class Dynamics:
     def _base_velocities(self, drives: Sequence[str]) -> list[str]:
         """Velocities of a floating base that no drive moves."""
         driven = {name.partition(".")[0] for name in drives}
-        return [n for joint in base_joints(self.core.tree) if joint not in driven for n in self._names if n.startswith(f"{joint}.")]
+        return [n for joint in self._base if joint not in driven for n in self._names if n.startswith(f"{joint}.")] if self._base else []
+
+    @cached_property
+    def _base(self) -> list[str]:
+        return base_joints(self.core.tree)
 
     def loads_of_samples(self, c: Trajectory) -> Any:
         """Efforts u and reactions `wrench` along a turn by kernel `loads`; None where some are not determinate, or code is not ready."""

@@ -65,11 +65,11 @@ class Independent:
         drives = [x for name in self.core.drive_names for x in self.expanded(name)]
         if by == "base" and not self.base:
             raise UsageError("this mechanism has no floating base: no free joint (of a planar mechanism: planar joint) joins it to ground.")
-        words = {"independent": [], "coordinates": [], "drives": drives, "base": self.base}
+        groups = {"independent": [], "coordinates": [], "drives": drives, "base": self.base}
         if isinstance(by, str):
-            named = words[by] if by in words else self.expanded(by)
+            named = groups[by] if by in groups else self.expanded(by)
         else:
-            named = [x for name in by for x in (words[name] if name in ("drives", "base") else self.expanded(str(name)))]
+            named = [x for name in by for x in (groups[name] if name in ("drives", "base") else self.expanded(str(name)))]
         named = list(dict.fromkeys(named))
         every = self._complete(tuple(named), tuple(dict.fromkeys([*self.base, *drives])))
         return Chosen(every if by == "independent" else tuple(self.velocities) if by == "coordinates" else tuple(named), every)
@@ -93,7 +93,9 @@ class Independent:
                 f"{listing(named)} cannot move independently: the loops leave {degrees_of_freedom(freedoms)}, and {listing(spare)} "
                 f"follow{'s' * (len(spare) == 1)} from the others. Leave {'it' if len(spare) == 1 else 'them'} out."
             )
-        wanted = pivoted_columns(E[:, : len(named) + len(preferred)], FIRM, first=tuple(range(min(E.shape[1], len(named) + len(preferred)))))
+        wanted = pivoted_columns(
+            E[:, : len(named) + len(preferred)], FIRM, first=tuple(range(min(E.shape[1], len(named) + len(preferred))))
+        )
         chosen = pivoted_columns(E, FIRM, first=tuple(wanted))[:freedoms]
         if len(chosen) < freedoms:
             raise UsageError("velocities of joints and cylinders do not determine the motion of the loops here; give other cuts=.")

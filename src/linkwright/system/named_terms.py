@@ -73,7 +73,9 @@ class NamedTerms:
         rows = self._values("task_terms", q, v, more, {"tasks": self.tasks})
         return TermsByName(self, v, rows, lambda: self._values("inertia_terms", q, v, more, {}))
 
-    def _values(self, name: str, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray], options: Mapping[str, Any]) -> dict[str, Any]:
+    def _values(
+        self, name: str, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray], options: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Outputs of a kernel; of one state on floats where there is no code yet."""
         kernels, drives = self.core.kernels, list(self.chosen.every)
         kernel = kernels.get(name, drives=drives, **options)
@@ -294,7 +296,9 @@ class TermsByName:
         self._need_tasks()
         (N, a), T, t = self._basis, self.tree["T"], self._masses
         if T.shape[-2] > N.shape[-1]:
-            raise UsageError(f"{len(self.tasks)} components ({listing(self.tasks)}) cannot move freely by {N.shape[-1]}: name fewer of them.")
+            raise UsageError(
+                f"{len(self.tasks)} components ({listing(self.tasks)}) cannot move freely by {N.shape[-1]}: name fewer of them."
+            )
         J = T @ N
         bad = ~np.isfinite(J).all(axis=(-2, -1))
         reduced = np.where(bad[..., None, None], np.eye(N.shape[-1]), self._reduced_inertia)

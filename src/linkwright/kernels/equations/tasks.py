@@ -1,7 +1,7 @@
-"""Velocities of tasks in all coordinates of the spanning tree: bodies, points, the centre of mass, in the world or in a moving body's frame.
+"""Velocities of tasks in all coordinates of the spanning tree: bodies, points, the centre of mass, in the world or a body's frame.
 
-    y' = T v,   y'' = T a + bias          of a body: angular velocity and velocity of its origin, world axes
-                                          in a frame: d/dt of R'(p - p_frame) and R'(w - w_frame), R the axes of the frame's body
+y' = T v,   y'' = T a + bias          of a body: angular velocity and velocity of its origin, world axes
+                                      in a frame: d/dt of R'(p - p_frame) and R'(w - w_frame), R the axes of the frame's body
 """
 
 from __future__ import annotations
@@ -52,6 +52,14 @@ def task_rows(description: Description, named: str | Sequence[str]) -> list[Task
     twice = sorted({r.name for r in rows if [x.name for x in rows].count(r.name) > 1})
     if twice:
         raise UsageError(f"tasks: '{twice[0]}' is named more than once.")
+    return rows
+
+
+def enough_drives(rows: list[TaskRow], drives: int) -> list[TaskRow]:
+    """Return the rows; raise UsageError where there are more of them than drives."""
+    if len(rows) > drives:
+        listed = ", ".join(row.name for row in rows)
+        raise UsageError(f"{len(rows)} components ({listed}) cannot be moved freely by {drives} drives: name fewer of them.")
     return rows
 
 
@@ -108,7 +116,7 @@ def momentum_rows(skel: Skeleton, m: Motion) -> Momentum:
 
 
 class _Placed(NamedTuple):
-    """Where a task's point is, how it moves by v, and its angular velocity and bias."""
+    """Place, velocity and bias acceleration of a task's point, and of the body's turning."""
 
     p: Any
     linear: Any  # (3, nv)

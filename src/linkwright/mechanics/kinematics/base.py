@@ -6,11 +6,32 @@ from linkwright.topology.tree import Tree
 
 
 def base_joints(tree: Tree) -> list[str]:
-    """Joints on which a mechanism floats: free joints (of planar mechanisms planar ones) between ground and a body, without a drive."""
+    """Joints on which a mechanism floats: free joints (of planar mechanisms planar ones) between ground and a body, without a drive,
+    that alone connect it to ground."""
     d = tree.description
-    driven = {x.joint.partition(".")[0] for x in d.drives}
     kind, ground = "planar" if d.planar else "free", d.bodies[0].name
-    return [j.name for j in d.joints if j.type == kind and ground in (j.first, j.second) and j.name not in driven]
+    driven = {x.joint.partition(".")[0] for x in d.drives}
+    found = [j for j in d.joints if j.type == kind and ground in (j.first, j.second) and j.name not in driven]
+    if not found:
+        return []
+    held = _connected(tree, {j.name for j in found})
+    return [j.name for j in found if (j.second if j.first == ground else j.first) not in held]
+
+
+def _connected(tree: Tree, without: set[str]) -> set[str]:
+    """Bodies connected to ground by joints, rods and cylinders other than these joints."""
+    d = tree.description
+    pairs = [(j.first, j.second) for j in d.joints if j.name not in without]
+    pairs += [(x.between[0][0], x.between[1][0]) for group in (d.rods, d.cylinders) for x in group]
+    reached, waiting = {d.bodies[0].name}, [d.bodies[0].name]
+    while waiting:
+        here = waiting.pop()
+        for a, b in pairs:
+            for other in (b,) if a == here else (a,) if b == here else ():
+                if other not in reached:
+                    reached.add(other)
+                    waiting.append(other)
+    return reached
 
 
 def base_entries(tree: Tree) -> list[int]:
@@ -20,9 +41,6 @@ def base_entries(tree: Tree) -> list[int]:
 
 
 def flies_free(tree: Tree) -> bool:
-    """True if nothing but free joints (of planar mechanisms planar ones) joins the bodies to ground."""
-    d, base = tree.description, set(base_joints(tree))
-    ground = d.bodies[0].name
-    others = [j.name for j in d.joints if ground in (j.first, j.second) and j.name not in base]
-    held = [x for group in (d.cylinders, d.rods) for x in group if ground in (x.between[0][0], x.between[1][0])]
-    return bool(base) and not others and not held
+    """True if nothing but the joints of its base connects the bodies to ground."""
+    base = base_joints(tree)
+    return bool(base) and len(_connected(tree, set(base))) == 1
