@@ -300,7 +300,8 @@ class System:
     def named_terms(self, tasks: str | Sequence[str] = (), by: str | Sequence[str] = "independent") -> NamedTerms:
         """Return terms by name, `x = s.named_terms(["foot", "com"])(st)`, of one state, a trajectory or arrays (Q, V): `x.J`, `x.M` ...
 
-        tasks: bodies, points, their components, "com", or in another body's frame ("hand in trunk"). by: as `wrt` of `jacobian`.
+        tasks: bodies, points, their components, "com", or in another body's frame ("hand in trunk").
+        by: as `wrt` of `jacobian`.
         """
         return named_terms(self.core, tasks, by)
 
