@@ -67,7 +67,7 @@ def test_mobility_and_controllability_count_the_base(leg: lw.System) -> None:
 
 
 def test_the_certificate_has_the_momentum_of_free_flight(leg: lw.System) -> None:
-    run = leg.simulate(moving(leg), 0.3, drive={"hip": lw.torque('0.4 N m')})
+    run = leg.simulate(moving(leg), 0.3, drive={"hip": lw.torque("0.4 N m")})
     found = run.checks().certificate
     assert found.momentum_drift is not None and found.momentum_drift < 1e-8  # tolerance 1e-9 of the run, some steps
     assert found.checks()["momentum conserved"] and "free flight" in str(found)
