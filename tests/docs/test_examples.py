@@ -16,7 +16,7 @@ from tests import ROOT
 from tests.sweeps import some
 
 DEMO, *EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-LONG = ("06_loads_and_free_bodies", "12_passages_and_events", "13_stewart_path", "15_learn_reaching")  # by check-slow
+LONG = ("06_loads_and_free_bodies", "12_passages_and_events", "13_stewart_path", "15_learn_reaching", "16_swing_up")  # by check-slow
 
 
 def test_there_are_some() -> None:
