@@ -118,6 +118,7 @@ def test_a_path_that_rests_and_reverses_is_travelled_from_stop_to_stop(robot: lw
         (TIP, TORQUE, {"steps": 3}, "steps must be"),
         (TIP, TORQUE, {"span": (1, 0)}, "span is"),
         (TIP, TORQUE, {"pause": "-1 s"}, "pause is"),
+        ({"A": lambda s: 1.6 + s}, TORQUE, {}, "prescribes 1 of 2 degrees of freedom"),
         ({}, TORQUE, {}, "path is a dict"),
         ({"left_rod.C": lw.polyline([(0.1, 0.2)])}, TORQUE, {}, "two or more points"),
         ({"left_rod.C": lw.polyline([(0.1, 0.2), (0.1, 0.2)])}, TORQUE, {}, "same place"),

@@ -30,7 +30,7 @@ from linkwright.motion.fastest.solving import MotionTask, SolvedPiece, solved
 from linkwright.motion.fastest.stops import pieces
 from linkwright.motion.fastest.terms import PathTerms
 from linkwright.motion.following import along
-from linkwright.motion.following.prescribed import prescribed_path
+from linkwright.motion.following.prescribed import PrescribedPath, prescribed_path
 from linkwright.results.recorded import Column
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
@@ -61,6 +61,7 @@ def fastest(
     times = np.linspace(*ends, steps + 1)
     try:
         paths = [prescribed_path(assembler, start, str(name), one, times) for name, one in path.items()]
+        _need_determined(paths, system.mobility.freedoms, assembler.description.planar)
         parts, notes = pieces(paths, ends, steps, assembler.loops.kappa, law)
         here, sampled = start, []
         for part in parts:
@@ -120,6 +121,17 @@ def _asked(path: Any, law: Any, span: Any, steps: Any, duration: Any, pause: Any
     if seconds is not None and not seconds > 0.0:
         raise UsageError(f"duration must be longer than zero, not {duration!r}.")
     return MotionTask(law, seconds or 0.0, rest), (low, high)
+
+
+def _need_determined(paths: Sequence[PrescribedPath], freedoms: int, planar: bool) -> None:
+    """Raise UsageError if the path prescribes fewer coordinates than the mechanism has degrees of freedom."""
+    count = sum((3 if planar else 6) if w.kind == "body" else len(w.kinds) for w in paths)
+    if count < freedoms:
+        names = " and ".join(f"'{w.name}'" for w in paths)
+        raise UsageError(
+            f"fastest: the path of {names} prescribes {count} of {freedoms} degrees of freedom: it does not decide where the mechanism is. "
+            "Name more drives, or a point or body whose path decides all of them."
+        )
 
 
 def _need_authority(c: Trajectory, drives: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from linkwright.results.trajectory import Trajectory
 
 MOST = 40  # motions until friction is consistent
 SETTLED = 1e-7  # share of the duration by which two of them may differ
-FASTER = 1e8  # times the speed at which the path takes a second, squared: no limit of speed at all
+FASTER = 1e12  # times the speed at which the path takes a second, squared: no limit of speed at all
 BISECTIONS = 40
 CLOSE = 1e-4  # of a duration or a heat that is met
 
