@@ -6,11 +6,14 @@
     inverse_dynamics  computed torque: as many drives as coordinates
     projected         the motion wanted with least efforts, for any drives, redundant or passive joints  [Aghili2005 VII]
     hybrid            that, and constraint forces held at wanted values
+    impedance         coordinates that give way to outer forces as a mass, a damper and a spring
     lqr               linear state feedback about an equilibrium
+    control_law       a function of one's own of t and the state, which drives several joints
 
 Common options: `drives` (joints with motors; default the model's), `every` (sampled, "1 ms"; else followed at all times),
-`model` (a mechanism that differs from the real one), `off` (loops the controller does not know), `rated` (efforts that cost the
-same), `damping` (share of the control authority at the start below which efforts are damped, 0.02; 0: never).
+`model` (a mechanism that differs from the real one, or a dict of other numbers), `off` (loops, loads and masses the controller does
+not know), `rated` (efforts that cost the same), `damping` (share of the control authority at the start below which efforts are
+damped, 0.02; 0: never).
 """
 
 from __future__ import annotations
@@ -21,7 +24,10 @@ from typing import Any
 
 from linkwright.control.actuators import Actuator
 from linkwright.control.base import Control
+from linkwright.control.control_law import ControlLaw
+from linkwright.control.encoders import encoder
 from linkwright.control.hybrid import Hybrid
+from linkwright.control.impedance import Impedance
 from linkwright.control.inverse_dynamics import InverseDynamics
 from linkwright.control.lqr import Lqr
 from linkwright.control.noise import noise
@@ -30,7 +36,7 @@ from linkwright.control.projected import Projected
 from linkwright.control.references import csv, minimum_jerk, polyline, setpoint, sinusoid, spline, trapezoidal
 from linkwright.errors import call_explained
 
-CONTROLLERS: dict[str, type[Control]] = {c.kind: c for c in (Pd, InverseDynamics, Projected, Hybrid, Lqr)}
+CONTROLLERS: dict[str, type[Control]] = {c.kind: c for c in (Pd, InverseDynamics, Projected, Hybrid, Impedance, Lqr, ControlLaw)}
 
 
 @call_explained
@@ -76,6 +82,17 @@ def hybrid(
 
 
 @call_explained
+def impedance(reference: Any, K: Any, D: Any = None, M: Any = None, **common: Any) -> Impedance:
+    """Impedance control: M e'' + D e' + K e = -f of the errors e of joint coordinates, points or poses under outer forces f.
+
+    K: stiffness, N/m or N m/rad; D: damping (default critical); M: mass, by default the inertia of the mechanism at these coordinates,
+    which needs no force sensor. Each one number, one for each coordinate, a dict by name or a symmetric matrix, SI. `off`: loads the
+    controller does not know, such as a wall; with M they are sensed.
+    """
+    return Impedance(reference=reference, K=K, D=D, M=M, **_known("impedance", common))
+
+
+@call_explained
 def lqr(reference: Any, Q: Any = None, R: Any = None, **common: Any) -> Lqr:
     """State feedback of least cost int x' Q x + u' R u dt about an equilibrium: a State at rest, or set-points by coordinate.
 
@@ -83,6 +100,16 @@ def lqr(reference: Any, Q: Any = None, R: Any = None, **common: Any) -> Lqr:
     weights (1 for angles, 1/kappa^2 for lengths, kappa^2 for forces; `rated` efforts instead); one each, dicts or matrices are SI.
     """
     return Lqr(reference=reference, Q=Q, R=R, **_known("lqr", common))
+
+
+@call_explained
+def control_law(function: Any, *, reference: Any = None, **common: Any) -> ControlLaw:
+    """A control law of one's own: function(t) or function(t, st) returns the efforts of all drives, SI, as a dict or in their order.
+
+    `control=function` is the same with the drives of the file, at all times. With `every` it is called once per sample and may remember.
+    reference: coordinates whose errors are recorded beside it.
+    """
+    return ControlLaw(function=function, reference=reference, **_known("control_law", common))
 
 
 @call_explained
@@ -102,7 +129,7 @@ def _known(kind: str, common: dict[str, Any]) -> dict[str, Any]:
 
     for name in common:
         if name not in COMMON:
-            own = [f.name for f in fields(CONTROLLERS[kind]) if f.name not in ("reference", "rows", *COMMON)]
+            own = [f.name for f in fields(CONTROLLERS[kind]) if f.name not in ("reference", "rows", "efforts", *COMMON)]
             raise UsageError(f"lw.{kind} has no option '{name}'. {nearest(name, [*own, *COMMON], 'Options')}")
     return common
 
@@ -112,8 +139,11 @@ __all__ = [
     "Actuator",
     "Control",
     "actuator",
+    "control_law",
     "csv",
+    "encoder",
     "hybrid",
+    "impedance",
     "inverse_dynamics",
     "lqr",
     "minimum_jerk",

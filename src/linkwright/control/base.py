@@ -36,6 +36,13 @@ class Command(NamedTuple):
     share: Any = 1.0  # of the forces that these limits leave
 
 
+class ForceSensor(NamedTuple):
+    """A sensor of a force on a coordinate; `kind` is "force" or "torque"."""
+
+    name: str
+    kind: str
+
+
 class OwnState(NamedTuple):
     """A state a controller brings along: `lag` is its time constant, 0 for an integral; in the closed loop it may be shorter."""
 
@@ -67,6 +74,9 @@ class Control(ABC):
     rated: Mapping[str, Any] | None = None
     damping: float = 0.02
     kind = ""
+    solves = True  # efforts come from equations in which the drives must act on everything followed
+    called = False  # the law is a function of the caller's: never taken from a program of its own
+    optional_reference = False
     held_elsewhere = ("reference", "drives", "model", "off", "rated")  # fields that a bound controller holds in another form
 
     def fingerprint(self) -> Any:
@@ -91,6 +101,14 @@ class Control(ABC):
     def prepared(self, bound: BoundControl) -> Control:
         """The controller with what only the mechanism determines (names checked, gains filled in)."""
         return self
+
+    def continued(self, before: Control) -> Control:
+        """The same after a switch, with what was chosen when the run began."""
+        return self
+
+    def sensors(self, bound: BoundControl) -> Sequence[ForceSensor]:
+        """Sensors of forces on the coordinates followed that the controller's model does not have."""
+        return ()
 
     @abstractmethod
     def command(self, at: Situation) -> Command:

@@ -2,7 +2,7 @@
 
 Coordinates are those the reference names; a State or a Trajectory to follow names none, and then as many joint coordinates as
 there are degrees of freedom are chosen, drives first. The model a controller believes in has the same joints as the mechanism; lengths,
-masses and gravity may differ.
+masses and gravity may differ, and named loads may be missing (`unknown`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ import numpy as np
 
 from linkwright.control.base import Control, read_names
 from linkwright.control.bound import Believed, BoundControl
+from linkwright.control.control_law import as_control
 from linkwright.control.controllability import Controllability, controllable, drive_rows
 from linkwright.control.followed import recorded_references
 from linkwright.control.references import Path, read_reference
 from linkwright.control.situation import Situation
 from linkwright.control.tasks import Task, tasks_of, values_of
+from linkwright.control.unknown import sorted_out, without
 from linkwright.drives.base import sample_time
 from linkwright.drives.law_cache import LawCache
 from linkwright.drives.place import DriveTarget, target
@@ -27,7 +29,8 @@ from linkwright.errors import UsageError, degrees_of_freedom
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import motion
-from linkwright.model.file import quantity
+from linkwright.model.description import Description
+from linkwright.model.file import quantity, reread
 from linkwright.numerics.linalg import factor
 from linkwright.results.state import State
 
@@ -54,8 +57,7 @@ def bind(
     anything else pushes, which force sensors feel. `first`: whether
     the drives must be able to push everything there is to push; later on, after a switch, that is only noted.
     """
-    if not isinstance(written, Control):
-        raise UsageError(f"control is lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), not {type(written).__name__}.")
+    written = as_control(written)
     _check_numbers(written)
     variant = Variant(tuple(drivers), tuple(armature), tuple(off))
     real = Believed(system.kernels.variant(variant))
@@ -88,12 +90,13 @@ def bind(
         [note for p in paths for note in p.curve.notes],
         cache=LawCache.of(system),
         first=first,
+        known=_less(system, variant, _left_out(written, system)[1]) if _left_out(written, system)[1] else real,
     )
     out.written = written.prepared(out)
     start["ref"] = np.asarray(out.reference(st.t), dtype=float)
     start["state"] = np.array([s.start for s in out.states])
     nodes, nv = system.tree.nodes, system.tree.nv
-    start["other"] = np.zeros(nv + 6 * len(nodes) if others and out.force_rows else 0)  # what else pushes, see `Situation.plant`
+    start["other"] = np.zeros(nv + 6 * len(nodes) if others and out.sensors else 0)  # what else pushes, see `Situation.plant`
     _check_reach(out, st, first)
     if first:
         _check_outputs(out)
@@ -109,19 +112,11 @@ def _check_numbers(written: Control) -> None:
 
 def _believed(written: Control, system: Any, variant: Variant, real: Believed) -> Believed:
     """The equations the law is made of."""
-    off = tuple(read_names(written.off, f"{written.kind}: off"))
-    variant = replace(variant, without=(*variant.without, *(n for n in off if n not in variant.without)))
+    closing, loads = _left_out(written, system)
+    variant = replace(variant, without=(*variant.without, *(n for n in closing if n not in variant.without)))
     if written.model is None:
-        return Believed(system.kernels.variant(variant)) if off else real
-    description = getattr(written.model, "description", written.model)
-    if not hasattr(description, "joints"):
-        raise UsageError(f"{written.kind}: model is a mechanism (lw.load(...), m.with_(...)), not {type(written.model).__name__}.")
-    names, known = ([j.name for j in d.joints] for d in (description, system.description))
-    if sorted(names) != sorted(known):
-        raise UsageError(
-            f"{written.kind}: the controller's model needs the joints of the mechanism, {', '.join(known)}; '{description.name}' has "
-            f"{', '.join(names)}. Only dimensions, masses and forces may differ."
-        )
+        return _less(system, variant, loads) if closing or loads else real
+    description = without(_model(written, system), loads)
     other = LawCache.of(system).get(("model", description), lambda: system.described_by(description))
     mine, theirs = ([(n.joint.name, n.joint.type) for n in x.tree.nodes] for x in (system, other))
     if mine != theirs or [x.labels for x in system.loops.constraints] != [x.labels for x in other.loops.constraints]:
@@ -129,6 +124,45 @@ def _believed(written: Control, system: Any, variant: Variant, real: Believed) -
             f"{written.kind}: the controller's model needs the joints of the mechanism; only dimensions and masses may differ."
         )
     return Believed(other.kernels.variant(variant), np.zeros(0))
+
+
+def _left_out(written: Control, system: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(closing conditions, loads and masses) that the controller does not know."""
+    what = f"{written.kind}: off"
+    return sorted_out(read_names(written.off, what), system.description, [x.name for x in system.tree.loops], what)
+
+
+def _less(system: Any, variant: Variant, loads: Sequence[str]) -> Believed:
+    """The mechanism itself without some loads, at the free parameters of the run."""
+    if not loads:
+        return Believed(system.kernels.variant(variant))
+    described = without(system.described, loads)
+    free = [p.name for p in system.free]
+    known = not any(n.partition(".")[0] in loads for n in free)  # else parameters are those of the file: some are of what is left out
+    less = LawCache.of(system).get(("less", tuple(loads)), lambda: system.described_by(described, free if known else ()))
+    return Believed(less.kernels.variant(variant), None if known else np.zeros(0))
+
+
+def _model(written: Control, system: Any) -> Description:
+    """The description that the controller believes in: another mechanism, or this one with other numbers."""
+    if isinstance(written.model, Mapping):
+        if system.described.document is None:
+            raise UsageError(f"{written.kind}: model={{...}} changes numbers of a model file; here give a mechanism, model=m.with_(...).")
+        description = reread(system.described, **written.model)
+    else:
+        description = getattr(written.model, "description", written.model)
+    if not hasattr(description, "joints"):
+        raise UsageError(
+            f"{written.kind}: model is a mechanism (lw.load(...), m.with_(...)) or a dict of other numbers, {{'crank.mass': '2 kg'}}; not "
+            f"{type(written.model).__name__}."
+        )
+    names, known = ([j.name for j in d.joints] for d in (description, system.description))
+    if sorted(names) != sorted(known):
+        raise UsageError(
+            f"{written.kind}: the controller's model needs the joints of the mechanism, {', '.join(known)}; '{description.name}' has "
+            f"{', '.join(names)}. Only dimensions, masses and forces may differ."
+        )
+    return description
 
 
 def _targets(written: Control, system: Any, drivers: Sequence[str]) -> tuple[DriveTarget, ...]:
@@ -153,6 +187,8 @@ def _loops(of: Believed, start: Mapping[str, np.ndarray]) -> Loops:
 def _followed(written: Control, loops: Loops, st: State, targets: Sequence[DriveTarget]) -> tuple[list[Task], list[Path]]:
     """Coordinates and the references they follow, from the position the controller believes."""
     skel, description, reference = loops.skel, loops.skel.tree.description, written.reference
+    if reference is None and written.optional_reference:
+        return [], []
     if not isinstance(reference, Mapping):
         reference = recorded_references(reference, loops, st, [x.name for x in targets], written.kind)
     if not reference:
@@ -197,7 +233,7 @@ def _weights(written: Control, targets: Sequence[DriveTarget], kappa: float) -> 
 def _check_outputs(bound: BoundControl) -> None:
     """Check that the coordinates followed are independent where the controller begins."""
     written, n = bound.written, bound.n_tasks
-    if written.kind in ("pd", "lqr"):
+    if not written.solves:
         return
     A = bound.outputs_at_start * bound.weights / bound.nominal.sizes[:, None]
     if factor(A[:n], DEPENDENT).rank < n:
@@ -230,7 +266,7 @@ def _begins(bound: BoundControl, kappa: float) -> list[str]:
 def _check_reach(bound: BoundControl, st: State, first: bool) -> None:
     """Check that the drives can push what is to be followed, and that everything that can move is followed."""
     written, n, p = bound.written, bound.n_tasks, len(bound.targets)
-    if written.kind in ("pd", "lqr"):
+    if not written.solves:
         return
     held, names = _loops(bound.believed, bound.start), [x.name for x in bound.targets]
     found = controllable(held, st, drive_rows(held, st, names), names)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.graph import Sym
-from linkwright.control.base import Command, Control, OwnState
+from linkwright.control.base import Command, Control, ForceSensor, OwnState
 from linkwright.control.least import NominalSizes, nominal
 from linkwright.control.programmed import Programmed
 from linkwright.control.references import Path
@@ -26,8 +26,10 @@ from linkwright.drives.place import DriveTarget
 from linkwright.errors import SimulationError
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.kernels import Kernels
+from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.model.description import Description
 from linkwright.numerics.scalars import common_type, real, where
+from linkwright.results.channels import Channels
 
 Arrays = Mapping[str, Any]
 
@@ -69,6 +71,7 @@ class BoundControl:
     actuators: tuple[Any, ...] = ()  # those it acts through, where they have limits
     cache: LawCache = field(default_factory=LawCache, repr=False)  # the mechanism's
     first: bool = True  # a run begins; False: it continues after a switch
+    known: Any = None  # the mechanism as it is, but without the loads that the controller does not know
 
     # ---------------------------------------------------------------- sizes and names
 
@@ -92,6 +95,11 @@ class BoundControl:
     def force_rows(self) -> tuple[Any, ...]:
         """Forces a hybrid controller holds."""
         return tuple(getattr(self.written, "rows", ()))
+
+    @cached_property
+    def sensors(self) -> tuple[ForceSensor, ...]:
+        """Force sensors that the law reads: of forces it holds, or of those on the coordinates it follows."""
+        return tuple(ForceSensor(r.name, r.kind) for r in self.force_rows) or tuple(self.written.sensors(self))
 
     @property
     def live_forces(self) -> tuple[int, ...]:
@@ -120,6 +128,13 @@ class BoundControl:
     def outputs_at_start(self) -> np.ndarray:
         at = Situation(self, dict(self.start), safe=True, sensed=None)
         return np.asarray(self.written.outputs(at), dtype=float)
+
+    def named(self, skel: Skeleton) -> Channels:
+        """Everything that can be read by name; the last one is cached, because naming takes longer than a call."""
+        cached = vars(self).get("_named")
+        if cached is None or cached.skel is not skel:
+            cached = vars(self)["_named"] = Channels(skel)
+        return cached
 
     # ---------------------------------------------------------------- the law
 
@@ -157,7 +172,7 @@ class BoundControl:
 
     def answer(self, x: Arrays, sensed: Any = None) -> Answer:
         """The law on numbers: by its program, or where that degenerates by the rank-revealing path."""
-        found = self._by_program(x, sensed)
+        found = None if self.written.called else self._by_program(x, sensed)
         if found is not None:
             return found
         command, at = self.law(x, safe=True, sensed=sensed)
@@ -184,24 +199,26 @@ class BoundControl:
 
     @cached_property
     def _plain(self) -> Programmed:
-        return self._programmed("plain", self._everything)
+        return self.programmed("plain", self._everything)
 
     @cached_property
     def _sensing(self) -> Programmed:
-        return self._programmed("sensing", self._everything, sensed=len(self.force_rows))
+        return self.programmed("sensing", self._everything, sensed=len(self.sensors))
 
-    def _programmed(self, name: str, function: Any, **more: int) -> Programmed:
+    def programmed(self, name: str, function: Any, encoders: Any = (), **more: int) -> Programmed:
+        """A function of the law's arrays, as native code where it is called often."""
         sizes = {k: len(v) for k, v in self.start.items()} | more
 
         def code(make: Callable[[], Any]) -> Any:
-            return self.cache.get(key_of(name, self, self.real.kernels.engine), make)
+            return self.cache.get(key_of(name, self, self.real.kernels.engine, encoders), make)
 
         return Programmed(function, sizes, self.real.kernels.engine == "native", code)
 
     def fingerprint(self) -> Any:
         """Everything the law depends on besides what it reads; see `drives.law_cache`."""
         begun = vars(self).get("nominal") or {k: v for k, v in self.start.items() if k not in ("ref", "state")}
-        held = [self.written, self.real, self.believed, self.targets, self.tasks, self.paths, self.force_paths, self.weights, self.every]
+        held = [self.written, self.real, self.believed, self.known, self.targets, self.tasks]
+        held += [self.paths, self.force_paths, self.weights, self.every]
         return fingerprint([*held, {k: len(v) for k, v in self.start.items()}, self.actuators, begun])
 
     def goes_on_from(self, other: BoundControl) -> None:
@@ -210,6 +227,7 @@ class BoundControl:
         if self.labels != other.labels:
             return
         self.paths, self.force_paths = other.paths, other.force_paths
+        self.written = self.written.continued(other.written)
         self.start["ref"] = np.asarray(self.reference(self.start["t"][0]), dtype=float)
         rows = [*range(self.n_tasks), *(self.n_tasks + i for i in self.live_forces)]
         vars(self)["nominal"] = NominalSizes(other.nominal.sizes[rows], other.nominal.firm[rows])
@@ -218,12 +236,12 @@ class BoundControl:
 
     @property
     def before_the_start(self) -> np.ndarray | None:
-        """Readings of the force sensors before anything acted."""
+        """Readings of the sensors of forces held before anything acted."""
         return np.asarray(getattr(self.written, "begin", None), dtype=float) if self.force_rows else None
 
     def sense(self, x: Arrays, efforts: np.ndarray) -> np.ndarray | None:
         """Forces of the mechanism as it is, under these efforts; None if they are not used."""
-        if not self.force_rows:
+        if not self.sensors:
             return None
         found = self._sensor({**x, "u": efforts})
         if found is not None:
@@ -232,6 +250,8 @@ class BoundControl:
 
     def felt_under(self, at: Situation, efforts: Any) -> list[Any]:
         """Readings of the force sensors under these efforts, over any scalar."""
+        if not self.force_rows:
+            return list(at.contact)
         eq = self.real.equations(at.x)
         out: list[Any] = [0.0] * len(self.force_rows)
         for i in self.live_forces:
@@ -245,7 +265,7 @@ class BoundControl:
             at = Situation(self, x, safe=False)
             return [*self.felt_under(at, x["u"]), at.margin]
 
-        return self._programmed("sensor", felt, u=len(self.targets))
+        return self.programmed("sensor", felt, u=len(self.targets))
 
     # ---------------------------------------------------------------- called alone
 

@@ -106,17 +106,17 @@ class Controller:
         return b.answer(read, sensed)
 
     def _sensed(self, force: Mapping[str, Any] | None) -> np.ndarray | None:
-        rows = self.bound.force_rows
+        rows = self.bound.sensors
         if not rows or force is None:
             if force:
-                raise UsageError(f"{self.bound.written.kind} controls no force; leave force= out.")
+                raise UsageError(f"{self.bound.written.kind} has no force sensors; leave force= out.")
             return None
         if not isinstance(force, Mapping):
             raise UsageError("force is a dict of what the sensors read, force={'C.y': '3 N'}.")
         names = [r.name for r in rows]
         for name in force:
             if name not in names:
-                raise UsageError(f"force: '{name}' is not controlled. {nearest(str(name), names, 'Forces')}")
+                raise UsageError(f"force: '{name}' is not sensed. {nearest(str(name), names, 'Forces')}")
         missing = [n for n in names if n not in force]
         if missing:
             raise UsageError(f"force: what the sensor of '{missing[0]}' reads is missing.")

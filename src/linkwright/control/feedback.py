@@ -4,23 +4,25 @@ Followed at all times, the law is traced with the drives' inputs and its states 
 called every so often; between samples its commands are held, and beside them its own states, its channels, and commands that
 are still on their way:
 
-    held = [commands, own states, channels, commands on their way]
+    held = [commands, own states, channels, commands on their way, memory of encoders]
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwright.control.actuators import Actuator, PlacedActuator
-from linkwright.control.base import Control
+from linkwright.control.base import Command, Control
 from linkwright.control.binding import bind
-from linkwright.control.bound import BoundControl, is_traced
+from linkwright.control.bound import Answer, BoundControl, is_traced
+from linkwright.control.control_law import ControlLaw, EffortFunction, ReplayedEfforts, as_control
+from linkwright.control.encoders import BoundEncoders, placed_encoders
 from linkwright.control.noise import Noise
 from linkwright.control.situation import Situation
 from linkwright.drives.base import Bound
@@ -35,31 +37,35 @@ from linkwright.results.state import State
 
 @dataclass(frozen=True, eq=False)
 class Controlling:
-    """A controller in a simulation, with actuators by drive (or one for all), noise of the sensors, and a delay."""
+    """A controller in a simulation, with actuators by drive (or one for all), noise of the sensors, a delay, and encoders."""
 
     written: Control
     actuators: Any = None
     noise: Noise | None = None
     delay: float = 0.0
+    encoders: Any = None
     origin: float = 0.0  # samples are counted from here
     begun: list[BoundControl] = field(default_factory=list, repr=False)  # as it was bound when the run began
+    given: dict[int, np.ndarray] = field(default_factory=dict, repr=False)  # efforts of a sampled function, by the number of the sample
 
     @classmethod
-    def of(cls, written: Any, actuators: Any, noise: Any, delay: Any, origin: float) -> Controlling:
-        if not isinstance(written, Control):
-            raise UsageError(
-                f"control is lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), not {type(written).__name__}. "
-                "A function of your own goes into drive={'A': lw.torque(f)}."
-            )
+    def of(cls, written: Any, actuators: Any, noise: Any, delay: Any, origin: float, encoders: Any = None) -> Controlling:
+        written = as_control(written)
         if noise is not None and not isinstance(noise, Noise):
             raise UsageError(f"noise is lw.noise(angle='0.01 deg', ...), not {type(noise).__name__}.")
         late = 0.0 if delay is None else quantity(delay, TIME, "delay")
         if not (np.isfinite(late) and late >= 0.0):
             raise UsageError(f"delay is a time of zero or more, not {delay!r}.")
-        for what, given in (("delay", late > 0.0), ("noise", noise is not None)):
+        for what, given in (("delay", late > 0.0), ("noise", noise is not None), ("encoders", encoders is not None)):
             if given and written.every is None:
                 raise UsageError(f"{what} needs a sampled controller: lw.{written.kind}(..., every='1 ms').")
-        return cls(written, actuators, noise, late, origin)
+        return cls(written, actuators, noise, late, encoders, origin)
+
+    def replayed(self) -> Control:
+        """The controller with its sampled function replaced by what that gave."""
+        assert self.begun and isinstance(self.written, ControlLaw)
+        samples = {k * self.begun[0].every: efforts for k, efforts in self.given.items()}
+        return replace(self.written, function=ReplayedEfforts(samples))
 
     def drives(self, description: Description) -> list[str]:
         """Joints it drives."""
@@ -94,7 +100,8 @@ class Controlling:
         late = round(self.delay / bound.every) if bound.every else 0
         if late and abs(self.delay / bound.every - late) > 1e-6:
             raise UsageError(f"the delay of {self.delay:g} s is no multiple of the time between samples, {bound.every:g} s.")
-        loop = BoundFeedback(bound, tuple(acting), self.noise, late, self.origin)
+        encoders = placed_encoders(self.encoders, bound, system.loops.skel)
+        loop = BoundFeedback(bound, tuple(acting), self.noise, late, encoders, self.origin, self.given)
         return loop, [a.drive() for a in acting]
 
     def _actuators(self, bound: BoundControl) -> list[PlacedActuator]:
@@ -120,7 +127,9 @@ class BoundFeedback:
     actuators: tuple[PlacedActuator, ...]
     noise: Noise | None = None
     late: int = 0  # samples
+    encoders: BoundEncoders | None = None
     origin: float = 0.0
+    given: dict[int, np.ndarray] = field(default_factory=dict, repr=False)
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -158,15 +167,21 @@ class BoundFeedback:
         return [path.curve for path in paths]
 
     @property
+    def functions(self) -> list[EffortFunction]:
+        """Functions of the caller's that are followed at all times."""
+        law = getattr(self.bound.written, "efforts", None)
+        return [law] if isinstance(law, EffortFunction) and not self.every else []
+
+    @property
     def channels(self) -> Mapping[str, str]:
         return self.bound.channels
 
     @cached_property
     def _spans(self) -> list[slice]:
-        """Of what is held: commands, own states, channels, on their way."""
+        """Of what is held: commands, own states, channels, on their way, memory of encoders."""
         p = len(self.targets)
         own = len(self.bound.channels) - 3 * self.bound.n_tasks
-        ends = np.cumsum([0, p, len(self.bound.states), own, p * self.late])
+        ends = np.cumsum([0, p, len(self.bound.states), own, p * self.late, self.encoders.size if self.encoders else 0])
         return [slice(int(a), int(b)) for a, b in itertools.pairwise(ends)]
 
     @property
@@ -178,10 +193,12 @@ class BoundFeedback:
         held = np.zeros(self.n_held)
         if self.every:
             held[self._spans[1]] = [s.start for s in self.bound.states]
+            if self.encoders is not None:
+                held[self._spans[4]] = self.encoders.at_start()
         return held
 
     def fingerprint(self) -> Any:
-        return fingerprint([self.bound, self.actuators, self.late])
+        return fingerprint([self.bound, self.actuators, self.late, self.n_held])
 
     @property
     def feels_others(self) -> bool:
@@ -263,18 +280,21 @@ class FeedbackOutput:
     def sampled(self, efforts: Any) -> np.ndarray:
         """Values held from now on. `efforts` act just before: a force sensor feels them."""
         loop, bound = self.loop, self.loop.bound
-        commands, own, records, queue = loop._spans
+        commands, own, records, queue, memory = loop._spans
         held = np.asarray(self.held, dtype=float)
         t = float(self.x["t"][0])
         k = round(t / loop.every)
         read = {**self.read, "state": held[own]}
-        sensed = bound.sense(read, np.asarray(efforts, dtype=float)) if t > loop.origin + 0.5 * loop.every else bound.before_the_start
+        feels = not bound.force_rows or t > loop.origin + 0.5 * loop.every
+        sensed = bound.sense(read, np.asarray(efforts, dtype=float)) if feels else bound.before_the_start
         if loop.noise is not None:
             read["q"], read["v"] = loop.noise.measured(self.here.skel, read["q"], read["v"], k)
-            sensed = None if sensed is None else loop.noise.sensed(sensed, [r.kind for r in bound.force_rows], k)
-        found = bound.answer(read, sensed)
-        given, rates = self.after(found.efforts, found.rates)
+            sensed = None if sensed is None else loop.noise.sensed(sensed, [r.kind for r in bound.sensors], k)
         out = np.zeros(loop.n_held)
+        if loop.encoders is not None:
+            read["q"], read["v"], out[memory] = loop.encoders.read(read, held[memory])
+        found = self._answer(read, sensed, k)
+        given, rates = self.after(found.efforts, found.rates)
         going = zip(bound.states, held[own], rates, strict=True)
         out[own] = [s.after(x, rate, loop.every) for s, x, rate in going]
         out[records] = found.records[3 * bound.n_tasks :]
@@ -282,3 +302,14 @@ class FeedbackOutput:
         line = np.concatenate([held[queue], fresh])
         out[commands], out[queue] = line[: len(fresh)], line[len(fresh) :]
         return out
+
+    def _answer(self, read: dict[str, Any], sensed: Any, k: int) -> Answer:
+        """The law at a sample. A function that may remember is called once for each, also where a switch asks again at this instant."""
+        bound, given = self.loop.bound, self.loop.given
+        if bound.written.called and k in given:
+            command, at = Command(list(given[k])), Situation(bound, dict(read), safe=True)
+            return Answer(given[k], np.zeros(0), np.array([float(x) for x in bound.records(command, at)]))
+        found = bound.answer(read, sensed)
+        if bound.written.called:
+            given[k] = found.efforts
+        return found

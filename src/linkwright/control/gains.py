@@ -34,6 +34,23 @@ def gains(given: Any, labels: Sequence[str], what: str, *, signed: bool = False)
     return out
 
 
+def gain_matrix(given: Any, labels: Sequence[str], what: str, *, definite: bool = False) -> np.ndarray:
+    """A symmetric matrix over all names, from one number, one each, a dict by name or the matrix itself; not negative, or `definite`."""
+    n = len(labels)
+    full = isinstance(given, (list, tuple, np.ndarray)) and np.ndim(np.asarray(given, dtype=object)) == 2
+    try:
+        out = np.asarray(given, dtype=float) if full else np.diag(gains(given, labels, what))
+    except (TypeError, ValueError):
+        raise UsageError(f"{what} is made of numbers in SI, not {given!r:.40}.") from None
+    if out.shape != (n, n) or not np.isfinite(out).all() or not np.allclose(out, out.T, rtol=1e-9):
+        raise UsageError(f"{what} as a matrix is symmetric and finite, {n} x {n}: {', '.join(labels)}.")
+    least, most = np.linalg.eigvalsh(out)[[0, -1]]
+    if least < -1e-12 * abs(most) or (definite and least <= 1e-12 * abs(most)):
+        sign = "positive" if definite else "positive or zero"
+        raise UsageError(f"{what} must be {sign} in every direction; its smallest eigenvalue is {least:.4g}.")
+    return out
+
+
 def _by_name(given: Mapping[str, Any], labels: Sequence[str], what: str, signed: bool) -> np.ndarray:
     """A name stands for a coordinate, or for all components of a point or pose (`platform` for `platform.x` ...)."""
     out = np.full(len(labels), np.nan)

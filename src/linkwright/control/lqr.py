@@ -34,6 +34,7 @@ class Lqr(Control):
     Q: Any = None
     R: Any = None
     kind = "lqr"
+    solves = False
     held_elsewhere = (*Control.held_elsewhere, "Q", "R", "linear")
     linear: Linearised | None = None  # the mechanism at the equilibrium, open loop
     gains: Gains | None = None

@@ -24,6 +24,7 @@ class Pd(Control):
     D: Any = None
     gravity: bool = False
     kind = "pd"
+    solves = False
 
     def prepared(self, bound: Any) -> Pd:
         P, D = filled(self.P, self.D, bound.labels, self.kind)

@@ -114,7 +114,7 @@ class Sampling:
         own = x["x"][self.spans[2]]
         read = {**here.acting.read, "state": own}
         sensed: Any = None
-        if bound.force_rows:
+        if bound.sensors:
             felt = bound.felt_under(Situation(bound, read, safe=False), equations.efforts_of_control(here, there))
             sensed = np.array(felt, dtype=object)
         command, at = bound.law(read, sensed=sensed)

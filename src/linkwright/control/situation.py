@@ -15,7 +15,7 @@ from linkwright.control.response import Response, effort_columns, safe_response,
 from linkwright.control.tasks import TaskReference, TaskRows
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.kinematics.motion import Motion, motion
-from linkwright.numerics.scalars import common_type, minimum
+from linkwright.numerics.scalars import common_type, eliminate, minimum
 
 if TYPE_CHECKING:
     from linkwright.control.bound import BoundControl
@@ -114,6 +114,22 @@ class Situation:
         """Wrenches on nodes of what pushes beside the controller."""
         w = self.x["other"][len(self.v) :]
         return [(i, w[6 * i : 6 * i + 6]) for i in range(len(w) // 6)]
+
+    @cached_property
+    def mobility(self) -> Any:
+        """Accelerations of the coordinates followed by unit forces along them: the inverse of the inertia felt there."""
+        return self.J @ self._response(self.eq, self.J.T, False).G
+
+    @cached_property
+    def contact(self) -> Any:
+        """Forces on the coordinates followed that the controller's model does not have: as sensed, or of the mechanism as it is."""
+        if self.sensed is not None:
+            return self.sensed
+        known, real = (b.equations(self.x).joint_axis_terms(self.q, self.v, self.t, self.cut) for b in (self.bound.known, self.bound.real))
+        push, other = known.h - real.h, self.x["other"]
+        if len(other):
+            push = push + other[: len(self.v)] + dynamics.generalised(self.eq.loops.skel, self.m, self.other_wrenches)
+        return eliminate(self.mobility, self.J @ self.pushed(push))[0]
 
     def at_rest(self) -> Situation:
         """The same position without speed."""

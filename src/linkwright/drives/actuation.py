@@ -423,7 +423,7 @@ def _notes(equations: InputEquations, program: Program | None) -> list[str]:
     out = [note for b in equations.bounds for note in b.notes]
     if equations.control is not None:
         out += equations.control.notes
-        if not equations.control.every:
+        if not equations.control.every and not equations.control.functions:
             called = "called back once per stage (its reference cannot be traced)"
             done = "compiled" if is_native(equations) else "interpreted"
             out.append(f"controller: {called if program is None else done}")

@@ -98,6 +98,11 @@ class DriveController(Protocol):
         ...
 
     @property
+    def functions(self) -> Sequence[Any]:
+        """Functions of the caller's that it follows at all times."""
+        ...
+
+    @property
     def feels_others(self) -> bool:
         """True if it has force sensors and something else pushes."""
         ...

@@ -119,8 +119,9 @@ class InputEquations:
         return [*(s for s in self.signals if not isinstance(s, OfInstant)), *(self.control.curves if self.control is not None else ())]
 
     @property
-    def functions(self) -> list[Called]:
-        return [s for s in self.signals if isinstance(s, Called)]
+    def functions(self) -> list[Any]:
+        """Functions of the caller's among them, also that of a controller."""
+        return [*(s for s in self.signals if isinstance(s, Called)), *(self.control.functions if self.control is not None else ())]
 
     @property
     def traceable(self) -> bool:

@@ -17,7 +17,6 @@ from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, for_row, interpret
 from linkwright.drives.equations import Arrays, InputEquations
 from linkwright.drives.law_cache import LawCache
-from linkwright.drives.signals import Called
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.integrators import StepKernel, python_kernel
 from linkwright.numerics.scalars import minimum, where
@@ -57,7 +56,7 @@ def _traced(equations: InputEquations, function: Callable[[Arrays], np.ndarray],
     return graph.program(outputs)
 
 
-def cannot_be_traced(equations: InputEquations, f: Called) -> bool:
+def cannot_be_traced(equations: InputEquations, f: Any) -> bool:
     """True if a function refuses traced values."""
     graph = TraceGraph()
     arrays = {k: graph.input(k, n) for k, n in equations.sizes.items()}

@@ -89,9 +89,9 @@ class Compiled:
     def _parameters(self) -> dict[str, Parameter]:
         return every_parameter(self.described)
 
-    def described_by(self, description: Description) -> Compiled:
+    def described_by(self, description: Description, free: Sequence[str] = ()) -> Compiled:
         """Return another description with the cuts, characteristic length and engine of this mechanism."""
-        return Compiled(description, self.tree.cuts, self.loops.kappa, engine=self.engine)
+        return Compiled(description, self.tree.cuts, self.loops.kappa, free, engine=self.engine)
 
     @property
     def start(self) -> State:

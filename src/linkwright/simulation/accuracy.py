@@ -108,10 +108,13 @@ def without_calling(sim: Simulation, again: Rerun) -> Rerun:
         slots, held = actuation.held.slots, actuation.held
         for name in actuation.remembering:
             found.setdefault(name, {}).update(zip(held.t, (row[slots.index(name)] for row in held.values), strict=True))
-    if not found:
-        return again
-    drive = {name: replace(sim.drive[name], value=Replay(samples)) for name, samples in found.items()}
-    return replace(again, changed={"drive": {**sim.drive, **drive}})
+    changed: dict[str, Any] = {}
+    if found:
+        drive = {name: replace(sim.drive[name], value=Replay(samples)) for name, samples in found.items()}
+        changed["drive"] = {**sim.drive, **drive}
+    if sim.control is not None and sim.control.given:
+        changed["control"] = sim.control.replayed()
+    return replace(again, changed=changed) if changed else again
 
 
 class Replay:

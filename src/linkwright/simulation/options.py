@@ -34,9 +34,14 @@ class Options:
     drive: Mapping[str, Any] | None = _option(
         None, "by joint or cylinder, lw.torque, lw.speed, lw.position or lw.voltage each; what is not named moves freely"
     )
-    control: Any = _option(None, "lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), which drives the joints it names")
+    control: Any = _option(
+        None,
+        "lw.pd, lw.projected, lw.hybrid, lw.impedance, lw.inverse_dynamics or lw.lqr(...), which drives the joints it names, or a "
+        "function of t and the state that returns the efforts of all drives",
+    )
     actuators: Any = _option(None, "lw.actuator(...) for the drives of a controller, or a dict of them")
     noise: Any = _option(None, "lw.noise(...) on what a controller measures")
+    encoders: Any = _option(None, "lw.encoder(...) at all drives of a sampled controller, or a dict of them by joint or cylinder")
     delay: Any = _option(None, "seconds from the measurement of a controller to its effort")
     integrator: Any = _option(
         "dopri",

@@ -285,15 +285,15 @@ def simulation(system: Compiled, st: State, duration: Any, asked: Options) -> Si
     names = tuple(switchable(system, n) for n in ([off] if isinstance(off, str) else off))
     values = entries("free", o.free, system.kernels.entries["free"], system.kernels.defaults["free"])
     st = closed_for(system, st, values)
-    loop = controlling(o.control, o.actuators, o.noise, o.delay, st.t)
+    loop = controlling(o.control, o.actuators, o.noise, o.delay, st.t, o.encoders)
     return Simulation(system, st, st.t + seconds, dict(o.drive or {}), o, whens, names, dict(o.wrench or {}), values, loop)
 
 
-def controlling(control: Any, actuators: Any, noise: Any, delay: Any, origin: float) -> Controlling | None:
+def controlling(control: Any, actuators: Any, noise: Any, delay: Any, origin: float, encoders: Any = None) -> Controlling | None:
     """The controller with what surrounds it; options about it without one are mistakes."""
     if control is not None:
-        return Controlling.of(control, actuators, noise, delay, origin)
-    for name, given in (("actuators", actuators), ("noise", noise), ("delay", delay)):
+        return Controlling.of(control, actuators, noise, delay, origin, encoders)
+    for name, given in (("actuators", actuators), ("noise", noise), ("delay", delay), ("encoders", encoders)):
         if given is not None:
             raise UsageError(f"{name} belongs to a controller: control=lw.projected(...).")
     return None

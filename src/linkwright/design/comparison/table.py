@@ -12,6 +12,7 @@ from typing import Any
 
 from linkwright import files
 from linkwright.control.base import Control
+from linkwright.control.control_law import as_control
 from linkwright.design.comparison.report import ROUTINE_NOTES, ControlReport, control_report, in_metric
 from linkwright.design.tables import columns, show
 from linkwright.errors import LinkwrightError, SimulationError, UsageError, call_explained, nearest
@@ -152,7 +153,7 @@ class Comparison:
         rows: list[list[Any]] = []
         for r in self.rows:
             found = [(table[n][r.name], q) for n, q in quantities.items()]
-            cells = [_cell(x, q, self._units) for x, q in found] if r.report else ["failed", *(None for _ in found[1:])]
+            cells = [_cell(x, q, self._units, r.report) for x, q in found] if r.report else ["failed", *(None for _ in found[1:])]
             rows.append([r.name, *cells])
         return header, rows
 
@@ -236,9 +237,9 @@ DEVIATIONS = (  # name, text, of a report by kind, number of the deviation of th
 SHARES = {"saturated": "at limits", "damped": "damped"}
 
 
-def _cell(x: float | None, q: ComparedQuantity, units: tuple[str, ...]) -> Any:
+def _cell(x: float | None, q: ComparedQuantity, units: tuple[str, ...], report: ControlReport) -> Any:
     if x is None:
-        return "not yet" if q.dimension == "time" else None
+        return "not yet" if q.dimension == "time" and report.tracking else None
     return f"{x:.0f}" if q.text == "steps" else float(x) / q.unit(units)[1]
 
 
@@ -253,8 +254,8 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
     """Several controllers on one task: the same mechanism, start, duration and samples; a table of efforts, errors and work.
 
     subject: a System or a Mechanism; st: where all begin, None for the start of the file. controllers: by name, a controller
-    (lw.projected(...)) or a dict of options of `simulate` with its `control`. options: of `simulate`, for all. A run that fails
-    is a row that says why; the others continue.
+    (lw.projected(...)), a function of t and the state, or a dict of options of `simulate` with its `control`. options: of `simulate`,
+    for all. A run that fails is a row that says why; the others continue.
     """
     system = getattr(subject, "system", subject)
     if not hasattr(system, "simulate") or not hasattr(system, "assembler"):
@@ -277,10 +278,13 @@ def _options(name: str, given: Any, shared: Mapping[str, Any]) -> dict[str, Any]
     """Options of `simulate` for one controller; unknown ones are mistakes of the call, not of a run."""
     if isinstance(given, Mapping):
         out = {**shared, **given}
-    elif isinstance(given, Control):
-        out = {**shared, "control": given}
+    elif isinstance(given, Control) or callable(given):
+        out = {**shared, "control": as_control(given)}
     else:
-        raise UsageError(f"'{name}' is lw.projected(...) or another controller, or a dict of options, not {type(given).__name__}.")
+        raise UsageError(
+            f"'{name}' is lw.projected(...) or another controller, a function of t and the state, or a dict of options, not "
+            f"{type(given).__name__}."
+        )
     options_of(out, f"'{name}': ")
     return out
 

@@ -27,10 +27,11 @@ class Function:
     call: Callable[..., Any]
     what: str
     size: int = 0  # entries it gives; 0: one number
+    name: str = ""  # for messages; its own if not given
 
     @property
     def label(self) -> str:
-        return f"function '{getattr(self.call, '__name__', type(self.call).__name__)}' of {self.what}"
+        return f"function '{self.name or getattr(self.call, '__name__', type(self.call).__name__)}' of {self.what}"
 
     def __call__(self, t: Any, *more: Any) -> Any:
         value = self.call(t, *more)
