@@ -145,6 +145,19 @@ def test_a_sampled_impedance_reads_force_sensors(cart):
     assert c(cart.system.start)["X"] == pytest.approx(3.0 * 900 * e), "the wall is relaxed at the start"
 
 
+@pytest.mark.parametrize(("M", "stable"), [(1.0, True), (0.02, False)])
+def test_a_sampled_impedance_is_linearised_from_sample_to_sample(cart, M, stable):
+    """z of the closed loop against the plant 3 x'' + k x = u, held for 10 ms, u = 3 (K e + D e' - k x) / M + k x."""
+    K, D, every, m = 900.0, 60.0, 0.01, 3.0
+    law = lw.impedance({"X": 0.0}, K=K, D=D, M=M, off=["wall"], every=every)
+    found = cart.system.linearise(cart.system.start, control=law)
+    held = expm(np.array([[0, 1, 0], [-WALL / m, 0, 1 / m], [0, 0, 0]]) * every)
+    gain = np.array([[WALL - m * (K + WALL) / M, -m * D / M]])
+    z = np.linalg.eigvals(held[:2, :2] + held[:2, 2:] @ gain)
+    assert np.allclose(np.sort_complex(found.z), np.sort_complex(z), rtol=1e-8)
+    assert found.stable is stable
+
+
 def test_a_rough_model_does_not_change_what_the_sensor_reads(cart):
     """With a model of 2 kg the sensor still reads the wall alone: 3 x'' = 2 (K e + D e' + f) / M, in closed form."""
     law = lw.impedance({"X": "40 mm"}, K=900, D=60, M=1.5, off=["wall"], model={"cart.mass": "2 kg"})

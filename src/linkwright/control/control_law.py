@@ -90,7 +90,7 @@ class EffortFunction:
             ) from error
 
     def _ordered(self, t: Any, *more: Any) -> Sequence[Any]:
-        """What the function gives, in the order of the drives."""
+        """Efforts that the function gives, in the order of the drives."""
         given = self.call(t, *more)
         if not isinstance(given, Mapping):
             return given
