@@ -9,8 +9,10 @@ import pinocchio as pin
 import pytest
 
 import linkwright as lw
+from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.results.labelled import Labelled
 from tests import ROOT
+from tests.exchange import states
 
 LEG = ROOT / "tests" / "data" / "floating-leg.yaml"
 TASKS = ["shank", "shank.F", "com", "shank in trunk", "rod.S in thigh"]
@@ -266,3 +268,43 @@ def test_too_many_tasks_and_no_base_are_explained(leg: lw.System) -> None:
         _ = leg.named_terms()(leg.start).J
     with pytest.raises(lw.UsageError, match="q"):
         leg.named_terms("com")(np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("seed", "kinds"), [(0, ()), (1, ("spherical",)), (2, ("revolute",)), (3, ("spherical", "revolute")), (4, ("fixed",))]
+)
+def test_rates_of_random_mechanisms_by_complex_steps(seed: int, kinds: tuple[str, ...]) -> None:
+    """d/dt at constant v by a complex step along dq/dt, exact to round-off: bias of tasks and loops, rate of momentum, power of C and G."""
+    s, st = states.random_loops(300 + seed, kinds, 8)
+    bodies = [b.name for b in s.description.bodies[1:]]
+    terms = s.named_terms([bodies[-1], f"{bodies[-1]} in {bodies[1]}", f"com in {bodies[2]}"], by="coordinates")
+    x, eq, near = terms(st), terms.independent.equations(terms.chosen.every), s.skel.pack(st.references)
+    h = 1e-30
+    q = st.q + 1j * h * qdot(s.skel, st.q, st.v)
+    rows = eq.task_terms(q, st.v, near, tasks=terms.rows)
+    inertia = eq.inertia_terms(q, st.v, t=np.zeros(1), near=near)
+
+    def rate(y: Any) -> Any:
+        return np.imag(y) / h
+
+    def close(found: Any, expected: Any) -> None:
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * (1.0 + np.abs(np.asarray(expected)).max(initial=0.0)))
+
+    close(x.rate, rate(rows["T"]) @ st.v)
+    close(x.constraint_bias, rate(rows["J"]) @ st.v)
+    close(x.A_rate, rate(inertia["A"]) @ st.v)
+    close(st.v @ x.C, 0.5 * st.v @ rate(inertia["M"]) @ st.v)
+    mass = sum(float(b.mass or 0.0) for b in s.description.bodies[1:])
+    close(st.v @ x.G, -mass * rate(inertia["com"]) @ np.asarray(s.skel.gravity, dtype=float))
+    close(x.A[3:] @ st.v, mass * rate(inertia["com"]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_reduced_terms_of_random_loops_solve_the_equations_of_motion(seed: int) -> None:
+    """Accelerations by the reduced terms are those of forward dynamics; 1e-7: conditioning of random loops (up to 1e6)."""
+    s, st = states.random_loops(320 + seed, ("spherical",), 8)
+    x = s.named_terms()(st)
+    a = x.N @ np.linalg.solve(x.M, -x.h) + x.N_rate
+    expected = s.forward(st).a
+    np.testing.assert_allclose(a, expected, rtol=0, atol=1e-7 * (1.0 + np.abs(expected).max()))
+    np.testing.assert_allclose(x.constraint @ x.N, 0.0, atol=1e-9 * (1.0 + np.abs(x.N).max()))
