@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,5 +62,5 @@ def _drift(skel: Any, rows: np.ndarray, rest: float, length: float) -> float:
     weight = mass * np.asarray(skel.gravity, dtype=float)
     linear = rows[:, 2:5] - rows[0, 2:5] - t[:, None] * weight
     angular = rows[:, 5:8] - rows[0, 5:8]
-    size = np.sqrt(2.0 * mass * max(float(rows[:, 1].max()), REST * rest))  # |p| is at most sqrt(2 m T)
-    return max(float(np.abs(linear).max()) / size, float(np.abs(angular).max()) / (size * length))
+    size = math.sqrt(2.0 * mass * max(float(rows[:, 1].max()), REST * rest))  # |p| is at most sqrt(2 m T)
+    return max(float(np.abs(linear).max()) / size, float(np.abs(angular).max()) / (size * float(length)))

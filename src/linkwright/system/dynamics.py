@@ -128,7 +128,7 @@ class Dynamics:
         for name in chosen:
             core.need_drive(name)
         base = self._base_velocities(chosen)
-        acceleration = core.assembler.accelerations(st, a, [*base, *chosen])
+        acceleration = core.assembler.accelerations(st, *self._at_rest(a, base, chosen))
         method = inverse.method_of(method)
         other = self.determinate if method is inverse.METHODS["subsystem"] else core
         there = st
@@ -150,6 +150,16 @@ class Dynamics:
         """Velocities of a floating base that no drive moves."""
         driven = {name.partition(".")[0] for name in drives}
         return [n for joint in self._base if joint not in driven for n in self._names if n.startswith(f"{joint}.")] if self._base else []
+
+    def _at_rest(self, a: Any, base: Sequence[str], drives: Sequence[str]) -> tuple[Any, list[str]]:
+        """Accelerations with those of the base zero where only other joints are named, and the names that rest as far as they can."""
+        whole = {name: [x for x in base if x.startswith(f"{name}.")] for name in self._base}
+        known = {j.name for j in self.core.description.joints}
+        heads = [n.partition(".")[0] for n in a] if isinstance(a, Mapping) else []
+        plain = (a is None or isinstance(a, Mapping)) and all(n in known and n not in whole for n in heads)
+        if not base or not plain:
+            return a, [*base, *drives]
+        return {**{name: np.zeros(len(x)) for name, x in whole.items() if x}, **(a or {})}, list(drives)
 
     @cached_property
     def _base(self) -> list[str]:

@@ -191,7 +191,8 @@ class Motions:
         """See `System.jacobian`."""
         core = self.core
         names = core.drive_names if wrt == "drives" else [wrt] if isinstance(wrt, str) else list(wrt)
-        if not isinstance(of, str) or not self._plain(of) or not all(self._alone(name) for name in names):
+        known = wrt == "drives" and isinstance(of, str) and of in self._named_rows and not self._floats
+        if not known and (not isinstance(of, str) or not self._plain(of) or not all(self._alone(name) for name in names)):
             return named_terms(core, of, wrt)(st).J
         own = names == core.drive_names and isinstance(st, State) and st.skel is core.skel
         kernel = core.ready("jacobian", seconds=core.answer_on_floats) if own else None
