@@ -146,7 +146,10 @@ def test_a_singular_position_on_the_path_is_refused() -> None:
     with pytest.raises(lw.SingularityError, match=r"singular position at s = 0\.\d+"):
         robot.fastest(path, {"*.torque": "60 N m"}, steps=40)
     before = robot.fastest(path, {"*.torque": "60 N m"}, span=(0.0, 0.4), steps=40)
-    assert before.ok
+    assert before.ok and before.notes == ()
+    near = robot.fastest(path, {"*.torque": "60 N m"}, span=(0.0, 0.74), steps=40)
+    assert near.ok and "near s = 0.74 " in near.notes[0] and "slowed" in near.notes[0]
+    assert near["path.rate"][-4] < 0.5 * near["path.rate"][4]  # the same distance from rest
 
 
 def test_a_load_over_time_is_refused() -> None:

@@ -30,6 +30,7 @@ from linkwright.motion.fastest.solving import MotionTask, SolvedPiece, solved
 from linkwright.motion.fastest.stops import pieces
 from linkwright.motion.fastest.terms import PathTerms
 from linkwright.motion.following import along
+from linkwright.motion.following.authority import authority_shares
 from linkwright.motion.following.prescribed import PrescribedPath, prescribed_path
 from linkwright.results.recorded import Column
 from linkwright.results.state import State
@@ -37,6 +38,7 @@ from linkwright.results.trajectory import Trajectory
 
 MOST_STEPS = 20_000
 FEWEST_STEPS = 24
+WEAK = 0.15  # share of the best control authority on the path below which a note says that it slows the motion
 TIME = re.compile(r"\bt = ((?:-?[\d.]+(?:e[-+]?\d+)?(?:, )?)+) s\b")
 
 
@@ -72,7 +74,7 @@ def fastest(
         raise _of_path(error) from error
     for c in sampled:
         _need_authority(c, drives)
-        notes += [_by_s(x) for x in c.notes if x not in notes and "corner" not in x]
+        notes += [_by_s(x) for x in c.notes if x not in notes and "corner" not in x] or _weak(assembler, c, drives, speeds)
     read = read_limits(limits, sampled[0])
     terms = [PathTerms(c, read) for c in sampled]
     if not task.each:
@@ -138,12 +140,25 @@ def _need_authority(c: Trajectory, drives: Sequence[str]) -> None:
     """Raise SingularityError if the drives lose the mechanism on the way."""
     lost = [e.time for e in c.events if e.name == "singular"]
     if lost:
-        why = next((_by_s(x) for x in c.notes if "cannot hold" in x), "")
+        why = next((_by_s(x).split(". ")[0] for x in c.notes if "cannot hold" in x), "its drives lose control authority")
         raise SingularityError(
-            f"fastest: the path leads through a singular position at s = {lost[0]:.5g}: {why} No limit of effort can be held there, at any "
+            f"fastest: the path leads through a singular position at s = {lost[0]:.5g}: {why}. No limit of torque holds there at any "
             "speed. Lead the path around it, give the mechanism another drive (drives=[...]), or end the path before it.",
             singular_values=(0.0,),
         )
+
+
+def _weak(assembler: Assembler, c: Trajectory, drives: Sequence[str], speeds: Callable[[Trajectory], np.ndarray | None]) -> list[str]:
+    """A note where a position near a singular one slows the motion."""
+    found = speeds(c) if drives else None
+    share = None if found is None else authority_shares(assembler.loops, drives, found)
+    if share is None or share.min() > WEAK:
+        return []
+    i = int(np.argmin(share))
+    return [
+        f"near s = {c.t[i]:.5g} the drives have {100 * share[i]:.2g} % of the control authority they have elsewhere: a singular "
+        "position is near, torques and loads grow, and the motion is slowed there. See docs/singularities.md"
+    ]
 
 
 def _by_s(text: str) -> str:

@@ -51,7 +51,7 @@ def with_authority_notes(
     """
     if not drives:
         return c
-    shares = None if speeds is None else _shares(loops, drives, speeds)
+    shares = None if speeds is None else authority_shares(loops, drives, speeds)
     if shares is not None:
         return replace(c, notes=(*c.notes, *_weak(c, drives, list(shares))))
     at = [_authority(loops, c.state(i), drives) for i in range(len(c))]
@@ -68,7 +68,7 @@ def with_authority_notes(
     return replace(c, notes=(*c.notes, *notes), events=(*c.events, *(RunEvent(x, "singular") for x in passed)))
 
 
-def _shares(loops: Loops, drives: Sequence[str], speeds: np.ndarray) -> np.ndarray | None:
+def authority_shares(loops: Loops, drives: Sequence[str], speeds: np.ndarray) -> np.ndarray | None:
     """Control authority at every sample as a share of the best; None where its sign changes between two of them.
 
     With N an orthonormal basis of the motions and R the drives' speeds on it, the dimensionless speeds S are N R^-1: singular values of
