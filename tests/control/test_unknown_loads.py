@@ -105,5 +105,9 @@ def test_names_that_nothing_has_are_refused(slide):
     for off, said in ((["wal"], "wall"), (["F"], "spanning tree")):
         with pytest.raises(UsageError, match=said):
             slide.simulate(0.1, control=lw.inverse_dynamics(TO, off=off))
+    with pytest.raises(UsageError, match="no inertia"):
+        slide.simulate(0.1, control=lw.inverse_dynamics(TO, off=["table", "payload"]))
+    with pytest.raises(UsageError, match="plain numbers in SI"):
+        lw.compile(slide, free=["mt"]).simulate(slide.system.start, 0.1, free={"mt": "5 kg"})
     with pytest.raises(UsageError, match="a dict of other numbers"):
         slide.simulate(0.1, control=lw.inverse_dynamics(TO, model=3))

@@ -73,6 +73,7 @@ def bind(
         "free": np.array(default if free is None else free, dtype=float),
         "moved": np.zeros(3 * len(drivers)),
     }
+    _check_inertia(written, system, believed, start)
     tasks, paths = _followed(written, _loops(believed, start), st, targets)
     out = BoundControl(
         written,
@@ -130,6 +131,20 @@ def _left_out(written: Control, system: Any) -> tuple[tuple[str, ...], tuple[str
     """(closing conditions, loads and masses) that the controller does not know."""
     what = f"{written.kind}: off"
     return sorted_out(read_names(written.off, what), system.description, [x.name for x in system.tree.loops], what)
+
+
+def _check_inertia(written: Control, system: Any, believed: Believed, start: Mapping[str, np.ndarray]) -> None:
+    """Raise UsageError where the model without the masses left out has a motion without inertia."""
+    light = [b.name for b in system.description.bodies if b.name in _left_out(written, system)[1]]
+    if not light:
+        return
+    try:
+        believed.equations({**start, "moved": np.ones(len(start["moved"]))})
+    except UsageError as problem:
+        raise UsageError(
+            f"{written.kind}: off: without the mass of {', '.join(light)} something moves that has no inertia. Leave a mass in, or give "
+            f"the controller another one: model={{'{light[0]}.mass': '0.1 kg'}}."
+        ) from problem
 
 
 def _less(system: Any, variant: Variant, loads: Sequence[str]) -> Believed:

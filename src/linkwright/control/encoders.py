@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from linkwright.control.bound import BoundControl
 
 SPEEDS = ("difference", "observer", "exact")
-NEWTON = 3  # corrections onto the loops: a count is short, and each squares what is left
+NEWTON = 6  # corrections onto the loops at most: a count is short, and each squares what is left
+SMALL = 1e-8  # a correction after which nothing is left, in rad or of the mechanism's size
 DEPENDENT = 1e-9  # of readings over the motions of the loops
 
 
@@ -99,10 +100,14 @@ class BoundEncoders:
     def _state(self, x: Mapping[str, Any], y: np.ndarray, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and speeds with these readings, on the loops, nearest to those of x."""
         q, v = np.asarray(x["q"], dtype=float), np.asarray(x["v"], dtype=float)
-        for _ in range(NEWTON):
-            rows = self._rows({**x, "q": q})
-            q = displaced(self.bound.real.kernels.loops.skel, q, rows.step(rows.phi, rows.values - y))
+        loops = self.bound.real.kernels.loops
         rows = self._rows({**x, "q": q})
+        for _ in range(NEWTON):
+            step = rows.step(rows.phi, rows.values - y)
+            q = displaced(loops.skel, q, step)
+            rows = self._rows({**x, "q": q})
+            if np.abs(step / loops.columns).max(initial=0.0) < SMALL:
+                break
         return q, v + rows.step(rows.loops @ v + rows.b, rows.J @ v - rate)
 
     def _rows(self, x: Mapping[str, Any]) -> EncoderRows:

@@ -81,12 +81,19 @@ def entries(what: str, value: Any, names: Sequence[str], default: np.ndarray) ->
         for key, x in value.items():
             if key not in names:
                 raise UsageError(f"'{key}' is not an entry of '{what}'. {nearest(str(key), list(names), 'Entries')}")
-            out[list(names).index(key)] = x
+            out[list(names).index(key)] = _plain(what, x)
     elif value is not None:
-        given = np.asarray(value, dtype=float)
+        given = _plain(what, value)
         if given.shape != out.shape:
             raise UsageError(f"'{what}' needs {len(out)} entries: {', '.join(names)}.")
         out = given
     if not np.isfinite(out).all():
         raise UsageError(f"'{what}' has entries that are not finite numbers.")
     return out
+
+
+def _plain(what: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError(f"'{what}' takes plain numbers in SI, not {value!r:.60}.") from None
