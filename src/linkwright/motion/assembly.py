@@ -15,7 +15,6 @@ import numpy as np
 from linkwright import joints
 from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError
 from linkwright.mechanics.closing import continuation
-from linkwright.mechanics.closing.branches import distinct_positions
 from linkwright.mechanics.closing.mobility import mobility
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close, open_error, solve_rates
 from linkwright.mechanics.closing.passage import SUSPECT, branch_velocity
@@ -37,7 +36,8 @@ from linkwright.motion.targets import Targets, VelocityEntry, attitude
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory import all_in_use
 from linkwright.numerics.spatial import Pose, quaternion_rotation
-from linkwright.results.state import Branches, State
+from linkwright.results.branches import Branches
+from linkwright.results.state import State
 
 CONSISTENT = 1e-6  # share of the accelerations by which they may open the loops
 UNCERTAIN = 1e-2  # the same beside a singular position
@@ -262,15 +262,15 @@ class Assembler:
             raise SingularityError(f"no branch through this position moves like {dict(speeds)}; name the speeds of more joints.")
         return v
 
-    def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
+    def branches(self, q: Mapping[str, Any] | None = None, *, most: int | None = None, tries: int = 400, method: str = "auto") -> Branches:
         """Find assembly modes as `System.branches` documents."""
+        from linkwright.motion.modes import assembly_modes
+
         here = self.start.instant
         held = {d.joint: cycle.coordinate_now(self.loops, d.joint, here) for d in self.description.drives} if q is None else q
         fixed = self.loops.with_(self._held(held, here))
         cycle.check_driven(self.loops, fixed, here, list(held))
-        found = distinct_positions(fixed, here.q, here.references, most=most, tries=tries)
-        states = [State.of(x.closed.at) for x in found]
-        return Branches(states, [x.flips for x in found])
+        return assembly_modes(self, fixed, held, most=most, tries=tries, method=method)
 
     def coordinate(self, name: str) -> tuple[Joint, int, str]:
         """Return (joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""

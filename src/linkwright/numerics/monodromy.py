@@ -96,3 +96,30 @@ def trace_test(
     low, here, high = (np.asarray(quantity(z)).sum(axis=0) for z in (sides[0].x, np.asarray(x), sides[1].x))
     second = np.abs(high - 2.0 * here + low).max()
     return float(second / max(np.abs(high - here).max(), np.abs(here - low).max(), np.finfo(float).tiny))
+
+
+def polynomial_trace(
+    solve: NewtonSolve,
+    x: np.ndarray,
+    p: np.ndarray,
+    direction: np.ndarray,
+    quantity: Callable[[np.ndarray], np.ndarray] | None = None,
+    degree: int = 2,
+) -> float:
+    """Return how far the sum over all solutions of a quantity along p + s direction is from a polynomial of a low degree in s.
+
+    The sum over a complete set is a polynomial where no solution runs to infinity at finite s, of a degree that the growth of the
+    solutions bounds; over an incomplete one it has branch points. Relative to its change over seven values of s; NaN if a path is lost.
+    """
+    quantity = quantity or (lambda z: z)
+    places = np.linspace(-1.0, 1.0, 7)
+    sums = []
+    for s in places:
+        at = track(solve, x, p, np.asarray(p) + s * np.asarray(direction), tolerance=0.1 * TOLERANCE)
+        if not at.ok.all():
+            return float("nan")
+        sums.append(np.asarray(quantity(at.x)).sum(axis=0))
+    values = np.array(sums)
+    powers = np.vander(places, degree + 1)
+    rest = values - powers @ np.linalg.lstsq(powers, values, rcond=None)[0]
+    return float(np.abs(rest).max() / max(np.abs(values - values[3]).max(), np.finfo(float).tiny))

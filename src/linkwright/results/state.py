@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -85,17 +85,3 @@ def wound(skel: Skeleton, origin: np.ndarray, q: np.ndarray, angle: Any, node: i
     R = m.X[node].R
     counted = np.arctan2(R[1, 0], R[0, 0]) + (q - origin) @ body_jacobian(skel, m, node)[2]
     return angle + 2.0 * np.pi * np.rint((counted - angle) / (2.0 * np.pi))
-
-
-class Branches(list[State]):
-    """Assembly modes, nearest to the start first. `flips[i]`: further sets of coordinates found in which the bodies of mode i are in
-    the same places, a rod turned by half a turn about its own line."""
-
-    def __init__(self, states: Iterable[State], flips: Iterable[int]):
-        super().__init__(states)
-        self.flips = tuple(flips)
-
-    def __repr__(self) -> str:
-        same = sum(self.flips)
-        more = f", {same} further sets of coordinates with the same places of the bodies" if same else ""
-        return f"<{len(self)} assembly mode{'' if len(self) == 1 else 's'}{more}>"

@@ -32,7 +32,8 @@ from linkwright.numerics.spatial import Pose
 from linkwright.results.forward import Acceleration, Crosscheck, GicmView, gicm_view
 from linkwright.results.labelled import Labelled
 from linkwright.results.recorded import CoordinateNames
-from linkwright.results.state import Branches, State
+from linkwright.results.branches import Branches
+from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import options_of, takes_options
 from linkwright.system.assembled import StateBatch, assembled
@@ -117,12 +118,15 @@ class System:
         that do not exist are NaN, masked by `.ok`, with reasons in `.why`; `batch[i]` is a State."""
         return assembled(self.core, self._motions.assemble, q, v, guess)
 
-    def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
-        """Return assembly modes found for the given joint values (default: the drives at the start), nearest to it first (few loops only).
+    def branches(self, q: Mapping[str, Any] | None = None, *, most: int | None = None, tries: int = 400, method: str = "auto") -> Branches:
+        """Return all assembly modes at the given joint values (default: the drives at the start), nearest to it first.
 
-        One state for each set of places of the bodies; `.flips` counts further sets of coordinates with the same places.
+        One state for each set of places of the bodies; `.flips` counts further sets of coordinates with the same places. Where the loops
+        are polynomials in the poses, all complex solutions are found by random loops of complex parameters and followed to this
+        mechanism; elsewhere, or with `method="starts"`, by `tries` random starts. `.completeness` says what the number rests on, and
+        `print(...)` shows a table. At most `most` modes are returned.
         """
-        return self.assembler.branches(q, most=most, tries=tries)
+        return self.assembler.branches(q, most=most, tries=tries, method=method)
 
     def coordinate(self, name: str) -> tuple[Joint, int, str]:
         """Return (joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""

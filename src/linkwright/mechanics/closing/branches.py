@@ -1,7 +1,8 @@
 """Assembly modes: the different ways a mechanism with few loops can be put together.
 
 Deterministic multi-start: many random joint positions are closed with the given joints held, and the results are sorted by the poses of
-the bodies. It finds what it finds; it does not prove completeness. A rod between a universal and a ball joint may sit in them the other
+the bodies. How many starts brought nothing new bounds what may be missing; it does not prove completeness (`motion.modes` does, where the
+loops are polynomials in the poses). A rod between a universal and a ball joint may sit in them the other
 way round, turned by half a turn about its own line: that is another set of coordinates of the same assembly mode, and counted as a flip.
 """
 
@@ -26,18 +27,30 @@ class AssemblyMode(NamedTuple):
     flips: int
 
 
-def distinct_positions(
-    loops: Loops, q: np.ndarray, references: Mapping[str, Any], *, most: int = 16, tries: int = 400
-) -> list[AssemblyMode]:
+class Search(NamedTuple):
+    """Modes that random starts found, how many starts closed, and how many of the last ones only repeated what was known."""
+
+    modes: list[AssemblyMode]
+    starts: int
+    quiet: int
+
+    @property
+    def share(self) -> float:
+        """The share of starts above which a mode would have been found by the last ones with 95 % confidence."""
+        return 1.0 - 0.05 ** (1.0 / self.quiet) if self.quiet else 1.0
+
+
+def distinct_positions(loops: Loops, q: np.ndarray, references: Mapping[str, Any], *, most: int | None = None, tries: int = 400) -> Search:
     """Different closed configurations, nearest to q first; at most `most` of them."""
     rng = np.random.default_rng(20130717)
     found: list[_Found] = []
     here, _ = _signatures(loops, q)
-    quiet = 0
+    quiet = starts = 0
     for attempt in range(tries):
         done = close(loops, q if attempt == 0 else _random_position(loops, q, rng), references, most=60)
         if done.residual > GOOD_ENOUGH:
             continue
+        starts += 1
         places, poses = _signatures(loops, done.at.q)
         known = next((f for f in found if np.abs(places - f.places).max() < SAME), None)
         if known is not None:
@@ -49,9 +62,15 @@ def distinct_positions(
             continue
         quiet = 0
         found.append(_Found(float(np.abs(places - here).max()), done, places, [poses]))
-        if len(found) >= most:
+        if most is not None and len(found) >= most:
             break
-    return [AssemblyMode(f.closed, len(f.poses) - 1) for f in sorted(found, key=lambda f: f.distance)]
+    modes = [AssemblyMode(f.closed, len(f.poses) - 1) for f in sorted(found, key=lambda f: f.distance)]
+    return Search(modes, starts, quiet)
+
+
+def apart(loops: Loops, q: np.ndarray, other: np.ndarray) -> float:
+    """Return how far the places of the bodies differ at two positions, dimensionless."""
+    return float(np.abs(_signatures(loops, q)[0] - _signatures(loops, other)[0]).max())
 
 
 class _Found(NamedTuple):

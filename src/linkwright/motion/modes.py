@@ -1,0 +1,243 @@
+"""All assembly modes: complex solutions of the loop equations in poses, followed to the mechanism; the real ones become states.
+
+Monodromy finds the solutions at random constants `e` of the equations, a trace test checks that none is missing, a homotopy takes them to
+e = 0. The bodies of a real solution are put where it says, legs between their ends, and closed in the mechanism's own coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.compiler.analytic import newton_kernel
+from linkwright.errors import ChannelError, UsageError
+from linkwright.mechanics.closing.branches import SAME, apart, distinct_positions
+from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import node_motion
+from linkwright.model.file import quantity
+from linkwright.model.file.units import KINDS
+from linkwright.motion.pose_equations import Leg, PoseEquations, Unsupported, pose_equations
+from linkwright.numerics.monodromy import monodromy, polynomial_trace
+from linkwright.numerics.spatial import Pose
+from linkwright.numerics.tracking import NewtonSolve, homotopy
+from linkwright.results.branches import Branches, Completeness
+from linkwright.results.state import State
+
+if TYPE_CHECKING:
+    from linkwright.motion.assembly import Assembler
+
+METHODS = ("auto", "homotopy", "starts")
+REAL = 1e-7  # imaginary part of a real solution, relative
+LARGEST = 24  # unknowns of a system that is followed: elimination is unrolled in machine code
+PLACED = 1e-6  # dimensionless distance of a closed state from the solution that it was put at
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """Real solutions at the wanted drives and the record of the search."""
+
+    real: np.ndarray
+    completeness: Completeness
+
+
+def assembly_modes(
+    assembler: Assembler, fixed: Loops, held: Mapping[str, Any], *, most: int | None, tries: int, method: str
+) -> Branches:
+    """Return the modes of a mechanism whose loops and held joints are `fixed`."""
+    if method not in METHODS:
+        raise UsageError(f"method is one of {', '.join(map(repr, METHODS))}, not {method!r}.")
+    if most is not None and most < 1:
+        raise UsageError(f"most is the number of modes that are wanted, at least 1, not {most}.")
+    here = assembler.start.instant
+    why = ""
+    if method != "starts":
+        try:
+            return _by_homotopy(assembler, fixed, held, here, most, tries)
+        except Unsupported as error:
+            if method == "homotopy":
+                raise UsageError(
+                    f"the assembly modes of '{assembler.description.name}' cannot be found by a homotopy: {error}. "
+                    "Leave method out, or use method='starts'."
+                ) from error
+            why = str(error)
+    search = distinct_positions(fixed, here.q, here.references, most=most, tries=tries)
+    found = search.modes
+    record = Completeness("starts", starts=search.starts, share=search.share, why=why)
+    bodies = [b.name for b in assembler.description.moving[:1]]
+    return Branches([State.of(x.closed.at) for x in found], [x.flips for x in found], record, bodies)
+
+
+def held_system(assembler: Assembler, held: Mapping[str, Any]) -> tuple[PoseEquations, np.ndarray]:
+    """Return the loop equations in poses and the values of the held coordinates. Raise `Unsupported`."""
+    cylinders = {c.name for c in assembler.description.cylinders}
+    entries: dict[str, Any] = {}
+    values = []
+    for name, value in held.items():
+        kind = "length"
+        entries[name] = None
+        if name not in cylinders:
+            try:
+                joint, i, kind = assembler.coordinate(name)
+            except ChannelError as error:
+                raise Unsupported(f"'{name}' is no single coordinate") from error
+            entries[name] = (joint, i)
+        values.append(float(quantity(value, KINDS[kind])))
+    equations = pose_equations(assembler.description, entries, assembler.loops.kappa)
+    if equations.size > LARGEST:
+        raise Unsupported(f"{equations.size} unknowns are more than {LARGEST}")
+    return equations, np.array(values)
+
+
+def newton_of(P: PoseEquations) -> NewtonSolve:
+    """Return the compiled Newton step and slope of the loop equations."""
+    program = P.program()
+    digest = sha256(repr((program.ops, program.results)).encode()).hexdigest()
+    return newton_kernel(lambda: program, ["loop equations in poses", digest])
+
+
+def solutions(P: PoseEquations, u: np.ndarray, *, seed: int = 0) -> Solutions:
+    """Return the real solutions of the loop equations at the held values u."""
+    solve, rng, count = newton_of(P), np.random.default_rng(seed), P.count
+    units = sum(b.kind != "slide" for b in P.blocks)
+    x = P.drawn(rng)
+    for b in P.blocks:  # unit lengths, so that the trace test moves lengths and places only
+        if b.kind != "slide":
+            x[b.span] /= np.sqrt((x[b.span] ** 2).sum())
+    e = np.array(P.residuals(x, np.zeros(count), u), dtype=complex)
+    scale = float(np.sqrt(np.mean(np.abs(e[: count - units]) ** 2)))
+
+    def drawn(rng: np.random.Generator) -> np.ndarray:
+        size = scale * np.exp(0.7 * rng.standard_normal())  # small and large loops: where branch points are is not known
+        return np.concatenate([size * (rng.standard_normal(count) + 1j * rng.standard_normal(count)), u])
+
+    base = np.concatenate([e, u])
+    found = monodromy(solve, x[None], base, key=P.key, parameters=drawn, seed=seed + 1)
+    direction = 0.3 * drawn(rng)
+    direction[count - units :] = 0.0
+    trace = polynomial_trace(solve, found.solutions, base, direction, P.key)
+    wanted = np.concatenate([np.zeros(count), u]).astype(complex)
+    ends = homotopy(solve, found.solutions, base, wanted, key=P.key, between=drawn)
+    keys = P.key(ends.solutions)
+    real = ends.solutions[np.abs(keys.imag).max(axis=1, initial=0.0) < REAL * (1.0 + np.abs(keys).max(axis=1, initial=0.0))].real
+    for _ in range(3):
+        if len(real):
+            step = solve(real.astype(complex), np.broadcast_to(wanted, (len(real), len(wanted))), np.zeros((len(real), len(wanted))))[0].real
+            real = real + np.where(np.isfinite(step).all(axis=1, keepdims=True), step, 0.0)
+    record = Completeness(
+        "homotopy", complex=len(found.solutions), lost=ends.lost, loops=len(found.counts), doubt=found.doubt, trace=trace
+    )
+    return Solutions(real, record)
+
+
+def _by_homotopy(
+    assembler: Assembler, fixed: Loops, held: Mapping[str, Any], here: Instant, most: int | None, tries: int
+) -> Branches:
+    P, u = held_system(assembler, held)
+    found = solutions(P, u)
+    record = found.completeness
+    closed, unplaced = [], 0
+    for x in found.real:
+        at = placed(assembler, fixed, P, x, u, here)
+        if at is None:
+            unplaced += 1
+        else:
+            closed.append(at)
+    if record.lost or unplaced:  # positions in which the equations are singular may be modes all the same
+        more = distinct_positions(fixed, here.q, here.references, tries=tries).modes
+        fresh = [m.closed for m in more if all(apart(fixed, m.closed.at.q, c.at.q) > SAME for c in closed)]
+        closed += fresh
+        said = [f"{unplaced} real solutions could not be closed in joint coordinates"] if unplaced else []
+        said += [f"{len(fresh)} further modes by random starts"] if fresh else []
+        record = replace(record, why="; ".join(said))
+    closed.sort(key=lambda c: apart(fixed, c.at.q, here.q))
+    ways = sum(any(j.type == "universal" for j, _ in leg.ends) for leg in P.legs)
+    states = [State.of(c.at) for c in closed[:most]]
+    bodies = [body for (_, _, body), mine in zip(P.tree, P.owners, strict=True) if mine]
+    return Branches(states, [2**ways - 1] * len(states), record, bodies[:1])
+
+
+# ---------------------------------------------------------------- from poses to joint coordinates
+
+
+def placed(assembler: Assembler, fixed: Loops, P: PoseEquations, x: np.ndarray, u: np.ndarray, here: Instant) -> Closed | None:
+    """The state whose bodies are where a real solution says; None if the loops do not close there."""
+    found = P.poses(x, u)
+    for leg in P.legs:
+        root = _leg_root(P, leg, found, u, _pose_at(here, leg.bodies[0]).R)
+        found |= {body: root @ X for body, X in P.leg_poses(leg, u).items()}
+    found = {body: Pose(np.asarray(X.R, dtype=float), np.asarray(X.p, dtype=float) * P.scale) for body, X in found.items()}
+    near = {name: np.array(y, dtype=float) for name, y in here.references.items()}
+    for (name, i), k in P.held.items():
+        near[name][i] = u[k]
+    parts = []
+    for node in assembler.tree.nodes:
+        j = node.joint
+        F, M = (found[body] @ Pose(np.array(f.rotation, float), np.array(f.at, float)) for body, f in _sides(j))
+        X = F.inverse() @ M
+        parts.append(joints.create(j.type, j.options).coordinates(X.R, X.p, near[j.name]))
+    done = close(fixed, np.concatenate(parts), near, most=60)
+    if done.residual > GOOD_ENOUGH:
+        return None
+    off = [_difference(_pose_at(done.at, body), X, P.scale) for body, X in found.items() if body in P.kept]
+    return done if max(off) < PLACED else None
+
+
+def _sides(j: Any) -> tuple[tuple[str, Any], tuple[str, Any]]:
+    return (j.first, j.frame_first), (j.second, j.frame_second)
+
+
+def _pose_at(at: Instant, body: str) -> Pose:
+    node = at.skel.node(body)
+    X = node_motion(at.skel, at.motion, node)[0]
+    return Pose(X.R, X.p + at.skel.origin(node)) if node >= 0 else X
+
+
+def _difference(a: Pose, b: Pose, scale: float) -> float:
+    return float(max(np.abs(a.R - b.R).max(), np.abs(a.p - b.p).max() / scale))
+
+
+def _leg_root(P: PoseEquations, leg: Leg, found: Mapping[str, Pose], u: np.ndarray, R: np.ndarray) -> Pose:
+    """The pose of the first body of a leg between its ends, turned as little as possible from R."""
+    near, far = P.leg_ends(leg, u)
+    a, b = (np.asarray(y, dtype=float) for y in P.ends_apart(leg, found))
+    along = (b - a) / max(float(np.linalg.norm(b - a)), 1e-300)
+    before = R @ (far - near)
+    R = _turned(before / max(float(np.linalg.norm(before)), 1e-300), along) @ R
+    inside = P.leg_poses(leg, u)
+    for joint, side in leg.ends:
+        if joint.type == "universal":
+            mine, other = (joint.first, joint.second) if side == 0 else (joint.second, joint.first)
+            own = R @ (inside[mine] @ P.frame(joint, side)).R[:, side]
+            other_axis = np.asarray((found[other] @ P.frame(joint, 1 - side)).R[:, 1 - side], dtype=float)
+            R = _spin(along, own, other_axis) @ R
+    return Pose(R, a - R @ near)
+
+
+def _turned(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The shortest rotation from one unit vector to another; about z, or any axis across, if they are opposite."""
+    v, c = np.cross(a, b), float(a @ b)
+    if c < -1.0 + 1e-12:
+        axis = np.array([0.0, 0.0, 1.0]) if abs(a[2]) < 1e-9 else np.linalg.svd(a[None])[2][1]
+        return 2.0 * np.outer(axis, axis) - np.eye(3)
+    K = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    return np.eye(3) + K + K @ K / (1.0 + c)
+
+
+def _spin(along: np.ndarray, own: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The smaller rotation about `along` that makes the axis `own` perpendicular to `other`."""
+    axial = along * (along @ own)
+    A, B, C = other @ (own - axial), other @ np.cross(along, own), other @ axial
+    size = float(np.hypot(A, B))
+    if size < 1e-12 or abs(C) > size:
+        return np.eye(3)
+    middle, half = np.arctan2(B, A), np.arccos(-C / size)
+    angle = min((np.arctan2(np.sin(t), np.cos(t)) for t in (middle + half, middle - half)), key=abs)
+    K = np.array([[0.0, -along[2], along[1]], [along[2], 0.0, -along[0]], [-along[1], along[0], 0.0]])
+    return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
