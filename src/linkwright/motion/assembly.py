@@ -268,7 +268,7 @@ class Assembler:
 
         here = self.start.instant
         held = {d.joint: cycle.coordinate_now(self.loops, d.joint, here) for d in self.description.drives} if q is None else q
-        fixed = self.loops.with_(self._held(held, here))
+        fixed = self.held_loops(held, here)
         cycle.check_driven(self.loops, fixed, here, list(held))
         return assembly_modes(self, fixed, held, most=most, tries=tries, method=method)
 
@@ -287,6 +287,10 @@ class Assembler:
 
     def _held(self, wanted: Mapping[str, Any], here: Instant) -> list[Constraint]:
         return [c for name, x in wanted.items() for c in self.targets.positions(name, x, here, walked=False)]
+
+    def held_loops(self, wanted: Mapping[str, Any], here: Instant) -> Loops:
+        """The loops with joints and cylinders held at wanted values."""
+        return self.loops.with_(self._held(wanted, here))
 
     def is_point(self, name: str) -> bool:
         """True for the name of a point of a body."""

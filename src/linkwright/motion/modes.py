@@ -15,19 +15,20 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.compiler.analytic import newton_kernel
-from linkwright.errors import ChannelError, UsageError
+from linkwright.errors import AssemblyError, ChannelError, UsageError
 from linkwright.mechanics.closing.branches import SAME, apart, distinct_positions
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import node_motion
+from linkwright.mechanics.kinematics.motion import joint_points, locate, node_motion
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
+from linkwright.motion.mode_paths import Positions, singularity_free
 from linkwright.motion.pose_equations import Leg, PoseEquations, Unsupported, pose_equations
 from linkwright.numerics.monodromy import monodromy, polynomial_trace
 from linkwright.numerics.spatial import Pose
 from linkwright.numerics.tracking import NewtonSolve, homotopy
-from linkwright.results.branches import Branches, Completeness
+from linkwright.results.branches import Branches, Completeness, ModePath
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 METHODS = ("auto", "homotopy", "starts")
 REAL = 1e-7  # imaginary part of a real solution, relative
 LARGEST = 24  # unknowns of a system that is followed: elimination is unrolled in machine code
+MARGIN = 1e-3  # smallest singular value of a position on a path
 PLACED = 1e-6  # dimensionless distance of a closed state from the solution that it was put at
 
 
@@ -47,9 +49,7 @@ class Solutions:
     completeness: Completeness
 
 
-def assembly_modes(
-    assembler: Assembler, fixed: Loops, held: Mapping[str, Any], *, most: int | None, tries: int, method: str
-) -> Branches:
+def assembly_modes(assembler: Assembler, fixed: Loops, held: Mapping[str, Any], *, most: int | None, tries: int, method: str) -> Branches:
     """Return the modes of a mechanism whose loops and held joints are `fixed`."""
     if method not in METHODS:
         raise UsageError(f"method is one of {', '.join(map(repr, METHODS))}, not {method!r}.")
@@ -89,10 +89,19 @@ def held_system(assembler: Assembler, held: Mapping[str, Any]) -> tuple[PoseEqua
                 raise Unsupported(f"'{name}' is no single coordinate") from error
             entries[name] = (joint, i)
         values.append(float(quantity(value, KINDS[kind])))
-    equations = pose_equations(assembler.description, entries, assembler.loops.kappa)
+    equations = pose_equations(assembler.description, entries, _typical_length(assembler))
     if equations.size > LARGEST:
         raise Unsupported(f"{equations.size} unknowns are more than {LARGEST}")
     return equations, np.array(values)
+
+
+def _typical_length(assembler: Assembler) -> float:
+    """The spread of joints and of the ends of rods and cylinders in the start."""
+    d, here = assembler.description, assembler.start.instant
+    ends = [locate(assembler.skel, here.motion, ref).position for c in d.cylinders for ref in c.between]
+    points = np.concatenate([joint_points(assembler.skel), np.reshape(ends, (-1, 3))])
+    spread = float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean())) if len(points) else 0.0
+    return spread if spread > 0.0 else assembler.loops.kappa
 
 
 def newton_of(P: PoseEquations) -> NewtonSolve:
@@ -128,39 +137,79 @@ def solutions(P: PoseEquations, u: np.ndarray, *, seed: int = 0) -> Solutions:
     real = ends.solutions[np.abs(keys.imag).max(axis=1, initial=0.0) < REAL * (1.0 + np.abs(keys).max(axis=1, initial=0.0))].real
     for _ in range(3):
         if len(real):
-            step = solve(real.astype(complex), np.broadcast_to(wanted, (len(real), len(wanted))), np.zeros((len(real), len(wanted))))[0].real
+            at = np.broadcast_to(wanted, (len(real), len(wanted)))
+            step = solve(real.astype(complex), at, np.zeros(at.shape))[0].real
             real = real + np.where(np.isfinite(step).all(axis=1, keepdims=True), step, 0.0)
-    record = Completeness(
-        "homotopy", complex=len(found.solutions), lost=ends.lost, loops=len(found.counts), doubt=found.doubt, trace=trace
-    )
+    record = Completeness("homotopy", complex=len(found.solutions), lost=ends.lost, loops=len(found.counts), doubt=found.doubt, trace=trace)
     return Solutions(real, record)
 
 
-def _by_homotopy(
-    assembler: Assembler, fixed: Loops, held: Mapping[str, Any], here: Instant, most: int | None, tries: int
-) -> Branches:
+def _by_homotopy(assembler: Assembler, fixed: Loops, held: Mapping[str, Any], here: Instant, most: int | None, tries: int) -> Branches:
     P, u = held_system(assembler, held)
     found = solutions(P, u)
     record = found.completeness
-    closed, unplaced = [], 0
+    closed: list[tuple[Closed, np.ndarray | None]] = []
     for x in found.real:
         at = placed(assembler, fixed, P, x, u, here)
-        if at is None:
-            unplaced += 1
-        else:
-            closed.append(at)
+        closed += [] if at is None else [(at, x)]
+    unplaced = len(found.real) - len(closed)
     if record.lost or unplaced:  # positions in which the equations are singular may be modes all the same
         more = distinct_positions(fixed, here.q, here.references, tries=tries).modes
-        fresh = [m.closed for m in more if all(apart(fixed, m.closed.at.q, c.at.q) > SAME for c in closed)]
-        closed += fresh
+        fresh = [m.closed for m in more if all(apart(fixed, m.closed.at.q, c.at.q) > SAME for c, _ in closed)]
+        closed += [(c, None) for c in fresh]
         said = [f"{unplaced} real solutions could not be closed in joint coordinates"] if unplaced else []
         said += [f"{len(fresh)} further modes by random starts"] if fresh else []
         record = replace(record, why="; ".join(said))
-    closed.sort(key=lambda c: apart(fixed, c.at.q, here.q))
+    closed.sort(key=lambda pair: apart(fixed, pair[0].at.q, here.q))
+    closed = closed[:most]
     ways = sum(any(j.type == "universal" for j, _ in leg.ends) for leg in P.legs)
-    states = [State.of(c.at) for c in closed[:most]]
     bodies = [body for (_, _, body), mine in zip(P.tree, P.owners, strict=True) if mine]
-    return Branches(states, [2**ways - 1] * len(states), record, bodies[:1])
+    search = _PathSearch(assembler, P, tuple(x if x is None else np.concatenate([x, u / P.units]) for _, x in closed))
+    states = [State.of(c.at) for c, _ in closed]
+    return Branches(states, [2**ways - 1] * len(states), record, bodies[:1], search.signs(), search)
+
+
+@dataclass(frozen=True)
+class _PathSearch:
+    """Finds paths between modes; `modes` are positions (x, u / units), None where they are not known."""
+
+    assembler: Assembler
+    P: PoseEquations
+    modes: tuple[np.ndarray | None, ...]
+
+    def signs(self) -> list[int]:
+        known = [z for z in self.modes if z is not None]
+        found = iter(Positions.of(self.P, 0.0, {}).signs(np.array(known))[0] if known else ())
+        return [0 if z is None else int(next(found)) for z in self.modes]
+
+    def __call__(self, first: int, second: int, within: Mapping[str, tuple[float, float]], most: int, seed: int) -> ModePath:
+        unknown = [name for name in within if name not in self.P.names]
+        if unknown:
+            raise UsageError(f"within: '{unknown[0]}' is not held. Held are {', '.join(self.P.names)}.")
+        a, b = self.modes[first], self.modes[second]
+        assert a is not None and b is not None
+        smallest = Positions.of(self.P, 0.0, {}).signs(np.array([a, b]))[1].min()
+        on = Positions.of(self.P, min(MARGIN, 0.1 * float(smallest)), within)
+        path = singularity_free(on, a, b, most=most, seed=seed)
+        if path is None:
+            raise AssemblyError(
+                f"no path without a singular position was found between the modes {first} and {second} among {most} positions"
+                f"{' within the limits' if within else ''}. There may be none; or try a larger most, another seed or wider limits."
+            )
+        return ModePath(self._states(path), self.P.names, path[:, self.P.size :] * self.P.units, float(on.signs(path)[1].min()))
+
+    def _states(self, path: np.ndarray) -> tuple[State, ...]:
+        here = self.assembler.start.instant
+        states = []
+        for z in path:
+            u = z[self.P.size :] * self.P.units
+            fixed = self.assembler.held_loops(dict(zip(self.P.names, (float(x) for x in u), strict=True)), here)
+            at = placed(self.assembler, fixed, self.P, z[: self.P.size], u, here)
+            if at is None:
+                raise AssemblyError("a position of the path could not be closed in joint coordinates; try another seed.")
+            here = at.at
+            states.append(State.of(here))
+        return tuple(states)
 
 
 # ---------------------------------------------------------------- from poses to joint coordinates

@@ -172,10 +172,20 @@ class PoseEquations:
         """F traced with the unknowns x and the parameters p = (e, u)."""
         return trace(lambda x, p: {"F": self.residuals(x, p[: self.count], p[self.count :])}, x=self.size, p=self.count + len(self.names))
 
+    @cached_property
+    def units(self) -> np.ndarray:
+        """What one of each held coordinate is: a radian, or the typical length."""
+        sliding = {(j.name, p.q.start) for j in self.description.joints for p in _pieces(j) if p.kind == "slide"}
+        lengths = {*self.lengths.values(), *(k for entry, k in self.held.items() if entry in sliding)}
+        return np.array([self.scale if k in lengths else 1.0 for k in range(len(self.names))])
+
     def manifold_program(self) -> Program:
-        """F of the mechanism itself traced with x and u as unknowns."""
-        zero = np.zeros(self.count)
-        return trace(lambda x, p: {"F": self.residuals(x[: self.size], zero + 0.0 * p[0], x[self.size :])}, x=self.size + len(self.names), p=1)
+        """F of the mechanism itself traced with x and u / units as unknowns."""
+
+        def closed(x: Any, p: Any) -> dict[str, Any]:
+            return {"F": self.residuals(x[: self.size], np.zeros(self.count) + 0.0 * p[0], x[self.size :] * self.units)}
+
+        return trace(closed, x=self.size + len(self.names), p=1)
 
     def key(self, x: np.ndarray) -> np.ndarray:
         """Rows that are equal for solutions with equal poses: products of a quaternion's entries have no sign."""

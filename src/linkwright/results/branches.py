@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from linkwright.errors import SingularityError, UsageError
 from linkwright.numerics.spatial import rotation_quaternion
 from linkwright.results.state import State
 
@@ -50,15 +51,72 @@ class Completeness:
         return f"{said}, {test}{lost}{f'; {self.why}' if self.why else ''}"
 
 
+@dataclass(frozen=True, eq=False)
+class ModePath:
+    """A way from one assembly mode to another without a singular position: states, the drives at each, and how far it stays from one.
+
+    `smallest` is the least singular value along the path of the Jacobian of the loops by the poses, with rows of unit length: zero in a
+    singular position. `drives` has one row a state, in the order of `names`; the first and the last row are equal.
+    """
+
+    states: tuple[State, ...]
+    names: tuple[str, ...]
+    drives: np.ndarray
+    smallest: float
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __repr__(self) -> str:
+        return f"<path of {len(self)} states between two assembly modes, smallest singular value {self.smallest:.3g}>"
+
+
+PathSearch = Callable[[int, int, Mapping[str, tuple[float, float]], int, int], ModePath]
+
+
 class Branches(list[State]):
     """Assembly modes, nearest to the start first, each a State. `flips[i]`: further sets of coordinates in which the bodies of mode i
     are in the same places, a rod turned by half a turn about its own line. `completeness` says what the number rests on."""
 
-    def __init__(self, states: Iterable[State], flips: Iterable[int], completeness: Completeness | None = None, bodies: Iterable[str] = ()):
+    def __init__(
+        self,
+        states: Iterable[State],
+        flips: Iterable[int],
+        completeness: Completeness | None = None,
+        bodies: Iterable[str] = (),
+        signs: Iterable[int] = (),
+        search: PathSearch | None = None,
+    ):
         super().__init__(states)
         self.flips = tuple(flips)
         self.completeness = completeness or Completeness("starts")
         self.bodies = tuple(bodies)  # whose poses tell the modes apart
+        self.signs = tuple(signs)  # of the determinant of the loops by the poses; 0 where it is not known
+        self._search = search
+
+    def path(
+        self, first: int, second: int, *, within: Mapping[str, tuple[float, float]] | None = None, most: int = 20000, seed: int = 0
+    ) -> ModePath:
+        """Return a path between two modes on which no position is singular, by two random trees of at most `most` positions.
+
+        `within` limits drives, {"leg1": (0.5, 1.2)} in SI. Modes with different `.signs` have no such path.
+        """
+        for i in (first, second):
+            if not 0 <= i < len(self):
+                raise UsageError(f"mode {i} is none of the {len(self)} assembly modes, which are counted from 0.")
+        if first == second:
+            raise UsageError(f"a path needs two different modes, not {first} twice.")
+        if self._search is None or not (self.signs[first] and self.signs[second]):
+            raise UsageError(f"paths between modes need modes found by a homotopy; these were found by {self.completeness}.")
+        if self.signs[first] != self.signs[second]:
+            raise SingularityError(
+                f"every path between the modes {first} and {second} meets a singular position: the determinant of the loops by the poses "
+                f"has different signs there. Modes with the sign of mode {first}: {self._alike(first)}."
+            )
+        return self._search(first, second, within or {}, most, seed)
+
+    def _alike(self, i: int) -> str:
+        return ", ".join(str(k) for k, sign in enumerate(self.signs) if sign == self.signs[i] and k != i) or "none"
 
     def __repr__(self) -> str:
         same = sum(self.flips)
@@ -66,12 +124,13 @@ class Branches(list[State]):
         return f"<{len(self)} assembly mode{'' if len(self) == 1 else 's'}{more}>"
 
     def __str__(self) -> str:
-        """A table: number, poses of the bodies that tell the modes apart; below it what the number rests on."""
+        """A table: number, sign of the determinant, poses of the bodies that tell the modes apart; below it what the number rests on."""
         c = self.completeness
         count = f", {c.complex - c.lost - len(self)} complex" if c.complex is not None and c.complex - c.lost >= len(self) else ""
         lines = [f"{len(self)} real assembly mode{'' if len(self) == 1 else 's'}{count}"]
-        rows = [[str(i), *(_pose(st, body) for body in self.bodies)] for i, st in enumerate(self)]
-        head = ["mode", *self.bodies]
+        marks = ["0+-"[sign] for sign in self.signs] or [""] * len(self)
+        rows = [[str(i), marks[i], *(_pose(st, body) for body in self.bodies)] for i, st in enumerate(self)]
+        head = ["mode", "sign", *self.bodies]
         widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
         lines += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)]
         return "\n".join([*lines, f"basis: {c}"])
@@ -83,10 +142,10 @@ def _pose(st: State, body: str) -> str:
     X = st.instant.motion.X[node]
     p = X.p + st.skel.origin(node)
     if st.skel.tree.description.planar:
-        return f"x {p[0]:.4f}  y {p[1]:.4f} m  {np.degrees(np.arctan2(X.R[1, 0], X.R[0, 0])):7.2f} deg"
+        return f"x {_numbers(p[:1])}  y {_numbers(p[1:2])} m  {np.degrees(np.arctan2(X.R[1, 0], X.R[0, 0])):7.2f} deg"
     quaternion: Any = rotation_quaternion(X.R)
     return f"[{_numbers(p)}] m  quat [{_numbers(quaternion if quaternion[0] >= 0 else -np.asarray(quaternion))}]"
 
 
 def _numbers(values: Any) -> str:
-    return " ".join(f"{x:7.4f}" for x in values)
+    return " ".join(f"{round(float(x), 4) + 0.0:7.4f}" for x in values)

@@ -29,10 +29,10 @@ from linkwright.motion import cycle
 from linkwright.motion.compiled import Compiled, Derivatives
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.spatial import Pose
+from linkwright.results.branches import Branches
 from linkwright.results.forward import Acceleration, Crosscheck, GicmView, gicm_view
 from linkwright.results.labelled import Labelled
 from linkwright.results.recorded import CoordinateNames
-from linkwright.results.branches import Branches
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import options_of, takes_options
@@ -119,13 +119,8 @@ class System:
         return assembled(self.core, self._motions.assemble, q, v, guess)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int | None = None, tries: int = 400, method: str = "auto") -> Branches:
-        """Return all assembly modes at the given joint values (default: the drives at the start), nearest to it first.
-
-        One state for each set of places of the bodies; `.flips` counts further sets of coordinates with the same places. Where the loops
-        are polynomials in the poses, all complex solutions are found by random loops of complex parameters and followed to this
-        mechanism; elsewhere, or with `method="starts"`, by `tries` random starts. `.completeness` says what the number rests on, and
-        `print(...)` shows a table. At most `most` modes are returned.
-        """
+        """Return all assembly modes at the given joint values (default: the drives at the start), nearest to it first: a state for each set
+        of places of the bodies, with what the number rests on (docs/howto-modes.md). `method`: "homotopy" or "starts" (`tries` of them)."""
         return self.assembler.branches(q, most=most, tries=tries, method=method)
 
     def coordinate(self, name: str) -> tuple[Joint, int, str]:
