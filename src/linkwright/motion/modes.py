@@ -28,7 +28,7 @@ from linkwright.motion.pose_equations import Leg, PoseEquations, Unsupported, po
 from linkwright.numerics.monodromy import monodromy, polynomial_trace
 from linkwright.numerics.spatial import Pose
 from linkwright.numerics.tracking import NewtonSolve, homotopy
-from linkwright.results.branches import Branches, Completeness, ModePath
+from linkwright.results.branches import PASSED, Branches, Completeness, ModePath
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 METHODS = ("auto", "homotopy", "starts")
 REAL = 1e-7  # imaginary part of a real solution, relative
+SOME_DOUBT, LEAST_DOUBT = 1e-2, 1e-6  # of the loops before the trace test, and where it does not pass
 LARGEST = 24  # unknowns of a system that is followed: elimination is unrolled in machine code
 MARGIN = 1e-3  # smallest singular value of a position on a path
 PLACED = 1e-6  # dimensionless distance of a closed state from the solution that it was put at
@@ -127,12 +128,17 @@ def solutions(P: PoseEquations, u: np.ndarray, *, seed: int = 0) -> Solutions:
         return np.concatenate([size * (rng.standard_normal(count) + 1j * rng.standard_normal(count)), u])
 
     base = np.concatenate([e, u])
-    found = monodromy(solve, x[None], base, key=P.key, parameters=drawn, seed=seed + 1)
     direction = 0.3 * drawn(rng)
     direction[count - units :] = 0.0
-    trace = polynomial_trace(solve, found.solutions, base, direction, P.key)
+    known, loops, trace = x[None], 0, float("nan")
+    for doubt in (SOME_DOUBT, LEAST_DOUBT):  # the set is irreducible: where the trace test passes, none is missing
+        found = monodromy(solve, known, base, key=P.key, parameters=drawn, seed=seed + 1 + loops, doubt=doubt)
+        known, loops = found.solutions, loops + len(found.counts)
+        trace = polynomial_trace(solve, known, base, direction, P.key)
+        if trace < PASSED:
+            break
     wanted = np.concatenate([np.zeros(count), u]).astype(complex)
-    ends = homotopy(solve, found.solutions, base, wanted, key=P.key, between=drawn)
+    ends = homotopy(solve, known, base, wanted, key=P.key, between=drawn)
     keys = P.key(ends.solutions)
     real = ends.solutions[np.abs(keys.imag).max(axis=1, initial=0.0) < REAL * (1.0 + np.abs(keys).max(axis=1, initial=0.0))].real
     for _ in range(3):
@@ -140,7 +146,7 @@ def solutions(P: PoseEquations, u: np.ndarray, *, seed: int = 0) -> Solutions:
             at = np.broadcast_to(wanted, (len(real), len(wanted)))
             step = solve(real.astype(complex), at, np.zeros(at.shape))[0].real
             real = real + np.where(np.isfinite(step).all(axis=1, keepdims=True), step, 0.0)
-    record = Completeness("homotopy", complex=len(found.solutions), lost=ends.lost, loops=len(found.counts), doubt=found.doubt, trace=trace)
+    record = Completeness("homotopy", complex=len(known), lost=ends.lost, loops=loops, doubt=found.doubt, trace=trace)
     return Solutions(real, record)
 
 
@@ -196,7 +202,8 @@ class _PathSearch:
                 f"no path without a singular position was found between the modes {first} and {second} among {most} positions"
                 f"{' within the limits' if within else ''}. There may be none; or try a larger most, another seed or wider limits."
             )
-        return ModePath(self._states(path), self.P.names, path[:, self.P.size :] * self.P.units, float(on.signs(path)[1].min()))
+        some = np.concatenate([path[:-1:4], path[-1:]])
+        return ModePath(self._states(some), self.P.names, some[:, self.P.size :] * self.P.units, float(on.signs(path)[1].min()))
 
     def _states(self, path: np.ndarray) -> tuple[State, ...]:
         here = self.assembler.start.instant

@@ -45,8 +45,8 @@ class Completeness:
             because = f" ({self.why})" if self.why else ""
             bound = f"a mode that more than {100.0 * self.share:.2g} % of the starts lead to would have been found (95 % confidence)"
             return f"saturation of {self.starts} random starts that closed{because}: {bound}; no proof of completeness"
-        said = f"all {self.complex} complex solutions of the loop equations, by {self.loops} random loops (doubt {self.doubt:.0e})"
-        test = f"trace test passed ({self.trace:.0e})" if self.trace < PASSED else "trace test not conclusive"
+        said = f"all {self.complex} complex solutions of the loop equations, by {self.loops} random loops"
+        test = f"trace test passed ({self.trace:.0e})" if self.trace < PASSED else f"doubt {self.doubt:.0e}, trace test not conclusive"
         lost = f"; {self.lost} of them at infinity or singular in this mechanism" if self.lost else ""
         return f"{said}, {test}{lost}{f'; {self.why}' if self.why else ''}"
 
