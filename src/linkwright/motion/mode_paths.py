@@ -2,7 +2,7 @@
 
 Positions are pairs z = (x, u / units) of poses and drives on F(x, u) = 0. Where det F_x is zero the drives lose control of the poses, and
 on a path without such a position it keeps its sign: modes with different signs have no such path. Trees grow from both modes along tangents
-towards random poses and towards each other, in lanes; a step counts if Newton's method brings it back onto the loops, the sign is kept and
+towards random poses and towards each other, in lanes; a step counts if Newton's method brings it back onto the loops, the sign stays and
 the smallest singular value of F_x with unit rows stays above a margin, also half way.
 """
 
@@ -26,7 +26,7 @@ CLOSED = 1e-10
 
 
 @dataclass(frozen=True)
-class Positions:
+class ClosedPositions:
     """Closed positions of a mechanism: projection, regularity and distances in lanes."""
 
     P: PoseEquations
@@ -36,7 +36,7 @@ class Positions:
     high: np.ndarray
 
     @classmethod
-    def of(cls, P: PoseEquations, margin: float, within: Mapping[str, tuple[float, float]]) -> Positions:
+    def of(cls, P: PoseEquations, margin: float, within: Mapping[str, tuple[float, float]]) -> ClosedPositions:
         """The positions whose drives are within limits."""
         low, high = (np.array([within.get(name, (-np.inf, np.inf))[k] for name in P.names]) for k in (0, 1))
         low, high = low / P.units, high / P.units
@@ -83,7 +83,7 @@ class Positions:
         return ends, ok
 
     def good(self, z: np.ndarray, sign: float) -> np.ndarray:
-        """Whether positions keep the sign, the margin and the limits of the drives."""
+        """Return whether positions keep the sign, the margin and the limits of the drives."""
         signs, smallest = self.signs(z)
         u = z[:, self.P.size :]
         lengths = list(self.P.lengths.values())
@@ -97,7 +97,7 @@ class Positions:
 
 
 @dataclass
-class Tree:
+class ReachedTree:
     """Positions reached from a mode, each with the one before it."""
 
     z: np.ndarray
@@ -119,11 +119,11 @@ class Tree:
         return out[::-1]
 
 
-def singularity_free(on: Positions, first: np.ndarray, second: np.ndarray, *, most: int, seed: int) -> np.ndarray | None:
+def singularity_free(on: ClosedPositions, first: np.ndarray, second: np.ndarray, *, most: int, seed: int) -> np.ndarray | None:
     """Return positions of a path between two modes (same sign of det F_x), at steps of a quarter of STEP; None if none was found."""
     sign = float(on.signs(first[None])[0][0])
     rng = np.random.default_rng(seed)
-    trees = [Tree(first[None]), Tree(second[None])]
+    trees = [ReachedTree(first[None]), ReachedTree(second[None])]
     by_poses = on.P.count - sum(b.kind != "slide" for b in on.P.blocks) == len(on.P.names)
     near = slice(0, on.P.size) if by_poses else slice(None)  # as many drives as equations: the poses are free
     joined = None
@@ -140,7 +140,7 @@ def singularity_free(on: Positions, first: np.ndarray, second: np.ndarray, *, mo
     return None
 
 
-def _random(on: Positions, first: np.ndarray, second: np.ndarray, rng: np.random.Generator, count: int) -> np.ndarray:
+def _random(on: ClosedPositions, first: np.ndarray, second: np.ndarray, rng: np.random.Generator, count: int) -> np.ndarray:
     """Random poses in and around the region of the modes."""
     low, high = np.minimum(first, second), np.maximum(first, second)
     room = 0.5 * (high - low) + 0.7
@@ -152,7 +152,9 @@ def _random(on: Positions, first: np.ndarray, second: np.ndarray, rng: np.random
     return z
 
 
-def _grown(on: Positions, mine: Tree, other: Tree, targets: np.ndarray, near: slice, sign: float) -> tuple[int, int] | None:
+def _grown(
+    on: ClosedPositions, mine: ReachedTree, other: ReachedTree, targets: np.ndarray, near: slice, sign: float
+) -> tuple[int, int] | None:
     """Steps of a tree towards targets; the places where it met the other one."""
     at = np.array([int(np.argmin(((mine.z[:, near] - t[near]) ** 2).sum(axis=1))) for t in targets])
     at, chosen = np.unique(at, return_index=True)  # several targets for one position: the first
@@ -174,16 +176,16 @@ def _grown(on: Positions, mine: Tree, other: Tree, targets: np.ndarray, near: sl
     return None
 
 
-def _straight(on: Positions, a: np.ndarray, b: np.ndarray, sign: float) -> np.ndarray | None:
+def _straight(on: ClosedPositions, a: np.ndarray, b: np.ndarray, sign: float) -> np.ndarray | None:
     """Positions from a to b along a straight line brought onto the loops, b with them; None if one is not good."""
     count = max(2, int(np.ceil(4.0 * np.linalg.norm(b - a) / STEP)))
     z, ok = on.closed(a + np.linspace(0.0, 1.0, count + 1)[1:, None] * (b - a))
     gaps = np.linalg.norm(np.diff(np.concatenate([a[None], z]), axis=0), axis=1)
-    fine = ok.all() and gaps.max() < 0.75 * STEP and np.abs(z[-1] - b).max() < 1e-6
-    return z if fine and on.good(z, sign).all() else None
+    near = ok.all() and gaps.max() < 0.75 * STEP and np.abs(z[-1] - b).max() < 1e-6
+    return z if near and on.good(z, sign).all() else None
 
 
-def _shortened(on: Positions, path: np.ndarray, sign: float, rng: np.random.Generator) -> np.ndarray:
+def _shortened(on: ClosedPositions, path: np.ndarray, sign: float, rng: np.random.Generator) -> np.ndarray:
     """The path with detours replaced by straight pieces where these are good."""
     for _ in range(60):
         if len(path) < 3:
@@ -197,7 +199,7 @@ def _shortened(on: Positions, path: np.ndarray, sign: float, rng: np.random.Gene
     return path
 
 
-def _checked(on: Positions, path: np.ndarray, sign: float) -> np.ndarray | None:
+def _checked(on: ClosedPositions, path: np.ndarray, sign: float) -> np.ndarray | None:
     """All positions at a quarter of the step; None if one of them is not good."""
     out = [path[:1]]
     for a, b in pairwise(path):

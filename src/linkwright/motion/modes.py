@@ -23,7 +23,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_points, locate, node_motion
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
-from linkwright.motion.mode_paths import Positions, singularity_free
+from linkwright.motion.mode_paths import ClosedPositions, singularity_free
 from linkwright.motion.pose_equations import Leg, PoseEquations, Unsupported, pose_equations
 from linkwright.numerics.monodromy import monodromy, polynomial_trace
 from linkwright.numerics.spatial import Pose
@@ -43,7 +43,7 @@ PLACED = 1e-6  # dimensionless distance of a closed state from the solution that
 
 
 @dataclass(frozen=True)
-class Solutions:
+class RealSolutions:
     """Real solutions at the wanted drives and the record of the search."""
 
     real: np.ndarray
@@ -112,7 +112,7 @@ def newton_of(P: PoseEquations) -> NewtonSolve:
     return newton_kernel(lambda: program, ["loop equations in poses", digest])
 
 
-def solutions(P: PoseEquations, u: np.ndarray, *, seed: int = 0) -> Solutions:
+def solutions(P: PoseEquations, u: np.ndarray, *, seed: int = 0) -> RealSolutions:
     """Return the real solutions of the loop equations at the held values u."""
     solve, rng, count = newton_of(P), np.random.default_rng(seed), P.count
     units = sum(b.kind != "slide" for b in P.blocks)
@@ -147,7 +147,7 @@ def solutions(P: PoseEquations, u: np.ndarray, *, seed: int = 0) -> Solutions:
             step = solve(real.astype(complex), at, np.zeros(at.shape))[0].real
             real = real + np.where(np.isfinite(step).all(axis=1, keepdims=True), step, 0.0)
     record = Completeness("homotopy", complex=len(known), lost=ends.lost, loops=loops, doubt=found.doubt, trace=trace)
-    return Solutions(real, record)
+    return RealSolutions(real, record)
 
 
 def _by_homotopy(assembler: Assembler, fixed: Loops, held: Mapping[str, Any], here: Instant, most: int | None, tries: int) -> Branches:
@@ -185,7 +185,7 @@ class _PathSearch:
 
     def signs(self) -> list[int]:
         known = [z for z in self.modes if z is not None]
-        found = iter(Positions.of(self.P, 0.0, {}).signs(np.array(known))[0] if known else ())
+        found = iter(ClosedPositions.of(self.P, 0.0, {}).signs(np.array(known))[0] if known else ())
         return [0 if z is None else int(next(found)) for z in self.modes]
 
     def __call__(self, first: int, second: int, within: Mapping[str, tuple[float, float]], most: int, seed: int) -> ModePath:
@@ -194,8 +194,8 @@ class _PathSearch:
             raise UsageError(f"within: '{unknown[0]}' is not held. Held are {', '.join(self.P.names)}.")
         a, b = self.modes[first], self.modes[second]
         assert a is not None and b is not None
-        smallest = Positions.of(self.P, 0.0, {}).signs(np.array([a, b]))[1].min()
-        on = Positions.of(self.P, min(MARGIN, 0.1 * float(smallest)), within)
+        smallest = ClosedPositions.of(self.P, 0.0, {}).signs(np.array([a, b]))[1].min()
+        on = ClosedPositions.of(self.P, min(MARGIN, 0.1 * float(smallest)), within)
         path = singularity_free(on, a, b, most=most, seed=seed)
         if path is None:
             raise AssemblyError(
@@ -241,7 +241,7 @@ def placed(assembler: Assembler, fixed: Loops, P: PoseEquations, x: np.ndarray, 
     done = close(fixed, np.concatenate(parts), near, most=60)
     if done.residual > GOOD_ENOUGH:
         return None
-    off = [_difference(_pose_at(done.at, body), X, P.scale) for body, X in found.items() if body in P.kept]
+    off = [_difference(_pose_at(done.at, body), X, P.scale) for body, X in found.items() if body in P.placed]
     return done if max(off) < PLACED else None
 
 

@@ -84,7 +84,7 @@ class PoseEquations:
         return more + len(self.legs) + len(self.description.rods) + len(self.lengths) + units
 
     @property
-    def kept(self) -> tuple[str, ...]:
+    def placed(self) -> tuple[str, ...]:
         """Bodies that are not in legs, without ground."""
         return tuple(body for _, _, body in self.tree)
 
@@ -174,7 +174,7 @@ class PoseEquations:
 
     @cached_property
     def units(self) -> np.ndarray:
-        """What one of each held coordinate is: a radian, or the typical length."""
+        """Units of the held coordinates: a radian, or the typical length."""
         sliding = {(j.name, p.q.start) for j in self.description.joints for p in _pieces(j) if p.kind == "slide"}
         lengths = {*self.lengths.values(), *(k for entry, k in self.held.items() if entry in sliding)}
         return np.array([self.scale if k in lengths else 1.0 for k in range(len(self.names))])

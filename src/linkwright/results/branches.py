@@ -17,7 +17,7 @@ PASSED = 1e-8  # residual of a trace test that is round-off; with a mode left ou
 
 @dataclass(frozen=True)
 class Completeness:
-    """What a number of assembly modes rests on.
+    """Basis of a number of assembly modes.
 
     `method` is "homotopy" (all complex solutions of the loop equations, followed to the mechanism) or "starts" (random starts). Of a
     homotopy: `complex` solutions, `lost` paths that ended at infinity or in singular positions, `doubt` that the loops missed one, and
@@ -90,7 +90,7 @@ class Branches(list[State]):
         super().__init__(states)
         self.flips = tuple(flips)
         self.completeness = completeness or Completeness("starts")
-        self.bodies = tuple(bodies)  # whose poses tell the modes apart
+        self.bodies = tuple(bodies)  # in whose poses the modes differ
         self.signs = tuple(signs)  # of the determinant of the loops by the poses; 0 where it is not known
         self._search = search
 
@@ -124,7 +124,7 @@ class Branches(list[State]):
         return f"<{len(self)} assembly mode{'' if len(self) == 1 else 's'}{more}>"
 
     def __str__(self) -> str:
-        """A table: number, sign of the determinant, poses of the bodies that tell the modes apart; below it what the number rests on."""
+        """A table: number, sign of the determinant, poses of a body in which the modes differ; below it what the number rests on."""
         c = self.completeness
         count = f", {c.complex - c.lost - len(self)} complex" if c.complex is not None and c.complex - c.lost >= len(self) else ""
         lines = [f"{len(self)} real assembly mode{'' if len(self) == 1 else 's'}{count}"]
