@@ -97,3 +97,33 @@ def test_a_wrong_momentum_fails_the_check(leg: lw.System) -> None:
 
     found = leg.simulate(leg.start, 0.02).checks().certificate
     assert not replace(found, momentum_drift=1e-3).ok
+
+
+def test_a_followed_motion_holds_the_base(leg: lw.System) -> None:
+    """Torques along a motion of the drives with the base at rest, against the reduced equations (1e-9 of torques of 1 N m)."""
+    c = leg.follow({"hip": "0.2 rad * sin(3 rad/s * t)", "crank": "0.1 rad/s * t"}, duration=0.2, steps=4)
+    x = leg.named_terms(by="drives")(c)
+    a = np.stack([c["hip.a"], c["crank.a"]], axis=-1)
+    needed = (np.asarray(x.M) @ a[..., None])[..., 0] + np.asarray(x.h)
+    np.testing.assert_allclose(np.stack([c["hip.torque"], c["crank.torque"]], axis=-1), needed, atol=1e-9)
+
+
+def test_a_planar_mechanism_floats_on_a_planar_joint(tmp_path: Path) -> None:
+    path = tmp_path / "flat.yaml"
+    path.write_text(
+        "name: flat\nplane: xy\ngravity: [0, -9.81]\nbodies:\n  ground: {}\n"
+        "  trunk: {points: {H: [0, 0]}, mass: 2, com: [0, 0.1], inertia: 0.02}\n"
+        "  leg: {points: {H: [0, 0], F: [0, -0.3]}, mass: 1, com: [0, -0.1], inertia: 0.01}\n"
+        "joints:\n  base: {type: planar, between: [ground, trunk], at: [0, 0]}\n  hip: {type: revolute, connect: [trunk.H, leg.H]}\n"
+        "drive: {hip: {torque: 0}}\n",
+        encoding="utf-8",
+    )
+    s = lw.load(path).system
+    st = s.assemble(v={"hip": 1.0, "base.x": 0.3})
+    loads = s.inverse(st, {"hip": 1.0})
+    # by hand: 1 rad/s^2 of the leg about the hip takes I + m l^2 = 0.02 N m, its centre (0.1 m below) moves by 0.1 m/s^2 in x
+    assert loads.tau["hip"] == pytest.approx(0.02, abs=1e-13)
+    assert loads.base == pytest.approx({"base.x": 0.1, "base.y": 3 * 9.81 + 0.1, "base.angle": 0.02}, abs=1e-12)
+    assert s.named_terms("leg.F in trunk")(st).J.at("leg.F.x in trunk", "hip") == pytest.approx(0.3)
+    assert s.mobility.freedoms == 4 and s.controllable(st).beside_base
+    assert s.simulate(st, 0.1).checks().certificate.momentum_drift < 1e-9
