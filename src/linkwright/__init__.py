@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from linkwright.drives import force, motor, position, speed, torque, voltage
     from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SimulationError, SingularityError, UsageError
     from linkwright.exchange import to_mjcf, to_pinocchio
-    from linkwright.identification import excitation, identify
+    from linkwright.identification import calibrate, excitation, identify
+    from linkwright.identification.calibration import Calibration
     from linkwright.identification.fourier_excitation import Excitation
     from linkwright.identification.identification import Identification
     from linkwright.mechanism import Mechanism, compile, load, open, study, synthesise
@@ -68,6 +69,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AssemblyError",
     "Bridge",
+    "Calibration",
     "ChannelError",
     "Comparison",
     "Description",
@@ -94,6 +96,7 @@ __all__ = [
     "__version__",
     "actuator",
     "baumgarte",
+    "calibrate",
     "compare",
     "compile",
     "control_law",
@@ -144,6 +147,7 @@ __all__ = [
 _HOME = {
     "Comparison": "design.comparison",
     "Description": "model.description",
+    "Calibration": "identification.calibration",
     "Excitation": "identification.fourier_excitation",
     "Identification": "identification.identification",
     "Mechanism": "mechanism",
@@ -168,7 +172,7 @@ _HOME = {
     "path_distance": "results.measures.grammar",
     "study": "mechanism",
     "synthesise": "mechanism",
-    **dict.fromkeys(("excitation", "identify"), "identification"),
+    **dict.fromkeys(("calibrate", "excitation", "identify"), "identification"),
     **dict.fromkeys(("following", "settling", "simulating", "turning"), "studies.cases"),
     "to_mjcf": "exchange",
     "to_pinocchio": "exchange",

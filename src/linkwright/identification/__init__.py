@@ -1,10 +1,11 @@
-"""Identification of masses, inertias and friction from measured motion and torques, and motions that excite them.
+"""Identification of masses, inertias and friction from measured motion and torques, motions that excite them, calibration of geometry.
 
     tables.py        columns of files, tables and trajectories      measurements.py   filters and derivatives of the drives' motion
     regressor.py     torques as linear functions of the unknowns    base_parameters.py   what the data determines, with names
     fitting.py       weighted and robust least squares, gains       consistency.py    bodies with positive definite pseudo-inertia
     identifying.py   all of it in order                             identification.py its result
     fourier_excitation.py   motions of least condition number
+    calibrating.py   geometry and encoder offsets from poses        observations.py, calibration.py   columns, result
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from linkwright.errors import UsageError, call_explained
 
 if TYPE_CHECKING:
+    from linkwright.identification.calibration import Calibration
     from linkwright.identification.fourier_excitation import Excitation
     from linkwright.identification.identification import Identification
 
@@ -90,3 +92,28 @@ def excitation(
     sought = sought_parameters(mechanism.system, bodies, friction, armature)
     options: dict[str, Any] = {"duration": duration, "harmonics": harmonics, "limits": limits}
     return designed(mechanism.system, sought, **options, tries=tries, evaluations=evaluations, seed=seed)
+
+
+@call_explained
+def calibrate(
+    mechanism: Any,
+    poses: Any,
+    vary: Any,
+    *,
+    offsets: Any = (),
+    noise: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Calibration:
+    """Calibrate geometric numbers and encoder offsets from measured poses: `lw.calibrate(m, "poses.csv", ["*.length"], offsets=True)`.
+
+    poses: a CSV or Parquet file, a pandas table or a dict of arrays, one row a pose. Columns: the position of every drive (`A [deg]`), and
+        at least one more: further encoders by joint, coordinates of points (`tool.P.x [mm]`), distances (`tool.P - ground.Q`), angles of
+        bodies (`rod.angle`; in space the rotation vector `plate.rx`, `.ry`, `.rz`).
+    vary: numbers of the model by name or pattern: parameters, pins of the drawing (`E.x`), lengths (`left.length`), points (`rod.P.x`).
+    offsets: encoders with unknown zero (True: all); the reading is the joint's coordinate plus the offset.
+    noise: standard deviations by column, {"A": "0.01 deg", "tool.P.x": "0.05 mm"}; without them 1e-4 rad or m each, scaled by the residual.
+    """
+    from linkwright.identification.calibrating import calibrate as calibrated
+
+    options: dict[str, Any] = {"vary": vary, "offsets": offsets, "noise": noise, "columns": columns}
+    return calibrated(_description(mechanism, "calibrate"), poses, type(mechanism), **options)

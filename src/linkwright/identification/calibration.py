@@ -1,0 +1,85 @@
+"""Calibrated geometry of a mechanism: numbers and encoder offsets with their deviations, and what the poses do not determine."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwright.model.description import Description
+from linkwright.model.file import reread, rewrite
+
+VISIBLE = 0.05  # share of a direction below which a parameter is not named in it
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Result of `lw.calibrate`: numbers first, then offsets, in SI and radians."""
+
+    parameters: tuple[str, ...]  # numbers of the model
+    offsets: tuple[str, ...]  # encoders
+    values: np.ndarray  # of the numbers, then of the offsets
+    before: np.ndarray
+    covariance: np.ndarray  # of the observable part
+    singular_values: np.ndarray  # of the scaled Jacobian, largest first
+    directions: np.ndarray  # (unobservable, unknowns): what the poses leave open, in scaled units
+    residual: dict[str, float]  # root mean square by column
+    variance: float  # of residuals against the deviations that were given or assumed
+    iterations: int
+    description: Description = field(repr=False)
+    make: Any = field(repr=False, compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.parameters, *(f"offset {n}" for n in self.offsets))
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """Standard deviations of the numbers and offsets, of the part that can be observed."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    @property
+    def values_by_name(self) -> dict[str, float]:
+        return dict(zip(self.names, self.values.tolist(), strict=True))
+
+    @property
+    def unobservable(self) -> tuple[str, ...]:
+        """Combinations that no measured column depends on, in relative units: `0.71 B.x + 0.71 offset A`; they stay as in the model."""
+        return tuple(_combination(row, self.names) for row in self.directions)
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the observable part."""
+        return float(self.singular_values[0] / self.singular_values[len(self.values) - len(self.directions) - 1])
+
+    @property
+    def mechanism(self) -> Any:
+        """Return the mechanism with the calibrated numbers. Offsets belong to the encoders: subtract them from their readings."""
+        return self.make(self._described())
+
+    def save(self, path: str | os.PathLike[str], *, digits: int | None = 12) -> Path:
+        """Write the model's own file with the calibrated numbers in place."""
+        return rewrite(self._described(), path, digits=digits)
+
+    def _described(self) -> Description:
+        return reread(self.description, **dict(zip(self.parameters, self.values.tolist(), strict=False)))
+
+    def __repr__(self) -> str:
+        open_ = f", {len(self.directions)} unobservable" if len(self.directions) else ""
+        return f"<Calibration of {self.description.name!r}: {len(self.values)} unknowns{open_}, condition {self.condition:.3g}>"
+
+    def __str__(self) -> str:
+        rows = zip(self.names, self.before, self.values, self.deviations, strict=True)
+        lines = [f"{new: .9g} +- {s:.2g}  {name} (was {old:.6g})" for name, old, new, s in rows]
+        lines += [f"not observable: {x}" for x in self.unobservable]
+        return "\n".join([repr(self), *lines, "residual (rms, SI): " + ", ".join(f"{n} {x:.3g}" for n, x in self.residual.items())])
+
+
+def _combination(row: np.ndarray, names: tuple[str, ...]) -> str:
+    row = row * np.sign(row[np.argmax(np.abs(row))])
+    terms = [(x, n) for x, n in sorted(zip(row.tolist(), names, strict=True), key=lambda p: -abs(p[0])) if abs(x) > VISIBLE]
+    text = " ".join(f"{'+' if x > 0.0 else '-'} {abs(x):.2g} {n}" for x, n in terms)
+    return text.removeprefix("+ ")
