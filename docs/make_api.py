@@ -42,8 +42,8 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "FastestMotion": ("The result of `m.fastest` ([fastest motion](howto-fastest.md)).", ("FastestMotion",)),
     "Identification": (
-        "Masses, friction and gains from measurements ([identification](identification.md)).",
-        ("identify", "Identification", "excitation", "Excitation"),
+        "Masses, friction, gains and geometry from measurements ([identification](identification.md)).",
+        ("identify", "Identification", "excitation", "Excitation", "calibrate", "Calibration"),
     ),
     "System": ("The result of `lw.compile`: states, equations, kernels. `m.system` is the default one.", ("System",)),
     "State": ("A position with velocities, on the loops.", ("State",)),
