@@ -97,11 +97,11 @@ def test_friction_of_drives_and_passive_joints() -> None:
 def test_friction_by_load_is_iterated() -> None:
     d = lw.load("five-bar").description
     m = lw.Mechanism(replace(d, frictions=(Friction("fA", "A", mu=0.3, radius=0.01),)))
-    c = followed(m, motion(m.system), 25)
+    c = followed(m, motion(m.system), 18)
     found = lw.identify(lw.load("five-bar"), measured(c, 1e-5, 0), friction={"A": "load"})
     i = found.names.index("A.load")
     assert found.rounds > 1
-    assert found.values[i] == pytest.approx(0.003, rel=0.03)  # loads depend on masses that torques do not determine
+    assert found.values[i] == pytest.approx(0.003, rel=0.01)  # loads depend on masses that torques do not determine
 
 
 def test_gains_follow_from_a_body_that_is_known() -> None:

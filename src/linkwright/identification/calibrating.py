@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, degrees_of_freedom, nearest
 from linkwright.identification.calibration import Calibration
-from linkwright.identification.observations import ENCODER, Observation, PoseSet, observations, velocity_directions
+from linkwright.identification.observations import ENCODER, ClosedPoses, Observation, observations, velocity_directions
 from linkwright.identification.tables import measured_table
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
@@ -31,7 +31,7 @@ Vary = Sequence[str] | str
 
 
 @dataclass(frozen=True)
-class _Problem:
+class _CalibrationProblem:
     """Poses and columns, and the kernels with the numbers free."""
 
     system: System
@@ -40,7 +40,7 @@ class _Problem:
     sigma: np.ndarray  # (columns,)
     offsets: Sequence[str]
 
-    def poses(self, x: np.ndarray, q: np.ndarray, p: np.ndarray) -> PoseSet | None:
+    def poses(self, x: np.ndarray, q: np.ndarray, p: np.ndarray) -> ClosedPoses | None:
         """Closed states at these drive coordinates and numbers, near q; None where the loops cannot be closed."""
         s = self.system
         plain, slopes = s.kernel("kinematics"), s.kernel("kinematics", by=("drive", "free"))
@@ -63,9 +63,9 @@ class _Problem:
         points = call(s.kernel("points", by=("q", "free")), q, still)
         poses = call(s.kernel("poses", by=("q", "free")), q)
         along = (velocity_directions(s, q, slope) for slope in (at.q_drive, at.q_free))
-        return PoseSet(x, q, at.q_drive, at.q_free, *along, points, poses)
+        return ClosedPoses(x, q, at.q_drive, at.q_free, *along, points, poses)
 
-    def rows(self, poses: PoseSet, o: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def rows(self, poses: ClosedPoses, o: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Weighted errors (n, columns), and the derivatives of the predictions by x and by (p, o)."""
         n, P = len(poses.x), poses.q_p.shape[2]
         r = np.zeros((n, len(self.seen)))
@@ -103,13 +103,13 @@ def calibrate(
         k = int(np.flatnonzero(~start.ok)[0])
         raise UsageError(f"poses: the model cannot take pose {k} at the measured positions of its drives. Check its row, or leave it out.")
     near = np.asarray(start.near) if start.near is not None and np.size(start.near) else np.zeros((len(x), 0))
-    problem = _Problem(system, near, seen, sigma, chosen)
+    problem = _CalibrationProblem(system, near, seen, sigma, chosen)
     p0, size = (np.array([getattr(f, name) for f in system.free], dtype=float) for name in ("value", "size"))
     return _solved(problem, np.array(x), np.asarray(start.q), p0, np.append(np.abs(size), np.ones(len(chosen))), description, make, noise)
 
 
 def _solved(
-    problem: _Problem, x: np.ndarray, q: np.ndarray, p: np.ndarray, size: np.ndarray, d: Description, make: Any, noise: Any
+    problem: _CalibrationProblem, x: np.ndarray, q: np.ndarray, p: np.ndarray, size: np.ndarray, d: Description, make: Any, noise: Any
 ) -> Calibration:
     """Iterate to the least squares; deviations from the last Jacobian."""
     size = np.where(size > 0.0, size, 1.0)

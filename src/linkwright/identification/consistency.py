@@ -45,8 +45,9 @@ def consistent(columns: Sequence[RegressorColumn], G: np.ndarray, beta: np.ndarr
 
     blocks, others = _blocks(columns)
     model = np.array([c.model for c in columns])
-    size = np.maximum(np.maximum(model[others], 0.0), _sizes(G, covariance)[others])
-    x0 = np.concatenate([*(_logarithms(model[b.at], b) for b in blocks), np.sqrt(np.maximum(model[others], 1e-3 * size))])
+    plain = least_change(model, G, beta)[others]
+    size = np.maximum(np.maximum(model[others], np.abs(plain)), _sizes(G, covariance)[others])
+    x0 = np.concatenate([*(_logarithms(model[b.at], b) for b in blocks), np.sqrt(np.maximum(plain, 1e-3 * size))])
     values, vectors = np.linalg.eigh(covariance)
     whiten = (vectors / np.sqrt(np.maximum(values, values.max() * 1e-24))).T
     widths = np.concatenate([*(_widths(x, b) for x, b in _split(x0, blocks)), np.sqrt(size)])
@@ -64,6 +65,13 @@ def consistent(columns: Sequence[RegressorColumn], G: np.ndarray, beta: np.ndarr
     for pull in [p for p in STAGES if p > prior] + [prior]:  # what the data leave open stays near the model on the way
         x = least_squares(residual, x, jac=jacobian, args=(pull,), method="lm", x_scale=widths, max_nfev=MOST).x
     return _theta(near(x), blocks, others, len(columns))
+
+
+def least_change(model: np.ndarray, G: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    """Return the theta of these base parameters that is nearest to the model, in the model's own sizes; it may be that of no body."""
+    size = np.maximum(np.abs(model), 1e-3 * np.abs(model).max(initial=0.0))
+    size = np.where(size > 0.0, size, 1.0)
+    return model + size * (np.linalg.pinv(G * size) @ (beta - G @ model))
 
 
 def pseudo_inertia(theta: np.ndarray) -> np.ndarray:

@@ -10,18 +10,19 @@ import numpy as np
 
 from linkwright.errors import UsageError, nearest
 from linkwright.identification.base_parameters import BaseParameters, base_parameters
-from linkwright.identification.consistency import consistent
+from linkwright.identification.consistency import consistent as possible
+from linkwright.identification.consistency import least_change
 from linkwright.identification.fitting import fitted
 from linkwright.identification.identification import Identification, identified
 from linkwright.identification.measurements import DriveMeasurements, drive_measurements
-from linkwright.identification.regressor import KINDS, Regressor, Sought, regressor
+from linkwright.identification.regressor import KINDS, Regressor, Sought, need_drives, regressor
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.model.file.units import FORCE, TORQUE
 from linkwright.system.system import System
 
-ROUNDS, SETTLED = 12, 0.01  # of friction by load, whose column depends on the loads it changes; change in standard deviations
+ROUNDS, SETTLED, RELATIVE = 12, 0.1, 1e-3  # of friction by load, whose column depends on its loads: changes over deviations and values
 DEFAULT = ("coulomb", "viscous")
 
 
@@ -58,8 +59,9 @@ def identify(
     while True:
         rounds += 1
         r, base, fit, theta = _round(system, measured, sought, options, consistent, prior)
-        change = np.inf if before is None else np.abs(base.G @ (theta - before)) / np.sqrt(np.diag(fit.covariance))
-        if not by_load or np.max(change) <= SETTLED or rounds == ROUNDS:
+        change = np.inf if before is None else np.abs(base.G @ (theta - before))
+        small = np.maximum(SETTLED * np.sqrt(np.diag(fit.covariance)), RELATIVE * np.abs(fit.values))
+        if not by_load or rounds == ROUNDS or bool((change <= small).all()):
             break
         system, before = System(identified(description, r.columns, theta)[0]), theta
     u, t = (np.concatenate([getattr(x, part) for x in measured]) for part in ("u", "t"))
@@ -74,12 +76,9 @@ def _round(
     base = base_parameters(r.W.reshape(-1, len(r.columns)), r.names)
     signal = np.concatenate([x.u for x in measured])
     fit = fitted(r.W[:, :, list(base.chosen)], r.rest, signal, **options)
-    if positive:
-        theta = consistent(r.columns, base.G, fit.values, fit.covariance, prior)
-    else:  # the least change of the model, in its own sizes
-        size = np.maximum(np.abs(r.model), 1e-3 * np.abs(r.model).max())
-        theta = r.model + size * (np.linalg.pinv(base.G * size) @ (fit.values - base.G @ r.model))
-    return r, base, fit, theta
+    if not positive:
+        return r, base, fit, least_change(r.model, base.G, fit.values)
+    return r, base, fit, possible(r.columns, base.G, fit.values, fit.covariance, prior)
 
 
 def joined(parts: Sequence[Regressor]) -> Regressor:
@@ -88,7 +87,8 @@ def joined(parts: Sequence[Regressor]) -> Regressor:
 
 
 def sought_parameters(system: System, bodies: Any, friction: Any, armature: Any) -> Sought:
-    """Return the unknowns by name; raise UsageError for names that are not there."""
+    """Return the unknowns by name; raise UsageError for names that are not there, and where the drives do not suit."""
+    need_drives(system)
     known = [b.name for b in system.description.moving if b.mass is not None]
     chosen = known if bodies is None else [bodies] if isinstance(bodies, str) else list(bodies)
     for name in chosen:

@@ -25,7 +25,7 @@ TURN = ("rx", "ry", "rz")
 
 
 @dataclass(frozen=True)
-class PoseSet:
+class ClosedPoses:
     """States of all poses on the loops, with derivatives by the drives' coordinates x and the free numbers p."""
 
     x: np.ndarray  # (n, drives)
@@ -62,11 +62,11 @@ class Observation:
     encoder: bool
     dimension: Dimension
     measured: np.ndarray  # (n,), or (n, 3, 3): rotation matrices
-    predict: Callable[[PoseSet], Prediction]
+    predict: Callable[[ClosedPoses], Prediction]
     angle: bool = False  # whole turns do not count
     absolute: bool = False  # `predict` gives the difference to the measurement already
 
-    def error(self, poses: PoseSet) -> Prediction:
+    def error(self, poses: ClosedPoses) -> Prediction:
         value, by_x, by_p = self.predict(poses)
         r = -value if self.absolute else self.measured - value
         return (r + np.pi) % (2.0 * np.pi) - np.pi if self.angle else r, by_x, by_p
@@ -114,8 +114,8 @@ def _observation(system: System, table: MeasuredTable, name: str, points: Sequen
     )
 
 
-def _of_drive(k: int) -> Callable[[PoseSet], Prediction]:
-    def predict(s: PoseSet) -> Prediction:
+def _of_drive(k: int) -> Callable[[ClosedPoses], Prediction]:
+    def predict(s: ClosedPoses) -> Prediction:
         by_x = np.zeros_like(s.x)
         by_x[:, k] = 1.0
         return s.x[:, k], by_x, np.zeros((len(s.x), s.q_p.shape[2]))
@@ -123,19 +123,19 @@ def _of_drive(k: int) -> Callable[[PoseSet], Prediction]:
     return predict
 
 
-def _of_coordinate(k: int) -> Callable[[PoseSet], Prediction]:
+def _of_coordinate(k: int) -> Callable[[ClosedPoses], Prediction]:
     return lambda s: (s.q[:, k], s.q_x[:, k], s.q_p[:, k])
 
 
-def _of_point(k: int, axis: int) -> Callable[[PoseSet], Prediction]:
-    def predict(s: PoseSet) -> Prediction:
+def _of_point(k: int, axis: int) -> Callable[[ClosedPoses], Prediction]:
+    def predict(s: ClosedPoses) -> Prediction:
         return s.points.position[:, k, axis], *s.chained(s.points.position_q[:, k, axis], s.points.position_free[:, k, axis])
 
     return predict
 
 
-def _of_distance(first: int, second: int) -> Callable[[PoseSet], Prediction]:
-    def predict(s: PoseSet) -> Prediction:
+def _of_distance(first: int, second: int) -> Callable[[ClosedPoses], Prediction]:
+    def predict(s: ClosedPoses) -> Prediction:
         gap = s.points.position[:, second] - s.points.position[:, first]
         length = np.linalg.norm(gap, axis=1)
         if not (length > 0.0).all():
@@ -154,7 +154,7 @@ def _angle(R: np.ndarray, R_x: np.ndarray, R_p: np.ndarray) -> Prediction:
     return np.arctan2(s, c), *(c[:, None] * D[:, 1, 0] - s[:, None] * D[:, 0, 0] for D in (R_x, R_p))
 
 
-def _body(s: PoseSet, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _body(s: ClosedPoses, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rotation of a body with its derivatives; of ground constant."""
     if node >= 0:
         return s.poses.R[:, node], *s.chained(s.poses.R_q[:, node], s.poses.R_free[:, node])
@@ -162,17 +162,17 @@ def _body(s: PoseSet, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.tile(np.eye(3), (n, 1, 1)), np.repeat(still, s.q_x.shape[2], 3), np.repeat(still, s.q_p.shape[2], 3)
 
 
-def _of_angle(node: int) -> Callable[[PoseSet], Prediction]:
+def _of_angle(node: int) -> Callable[[ClosedPoses], Prediction]:
     return lambda s: _angle(*_body(s, node))
 
 
-def _of_revolute(system: System, name: str) -> Callable[[PoseSet], Prediction]:
+def _of_revolute(system: System, name: str) -> Callable[[ClosedPoses], Prediction]:
     """Coordinate of a revolute joint that closes a loop."""
     j = system.description.joint(name)
     first, second = system.skel.node(j.first), system.skel.node(j.second)
     F, M = (np.asarray(f.rotation, dtype=float) for f in (j.frame_first, j.frame_second))
 
-    def predict(s: PoseSet) -> Prediction:
+    def predict(s: ClosedPoses) -> Prediction:
         (A, A_x, A_p), (B, B_x, B_p) = _body(s, first), _body(s, second)
 
         def turned(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -192,8 +192,8 @@ def _turned(system: System, table: MeasuredTable, body: str) -> list[Observation
     vectors = np.stack([table.column(f"{body}.{axis}", ANGLE) for axis in TURN], axis=1)
     measured, node = rotations(vectors), system.skel.node(body)
 
-    def of(i: int, j: int) -> Callable[[PoseSet], Prediction]:
-        def predict(s: PoseSet) -> Prediction:
+    def of(i: int, j: int) -> Callable[[ClosedPoses], Prediction]:
+        def predict(s: ClosedPoses) -> Prediction:
             R, R_x, R_p = _body(s, node)
             D, D_x, D_p = (np.einsum("nba,nb...->na...", measured, X) for X in (R, R_x, R_p))
             return 0.5 * (D[:, j, i] - D[:, i, j]), 0.5 * (D_x[:, j, i] - D_x[:, i, j]), 0.5 * (D_p[:, j, i] - D_p[:, i, j])

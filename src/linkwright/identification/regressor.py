@@ -74,8 +74,18 @@ class Regressor:
         return self.W @ np.asarray(theta, dtype=float) + self.rest
 
 
+def need_drives(system: System) -> None:
+    """Raise UsageError unless there are as many drives as degrees of freedom."""
+    drives, freedoms = tuple(system.core.drive_names), system.mobility.freedoms
+    if len(drives) != freedoms:
+        raise UsageError(
+            f"'{system.description.name}' has {degrees_of_freedom(freedoms)} and {len(drives)} drives ({', '.join(drives) or 'none'}): "
+            "torques follow from a motion only where there are as many drives. Name so many in the model."
+        )
+
+
 def regressor(system: System, c: Trajectory, sought: Sought) -> Regressor:
-    """Return the regressor at the samples of a motion; raise UsageError where the drives are not as many as degrees of freedom."""
+    """Return the regressor at the samples of a motion with as many drives as degrees of freedom."""
     x, acceleration = (np.stack([c[f"{name}.{tail}"] for name in system.core.drive_names], axis=1) for tail in ("v", "a"))
     motion = TwistHistory.of(system, c.t, c.q, c.v, x, acceleration, cut_rows(c.skel, c.references))
     loads = {j: np.reshape(c[f"{j}.load"], (len(c), -1)) for j, kinds in sought.friction.items() if "load" in kinds}
@@ -113,12 +123,7 @@ class TwistHistory:
         cls, system: System, t: np.ndarray, q: np.ndarray, v: np.ndarray, speed: np.ndarray, acceleration: np.ndarray, near: np.ndarray
     ) -> TwistHistory:
         """The motion of states on the loops with these speeds and accelerations of the drives; `near`: of cut joints."""
-        drives, freedoms = tuple(system.core.drive_names), system.mobility.freedoms
-        if len(drives) != freedoms:
-            raise UsageError(
-                f"'{system.description.name}' has {degrees_of_freedom(freedoms)} and {len(drives)} drives ({', '.join(drives) or 'none'}): "
-                "torques follow from a motion only where there are as many drives. Name so many in the model."
-            )
+        drives = tuple(system.core.drive_names)
         J, rate = system.kernel("jacobian"), system.kernel("jacobian_rate")
 
         def more(kernel: Any) -> dict[str, Any]:
