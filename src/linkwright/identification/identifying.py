@@ -59,9 +59,9 @@ def identify(
     while True:
         rounds += 1
         r, base, fit, theta = _round(system, measured, sought, options, consistent, prior)
-        change = np.inf if before is None else np.abs(base.G @ (theta - before))
+        change = np.full(len(fit.values), np.inf) if before is None else np.abs(base.G @ (theta - before))
         small = np.maximum(SETTLED * np.sqrt(np.diag(fit.covariance)), RELATIVE * np.abs(fit.values))
-        if not by_load or rounds == ROUNDS or bool((change <= small).all()):
+        if not by_load or rounds == ROUNDS or bool(np.all(change <= small)):
             break
         system, before = System(identified(description, r.columns, theta)[0]), theta
     u, t = (np.concatenate([getattr(x, part) for x in measured]) for part in ("u", "t"))
