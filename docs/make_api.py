@@ -56,7 +56,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "Controllers": (
         "For `simulate(control=...)` ([control](control.md)).",
-        ("pd", "inverse_dynamics", "projected", "hybrid", "lqr", "actuator", "noise"),
+        ("pd", "inverse_dynamics", "projected", "hybrid", "impedance", "lqr", "control_law", "actuator", "noise", "encoder"),
     ),
     "References": (
         "The wanted motion of a controller.",
