@@ -136,6 +136,12 @@ def test_what_is_wrong_is_said() -> None:
         s.casadi(compiled="yes")
     with pytest.raises(UsageError, match=r"functions of s.casadi"):
         f.forward(q, v, "fast")
+    with pytest.raises(UsageError, match="SX and MX cannot be mixed"):
+        f.forward(ca.SX.sym("q", 3), ca.MX.sym("v", 3), tau)
+    with pytest.raises(UsageError, match="positions of all drives; A is missing"):
+        f.kinematics({"B": 1.0})
+    with pytest.raises(UsageError, match=r"no option 'task'. Did you mean 'tasks'"):
+        f.function("operational", task="coupler.P")
     with pytest.raises(UsageError, match="above zero"):
         f.step(q, v, tau, 0.0)
 

@@ -137,6 +137,9 @@ def test_native_functions_have_second_derivatives() -> None:
         return jnp.sum(f.forward(x, v, tau).a ** 2)
 
     cases.same(jax.hessian(total)(q), cases.differences(lambda x: np.asarray(jax.grad(total)(x)), q), cases.SLOPE)
+    f = s.jax()
+    with pytest.raises(UsageError, match=r"s.jax\(native=True\)"):
+        jax.hessian(total)(q)
 
 
 def stretched() -> tuple[lw.System, np.ndarray]:
@@ -222,5 +225,8 @@ def test_what_is_wrong_is_said() -> None:
         f.forward(q, v[:2], tau)
     with pytest.raises(UsageError, match="leading axes of the inputs do not fit"):
         f.forward(np.tile(q, (2, 1)), np.tile(v, (3, 1)), tau)
+    with pytest.raises(UsageError, match="arrays of numbers, not 'fast'"):
+        f.forward(q, v, "fast")
+    assert (np.asarray(f.kinematics(0.9).q) == np.asarray(f.kinematics({"A": 0.9}).q)).all()
     with pytest.raises(UsageError, match="native=True has no status"):
         s.jax(native=True, repair=True)

@@ -104,6 +104,17 @@ class JaxLibrary:
         found = jax.pure_callback(host, (*delivered, status), *(given[x.name] for x in kernel.inputs), vmap_method="broadcast_all")
         return {x.name: y for x, y in zip(kernel.outputs, found, strict=False)}, found[-1]
 
+    def _last(self, call: KernelCall, kernel: Kernel, names: Sequence[str], arrays: Sequence[Any]) -> tuple[dict[str, Any], Any]:
+        """Outputs of a kernel of derivatives, which has none of its own."""
+        import jax
+
+        @jax.custom_jvp
+        def f(*x: Any) -> Any:
+            return self._values(call, kernel, names, x)
+
+        f.defjvp(_refused)
+        return f(*arrays)
+
     def _outputs(self, call: KernelCall, found: dict[str, Any], status: Any) -> Values:
         values = tuple(found[b.name] for b in call.outputs)
         return (*values, status) if self.return_status else values
@@ -125,7 +136,7 @@ class JaxLibrary:
             if not moved:
                 y = f(*primals)
                 return y, tuple(_zeros(x) for x in y)
-            found, status = self._values(call, call.derivative(tuple(moved)), names, primals)
+            found, status = self._last(call, call.derivative(tuple(moved)), names, primals)
             changes: list[Any] = []
             for b in call.outputs:
                 if not call.has_derivative(b.name):
@@ -164,7 +175,7 @@ class JaxLibrary:
             if not by or not given:
                 return tuple(zeros)
             kernel = call.gradient(by, tuple(given))
-            found, _ = self._values(call, kernel, [*names, *(f"{name}_weight" for name in given)], [*values, *given.values()])
+            found, _ = self._last(call, kernel, [*names, *(f"{name}_weight" for name in given)], [*values, *given.values()])
             return tuple(found[f"{column(n)}_gradient"] if n in by else zero for n, zero in zip(names, zeros, strict=True))
 
         f.defvjp(ahead, back, symbolic_zeros=True)
@@ -213,7 +224,10 @@ class JaxLibrary:
     def array(self, x: Any) -> Any:
         import jax.numpy as jnp
 
-        y = jnp.asarray(x)
+        try:
+            y = jnp.asarray(x)
+        except (TypeError, ValueError):
+            raise UsageError(f"functions of s.jax() take arrays of numbers, not {x!r:.60}.") from None
         if not (jnp.issubdtype(y.dtype, jnp.floating) or jnp.issubdtype(y.dtype, jnp.integer)):
             raise UsageError(f"functions of s.jax() take real numbers, not {y.dtype}.")
         return y.astype(jnp.float64)
@@ -245,6 +259,10 @@ class JaxLibrary:
         lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], t.shape[:-1])
         first = tuple(jnp.broadcast_to(x, (*lead, x.shape[-1])) for x in (q, v, t))
         return jax.lax.scan(lambda x, _: (step(*x), None), first, None, length=n)[0]
+
+
+def _refused(*_: Any) -> Any:
+    raise UsageError("kernels have derivatives of first order; s.jax(native=True) has every order, and takes long to compile.")
 
 
 def _zeros(x: Any) -> Any:
