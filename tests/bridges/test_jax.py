@@ -40,10 +40,9 @@ def tools(mode: str = "jacfwd") -> cases.Tools:
 
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "custom call, forward": ("jacfwd", {}),
-    "custom call, transposed": ("jacrev", {}),
-    "custom call, reverse": ("jacrev", {"reverse": True}),
-    "callback": ("jacrev", {"repair": True}),
-    "callback, reverse": ("jacrev", {"repair": True, "reverse": True}),
+    "custom call, reverse": ("jacrev", {}),
+    "callback, forward": ("jacfwd", {"repair": True}),
+    "callback, reverse": ("jacrev", {"repair": True}),
     "operations": ("jacrev", {"native": True}),
 }
 
@@ -93,10 +92,14 @@ def test_vmap_and_leading_axes_agree_with_single_states() -> None:
     by_vmap = jax.vmap(jax.vmap(lambda x, u: f.forward(x, v, u).a), in_axes=(0, None))
     assert (np.asarray(jax.jit(by_vmap)(Q, T)) == wanted).all() and (np.asarray(f.forward(Q, v, T).a) == wanted).all()
 
-    def gradients(g: Any) -> np.ndarray:
-        return np.asarray(jax.vmap(jax.grad(lambda x: jnp.sum(g.forward(x, v, tau).a ** 2)))(Q[0]))
+    def total(x: Any) -> Any:
+        return jnp.sum(f.forward(x, v, tau).a ** 2)
 
-    cases.same(gradients(f), gradients(s.jax(reverse=True)))
+    one = [np.asarray(jax.grad(total)(x)) for x in Q[0]]
+    for gradients in (jax.vmap(jax.grad(total)), jax.vmap(jax.jacfwd(total)), jax.grad(total)):
+        cases.same(gradients(Q[0]), one)
+    pushed = jax.vmap(lambda x: jax.jvp(lambda y: f.forward(y, v, tau).a, (Q[0, 0],), (x,))[1])(np.eye(3))  # only changes are batched
+    cases.same(pushed.T, s.kernel("forward", by="coordinates")(Q[0, 0], v, tau).a_coordinates)
     assert f.forward(np.zeros((0, 3)), v, tau).a.shape == (0, 3)
 
 
@@ -216,7 +219,7 @@ f, one = s.jax(), np.ones(3)
 if sys.argv[2] == "again":
     lw.compile("wiper").jax().forward(one, one, one)  # code at other addresses
 found = jax.jit(jax.grad(lambda q: f.forward(q, one, one).a.sum()))(s.start.q)
-assert (np.asarray(found) == s.kernel("forward", by="coordinates")(s.start.q, one, one).a_coordinates.sum(0)).all()
+assert np.allclose(found, s.kernel("forward", by="coordinates")(s.start.q, one, one).a_coordinates.sum(0), rtol=1e-12)
 """
 
 
