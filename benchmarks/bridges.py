@@ -157,7 +157,9 @@ def main(arguments: Sequence[str]) -> None:
         for row in every_way(x, native):
             base = base or row
             pairs = zip(row[2:], base[2:], strict=True)
-            cells = (f"{y:,.{0 if y >= 100 else 1}f}" + ("" if row is base else f" ({y / z:.1f})") for y, z in pairs)
+            cells = (
+                f"{y:,.{0 if y >= 100 else 1}f}" + ("" if row is base else f" ({y / z:.{1 if y >= 0.1 * z else 2}f})") for y, z in pairs
+            )
             print(f"| {row.way} | {row.first:.2f} | {' | '.join(cells)} |", flush=True)
 
 
