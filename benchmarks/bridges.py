@@ -148,6 +148,12 @@ def every_way(x: Sample, native: bool) -> Iterator[BridgeTiming]:
         yield timed("CasADi, compiled=True", lambda: casadi(x, compiled=True, hessian=False))
 
 
+def cell(y: float, base: float | None) -> str:
+    """Microseconds, and times the base."""
+    ratio = "" if base is None else f" ({y / base:.{1 if y >= 0.1 * base else 2}f})"
+    return f"{y:,.{0 if y >= 100 else 1}f}{ratio}"
+
+
 def main(arguments: Sequence[str]) -> None:
     native = "--native" in arguments
     for model in [x for x in arguments if not x.startswith("-")] or MODELS:
@@ -156,10 +162,7 @@ def main(arguments: Sequence[str]) -> None:
         base = None
         for row in every_way(x, native):
             base = base or row
-            pairs = zip(row[2:], base[2:], strict=True)
-            cells = (
-                f"{y:,.{0 if y >= 100 else 1}f}" + ("" if row is base else f" ({y / z:.{1 if y >= 0.1 * z else 2}f})") for y, z in pairs
-            )
+            cells = (cell(y, None if row is base else z) for y, z in zip(row[2:], base[2:], strict=True))
             print(f"| {row.way} | {row.first:.2f} | {' | '.join(cells)} |", flush=True)
 
 
