@@ -107,10 +107,6 @@ class RobotDraft:
         if stiffness:
             self.springs.append(TorsionSpring(joint, joint, stiffness, free, where=where))
 
-    def stop(self, stop: Stop) -> None:
-        self.stops.append(stop)
-        self.notes.drop("joint limit")
-
     def drive(self, joint: str, where: Source | None = None) -> None:
         """Name a joint as driven, once."""
         if joint not in self.drives and self.joints[joint].type in ONE_COORDINATE:
@@ -180,6 +176,7 @@ class RobotDraft:
             dampers=tuple(self.dampers),
             frictions=tuple(self.frictions),
             springs=tuple(self.springs),
+            stops=tuple(self.stops),
             drives=tuple(self.drives.values()),
         )
         return Imported(d, tuple(self.closing), self.notes.report(), tuple(self.points_only))

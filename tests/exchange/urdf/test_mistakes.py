@@ -92,6 +92,14 @@ def test_mistakes_in_the_file_of_loops(tmp_path: Path, text: str, message: str) 
         lw.load(path)
 
 
+def test_a_file_of_loops_of_another_robot_is_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "r.urdf"
+    path.write_text(robot(tree()))
+    path.with_suffix(".yaml").write_text(LOOP_FILE)
+    m = lw.load(path)
+    assert m.imported is not None and any("r.yaml:1: the YAML file beside names no frame" in x for x in m.imported.warnings)
+
+
 def test_hostile_files_cost_little(tmp_path: Path) -> None:
     """Each is refused in a second of processor time: entities, depth, sizes; nothing outside is opened."""
     bomb = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'

@@ -221,7 +221,7 @@ def _limits(draft: RobotDraft, limit: XmlElement, name: str) -> None:
         return
     ends = [None if abs(x) >= NONE else x for x in (lower, upper)]
     if any(x is not None for x in ends) and lower < upper:
-        draft.stop(Stop(name, name, None, ends[0], ends[1], where=limit.where))
+        draft.stops.append(Stop(name, name, None, ends[0], ends[1], where=limit.where))
 
 
 # -------------------------------------------------------------------- mimic and gears

@@ -10,9 +10,11 @@ from pathlib import Path
 from linkwright import files
 from linkwright.errors import ModelError, nearest
 from linkwright.exchange.draft import RobotDraft
+from linkwright.exchange.notes import ImportNotes
 from linkwright.exchange.poses import HERE, axes_along, times
-from linkwright.exchange.urdf.joints import TreeJoints, child_of
+from linkwright.exchange.urdf.joints import JOINT_TAGS, TreeJoints, child_of
 from linkwright.exchange.urdf.links import origin
+from linkwright.exchange.xml_reading import XmlElement
 from linkwright.model.description import Joint, Placement
 from linkwright.model.file.geometry import columns, cross, rotate, sub, transpose
 from linkwright.model.file.nodes import MOST_BYTES, FileNode, from_text
@@ -59,6 +61,15 @@ def _loop_file(root: FileNode) -> LoopFile:
         raise root.error(f"joint_name has {len(lists['joint_name'])} entries and joint_type {len(types)}; they belong together.")
     motors = tuple(x.string("name_mot") for x in lists["name_mot"] or lists["mot"])
     return LoopFile(tuple(pairs), motors, tuple(zip(lists["joint_name"], types, strict=True)))
+
+
+def of_this_robot(found: LoopFile, robot: XmlElement, notes: ImportNotes) -> LoopFile:
+    """The file of loops, if it names any frame of this robot; one that names none belongs to another robot beside it."""
+    known = {x.get("name") for x in robot.all("link", *JOINT_TAGS)}
+    if found.pairs and not any(x.string("closed_loop") in known for first, second, _ in found.pairs for x in (first, second)):
+        notes.warn(f"{found.pairs[0][0].where}: the YAML file beside names no frame of this robot and is not used")
+        return LoopFile()
+    return found
 
 
 def retype(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:

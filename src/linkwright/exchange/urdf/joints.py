@@ -199,7 +199,7 @@ def _limits(draft: RobotDraft, j: XmlElement, name: str, kind: str) -> None:
     else:
         ends = [None if abs(x) >= UNLIMITED else x for x in (lower, upper)]
         if any(x is not None for x in ends):
-            draft.stop(Stop(name, name, None, ends[0], ends[1], where=limit.where))
+            draft.stops.append(Stop(name, name, None, ends[0], ends[1], where=limit.where))
 
 
 # -------------------------------------------------------------------- mimic
@@ -245,7 +245,8 @@ def starting(draft: RobotDraft, in_limits: bool) -> dict[str, float]:
                 draft.notes.infer(f"joint '{s.joint}' starts at {nearest:g}: zero is outside its limits")
     for _ in draft.couplings:  # a chain of mimics is at most as long as their number
         for c in draft.couplings:
-            at[c.second] = float(c.ratio) * at.get(c.first, 0.0) + float(c.offset or 0.0)
+            more = sum(float(x) * at.get(name, 0.0) for name, x in c.plus)
+            at[c.second] = float(c.ratio) * at.get(c.first, 0.0) + float(c.offset or 0.0) + more
     return {name: x for name, x in at.items() if x != 0.0}
 
 

@@ -16,7 +16,7 @@ from linkwright.exchange.notes import ImportNotes
 from linkwright.exchange.poses import placed
 from linkwright.exchange.shapes import ShapeFiles
 from linkwright.exchange.urdf.drives import read_drives
-from linkwright.exchange.urdf.frames import loop_file, read_frames, retype
+from linkwright.exchange.urdf.frames import loop_file, of_this_robot, read_frames, retype
 from linkwright.exchange.urdf.joints import JOINT_TAGS, close_two_parents, need_known_base, read_joints, read_mimics, starting, tree_of
 from linkwright.exchange.urdf.links import read_links
 from linkwright.exchange.urdf.loops import READERS, read_loops
@@ -41,7 +41,7 @@ def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fi
     read_links(draft, robot, shapes, tree.root if base == "fixed" else None)
     if base == "fixed":
         notes.infer(f"link '{tree.root}', the root, is the ground (base='free' lets it float)")
-    beside = loop_file(place)
+    beside = of_this_robot(loop_file(place), robot, notes)
     read_joints(draft, robot, tree)
     retype(draft, beside, tree)
     read_mimics(draft, robot)
