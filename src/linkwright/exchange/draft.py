@@ -99,13 +99,13 @@ class RobotDraft:
     def resist(self, joint: str, damping: float, friction: float, where: Source | None) -> None:
         """Damping and dry friction of a joint, on each of its coordinates."""
         if damping:
-            self.dampers.append(Damper(joint, damping, joint=joint, where=where))
+            self.dampers.append(Damper(usable(joint), damping, joint=joint, where=where))
         if friction:
-            self.frictions.append(Friction(joint, joint, coulomb=friction, where=where))
+            self.frictions.append(Friction(usable(joint), joint, coulomb=friction, where=where))
 
     def spring(self, joint: str, stiffness: float, free: float, where: Source | None) -> None:
         if stiffness:
-            self.springs.append(TorsionSpring(joint, joint, stiffness, free, where=where))
+            self.springs.append(TorsionSpring(usable(joint), joint, stiffness, free, where=where))
 
     def drive(self, joint: str, where: Source | None = None) -> None:
         """Name a joint as driven, once."""

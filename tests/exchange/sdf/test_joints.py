@@ -77,6 +77,22 @@ def test_springs_damping_and_the_effort_of_a_joint(tmp_path: Path) -> None:
     assert s.forward(st).a[0] == pytest.approx((-2.0 * (0.1 - 0.3) - 0.5 * 0.4) / inertia, rel=1e-14)
 
 
+def test_dampers_springs_and_limits_of_two_axes(tmp_path: Path) -> None:
+    """Each axis of a universal joint has its own: at zero the axes are independent, with inertias about x and y."""
+    first, second = (
+        f"<xyz>{xyz}</xyz><limit><lower>-1</lower><upper>{end}</upper><effort>3</effort></limit>"
+        f"<dynamics><damping>{c}</damping><spring_stiffness>{k}</spring_stiffness></dynamics>"
+        for xyz, end, c, k in (("1 0 0", 1e16, 0.5, 2.0), ("0 1 0", 2, 0.25, 3.0))
+    )
+    text = f'<joint name="u" type="universal"><parent>world</parent><child>a</child><axis>{first}</axis><axis2>{second}</axis2></joint>'
+    m = loaded(tmp_path, sdf(link("a", ">0 0 0 0 0 0", 1.0, 0, 0) + text), gravity=[0, 0, 0])
+    s = m.system
+    st = s.assemble(q={"u.angle1": 0.0, "u.angle2": 0.0}, v={"u.angle1": 0.1, "u.angle2": 0.2})
+    np.testing.assert_allclose(s.forward(st).a, [-0.5 * 0.1 / 0.001, -0.25 * 0.2 / 0.001], rtol=1e-12)
+    ends = {x.joint: (x.lower, x.upper, x.stiffness) for x in m.description.stops}
+    assert ends == {"u.angle1": (-1.0, None, None), "u.angle2": (-1.0, 2.0, None)}
+
+
 def test_models_that_float_or_do_not_move(tmp_path: Path) -> None:
     m = loaded(tmp_path, sdf(FREE_ROCKER))
     assert m.system.mobility.freedoms == 2 + 6 and m.description.joint("base").second == "rocker"

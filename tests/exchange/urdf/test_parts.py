@@ -85,6 +85,34 @@ def test_damping_and_friction(tmp_path: Path) -> None:
     assert a == pytest.approx(-(0.5 * 2.0 + 0.2) / inertia, rel=1e-12)  # far above the friction's speed
 
 
+def test_limits_are_rigid_stops(tmp_path: Path) -> None:
+    limit = '<limit lower="{}" upper="{}" effort="5" velocity="2"/>'
+    for text, ends, start in (
+        (limit.format(-0.5, 1.0), (-0.5, 1.0), 0.0),
+        (limit.format(0.5, 1.0), (0.5, 1.0), 0.5),  # zero is outside
+        (limit.format(-1e31, 1.0), (None, 1.0), 0.0),
+        (limit.format(0, 0), None, 0.0),
+        (limit.format(2, 1), None, 0.0),
+    ):
+        m = loaded(tmp_path, ARM + joint("j", "base", "arm", "0 0 0", text, kind="revolute"), gravity=[0, -9.81, 0])
+        stops = m.description.stops
+        assert [(x.lower, x.upper, x.stiffness) for x in stops] == ([] if ends is None else [(*ends, None)])
+        assert m.system.start["j"] == pytest.approx(start) and m.description.drives[0].limits == (-5.0, 5.0)
+    falling = loaded(tmp_path, ARM + joint("j", "base", "arm", "0 0 0", limit.format(-0.5, 1.0), kind="revolute"), gravity=[0, -9.81, 0])
+    run = falling.simulate(1.0, drive={})
+    assert run["j"].min() == pytest.approx(-0.5, abs=1e-9) and run["j"][-1] == pytest.approx(-0.5, abs=1e-9)
+
+
+def test_couplings_of_sums(tmp_path: Path) -> None:
+    """URDF+: ratio times (j + k) is r, for a rotor on the base that turns with both joints of an arm."""
+    text = ARM + link("hand", 1.0, 0.0, 0.0) + link("rotor", 0.1, 0.0, 0.0) + joint("j", "base", "arm", "0 0 0")
+    text += joint("k", "arm", "hand", "0.4 0 0") + joint("r", "base", "rotor", "0 0 1")
+    coupling = '<coupling name="g"><predecessor link="hand"/><successor link="rotor"/><ratio value="6"/></coupling>'
+    s = loaded(tmp_path, text + coupling).system
+    st = s.assemble(q={"j": 0.1, "k": 0.2})
+    assert s.mobility.freedoms == 2 and st["r"] == pytest.approx(1.8, abs=1e-14)
+
+
 def test_drives(tmp_path: Path) -> None:
     two = ARM + link("hand", 1.0, 0.0, 0.0) + joint("j", "base", "arm", "0 0 0") + joint("k", "arm", "hand", "0.4 0 0")
     rotor = '<drake:rotor_inertia value="1e-4"/><drake:gear_ratio value="50"/>'

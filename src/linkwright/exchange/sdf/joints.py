@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from linkwright.exchange.draft import ONE_COORDINATE, RobotDraft
 from linkwright.exchange.joint_frames import SQUARE, axes, direction, framed
+from linkwright.exchange.names import usable
 from linkwright.exchange.poses import HERE, Placement, axes_along, inverse, times
 from linkwright.exchange.sdf.frames import PoseGraph, link_of
 from linkwright.exchange.sdf.scopes import WORLD, FrameRef, Scope, find
@@ -221,7 +222,7 @@ def _limits(draft: RobotDraft, limit: XmlElement, name: str) -> None:
         return
     ends = [None if abs(x) >= NONE else x for x in (lower, upper)]
     if any(x is not None for x in ends) and lower < upper:
-        draft.stops.append(Stop(name, name, None, ends[0], ends[1], where=limit.where))
+        draft.stops.append(Stop(usable(name), name, None, ends[0], ends[1], where=limit.where))
 
 
 # -------------------------------------------------------------------- mimic and gears
