@@ -63,6 +63,28 @@ CLOSURES = {
     "coupled": '<connect name="C" site1="c1" site2="c2"/><joint name="belt" joint1="E" joint2="A" polycoef="0.1 -2 0 0 0"/>',
 }
 
+COUPLED = """
+<mujoco model="coupled">
+  <compiler angle="radian"/>
+  <default><joint axis="0 0 1" damping="0.1"/><geom type="capsule" size="0.02"/></default>
+  <worldbody>
+    <body name="a"><joint name="A" ref="0.2"/><geom fromto="0 0 0 0.3 0 0" mass="1"/>
+      <body name="b" pos="0.3 0 0"><joint name="B" type="slide" axis="1 0 0" ref="0.1"/><geom fromto="0 0 0 0.3 0.1 0" mass="0.7"/>
+        <body name="c" pos="0.3 0 0"><joint name="C" axis="0 1 0"/><geom fromto="0 0 0 0.2 0 0.1" mass="0.5"/></body></body></body>
+    <body name="d" pos="0 1 0"><joint name="D" ref="-0.3"/><geom fromto="0 0 0 0.1 0.3 0" mass="0.4"/></body>
+  </worldbody>
+  <tendon><fixed name="sum"><joint joint="A" coef="1"/><joint joint="B" coef="-3"/><joint joint="C" coef="0.5"/></fixed>
+    <fixed name="one"><joint joint="D" coef="2"/></fixed></tendon>
+  <equality>{equality}</equality>
+</mujoco>
+"""
+
+COUPLINGS = {
+    "polynomial": '<joint name="k" joint1="D" joint2="A" polycoef="0.1 -0.7 0.4 0.2 -0.1"/>',
+    "tendon": '<tendon name="k" tendon1="sum" polycoef="0.05 0 0 0 0"/>',
+    "two tendons": '<tendon name="k" tendon1="sum" tendon2="one" polycoef="0.05 -1.5 0 0 0"/>',
+}
+
 SPLIT = """
 <mujoco model="split">
   <option gravity="0 -9.81 0"/>

@@ -18,7 +18,7 @@ from linkwright.exchange.mjcf import read_mjcf
 from linkwright.exchange.understanding import understand
 from linkwright.system.system import System
 from tests.exchange.mjcf.against_mujoco import AgainstMujoco, on_loops
-from tests.exchange.mjcf.files import CLOSURES, FOUR_BAR, SPATIAL, SPLIT, TREE, WELDS, written
+from tests.exchange.mjcf.files import CLOSURES, COUPLED, COUPLINGS, FOUR_BAR, SPATIAL, SPLIT, TREE, WELDS, written
 
 
 def both(path: Path, joints: list[str] | None = None) -> tuple[Imported, AgainstMujoco]:
@@ -83,6 +83,20 @@ def test_four_bar(tmp_path: Path, how: str) -> None:
         qpos, qvel = on_loops(check, st)
         assert relative(*check.accelerations(qpos, qvel, rng.normal(size=check.m.nv))) < 1e-9
         assert relative(*check.accelerations(qpos, 0.0 * qvel, rng.normal(size=check.m.nv))) < 1e-11
+
+
+@pytest.mark.parametrize("how", COUPLINGS)
+def test_couplings_of_joints_and_tendons(tmp_path: Path, how: str) -> None:
+    """A polynomial, and sums of three and four joints, all counted from qpos0, where `ref` is not zero."""
+    found, check = both(written(tmp_path, COUPLED.format(equality=COUPLINGS[how])))
+    assert [c.name for c in found.description.couplings] == ["k"]
+    rng = np.random.default_rng(4)
+    st = check.s.assemble({"A": 0.6}, {"A": 1.3, "C": -0.4})
+    qpos, qvel = on_loops(check, st)
+    check.d.qpos[:] = qpos
+    mujoco.mj_forward(check.m, check.d)
+    assert np.abs(check.d.efc_pos[: check.d.ne]).max() < 1e-12  # MuJoCo finds them closed too
+    assert relative(*check.accelerations(qpos, qvel, rng.normal(size=check.m.nv))) < 1e-9
 
 
 @pytest.mark.parametrize("how", WELDS)

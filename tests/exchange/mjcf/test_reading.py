@@ -234,3 +234,17 @@ def test_reading_without_mujoco_says_what_to_install(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(compiling, "import_module", missing)
     refused(tmp_path, FOUR, "pip install 'linkwright[mjcf]'", error=UsageError)
+
+
+def test_lw_load_takes_limits_servos_and_chains(tmp_path: Path) -> None:
+    """A model with everything that a model file must hold: read, written and read again."""
+    actuator = '<actuator><position name="p" joint="knee" kp="20" kv="1" forcerange="-5 5"/></actuator></mujoco>'
+    m = lw.load(written(tmp_path, TREE.replace("</mujoco>", actuator)), p_ctrl=0.3)
+    (drive,) = m.system.description.drives
+    assert str(drive.value) == "20.0*(0.3 - knee) + (-1.0)*knee.v"
+    assert drive.limits == (-5.0, 5.0)
+    (stop,) = m.system.description.stops
+    assert (stop.stiffness, stop.upper) == (None, pytest.approx(np.radians(20)))
+    again = lw.load(m.save(tmp_path / "again.yaml"))
+    assert again.system.M(again.system.start) == pytest.approx(m.system.M(m.system.start), rel=1e-12, abs=1e-12)
+    assert [b.name for b in again.system.description.moving] == ["base", "hip", "shin", "tail", "flap"]

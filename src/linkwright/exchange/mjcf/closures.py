@@ -12,7 +12,7 @@ from linkwright.exchange.mjcf.bodies import pose
 from linkwright.exchange.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.exchange.mjcf.joints import MjcfTree, is_hinge_or_slide, moved
 from linkwright.exchange.mjcf.naming import MjcfNames
-from linkwright.exchange.mjcf.tendons import LineTendon, line_ends, tendon
+from linkwright.exchange.mjcf.tendons import LinearTendon, LineTendon, line_ends, tendon
 from linkwright.exchange.notes import ImportNotes
 from linkwright.exchange.understanding.geometry import placement
 from linkwright.mechanics.kinematics.skeleton import pose_of
@@ -101,7 +101,11 @@ def _coupled(m: Any, e: int, names: MjcfNames, out: Closures, notes: ImportNotes
 
 
 def _hold(tree: MjcfTree, out: Closures, notes: ImportNotes) -> None:
-    """Joints that an equality holds become fixed ones."""
+    """Joints that an equality holds become fixed ones; couplings with such a joint are not read."""
+    gone = {tree.moving[j].name for j in out.held}
+    for coupling in [x for x in out.couplings if gone & set(x.joints)]:
+        out.couplings.remove(coupling)
+        notes.drop("held-joint coupling", coupling.name)
     for j, q in out.held.items():
         joint = tree.moving.pop(j)
         F = pose_of(joint.frame_first)
@@ -112,10 +116,30 @@ def _hold(tree: MjcfTree, out: Closures, notes: ImportNotes) -> None:
 
 
 def _tendons(m: Any, e: int, names: MjcfNames, out: Closures, notes: ImportNotes) -> None:
-    """A tendon of fixed length between two sites is a rod; its length is counted from qpos0."""
+    """A tendon of fixed length between two sites is a rod; sums of joint coordinates are coupled. Lengths are counted from qpos0."""
     one, two, c = int(m.eq_obj1id[e]), int(m.eq_obj2id[e]), [float(x) for x in m.eq_data[e][:5]]
-    found = tendon(m, one)
-    if two < 0 and isinstance(found, LineTendon):
-        out.rods.append(Rod(names.equalities[e], line_ends(m, found, names), float(m.tendon_length0[one]) + c[0]))
+    first, second = tendon(m, one), tendon(m, two) if two >= 0 else LinearTendon(())
+    if two < 0 and isinstance(first, LineTendon):
+        out.rods.append(Rod(names.equalities[e], line_ends(m, first, names), float(m.tendon_length0[one]) + c[0]))
+    elif isinstance(first, LinearTendon) and isinstance(second, LinearTendon) and not any(c[2:] if two >= 0 else ()):
+        factors: dict[int, float] = dict(first.terms)
+        for j, b in second.terms:
+            factors[j] = factors.get(j, 0.0) - c[1] * b
+        _summed(m, names.equalities[e], {j: k for j, k in factors.items() if k}, c[0], names, out)
     else:
         notes.drop("tendon constraint", names.equalities[e])
+
+
+def _summed(m: Any, name: str, factors: dict[int, float], constant: float, names: MjcfNames, out: Closures) -> None:
+    """A sum of coordinates, counted from qpos0, that is constant: solved for the joint with the largest factor."""
+    if not factors:
+        return
+    constant += sum(k * float(m.qpos0[int(m.jnt_qposadr[j])]) for j, k in factors.items())
+    last = max(factors, key=lambda j: abs(factors[j]))
+    own = factors.pop(last)
+    others = [(names.joints[j], -k / own) for j, k in factors.items()]
+    if not others:
+        out.held[last] = constant / own
+        return
+    (first, ratio), *plus = others
+    out.couplings.append(Coupling(name, first, names.joints[last], ratio, constant / own, plus=tuple(plus)))
