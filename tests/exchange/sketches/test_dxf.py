@@ -140,6 +140,44 @@ def test_a_slider_on_its_guide(tmp_path: Path) -> None:
     assert m.turn(steps=72).measure("stroke guide") == pytest.approx(2e-3 * crank, rel=1e-9)  # of a centric slider-crank
 
 
+def test_a_pin_on_a_line_belongs_to_the_link(tmp_path: Path) -> None:
+    """Hoecken's linkage with its coupler as one line: crank 1, ground 2, rocker and both halves of the coupler 2.5. Its point draws a
+    line that is straight over half a turn of the crank."""
+    document, space = new()
+    at = {"A": (0.0, 0.0), "D": (200.0, 0.0), "B": (0.0, 100.0)}
+    middle, half = np.array([100.0, 50.0]), np.hypot(200.0, 100.0) / 2
+    normal = np.array([100.0, 200.0]) / np.hypot(100.0, 200.0)
+    joint = middle + np.sqrt(250.0**2 - half**2) * normal
+    at["C"], at["P"] = tuple(joint), tuple(2 * joint - np.array(at["B"]))
+    for name in "ABCD":
+        space.add_circle(at[name], 6, **on("ground" if name in "AD" else "pins"))
+    space.add_point(at["P"], **on("points"))
+    for a, b in ("AB", "BP", "DC"):
+        space.add_line(at[a], at[b], **on("links"))
+    found = read_sketch(saved(document, tmp_path / "h.dxf"))
+    assert any("on the line of a link, between its vertices" in x for x in found.report.inferred)
+    m = lw.Mechanism(found.imported.description)
+    assert m.system.mobility.freedoms == 1
+    c = m.turn(steps=360)
+    body = next(b.name for b in m.description.bodies if any(p.name == "P" for p in b.points))
+    x, y = c[f"{body}.P.x"], c[f"{body}.P.y"]
+    half_turn = np.cos(c["A"]) < 0.0  # the crank away from the rocker
+    half_turn = half_turn if np.ptp(y[half_turn]) < np.ptp(y[~half_turn]) else ~half_turn
+    length = float(np.ptp(x[half_turn]))
+    assert length == pytest.approx(0.4, rel=0.01) and np.ptp(y[half_turn]) < 0.01 * length  # four cranks, sampled every degree
+
+
+def test_a_lever_with_its_pivot_on_its_line(tmp_path: Path) -> None:
+    document, space = new()
+    for at in ((-100, 0), (0, 0), (150, 0)):
+        space.add_circle(at, 4, **on("pins"))
+    space.add_line((-100, 0), (150, 0), **on("links"))
+    space.add_line((0, 0), (0, -30), **on("ground"))
+    found = read_sketch(saved(document, tmp_path / "l.dxf"))
+    (ground, lever) = found.imported.description.bodies
+    assert len(ground.points) == 1 and len(lever.points) == 3 and len(found.imported.description.joints) == 1
+
+
 def test_loose_ends_are_named(tmp_path: Path) -> None:
     document = wiper()
     space = document.modelspace()

@@ -109,6 +109,7 @@ def linkage_of(sketch: Sketch, *, pins: Any = None, links: Any = None, ground: A
             sketch.source,
         )
     _mark_ground(out, roles, ground)
+    _join_on_lines(out)
     _find_guides(out, roles)
     _find_ground(out)
     _settle(out)
@@ -302,6 +303,29 @@ def _triangle(links: list[SketchLink]) -> tuple[SketchLink, ...] | None:
 
 def _ordered(a: int, b: int) -> tuple[int, int]:
     return (a, b) if a < b else (b, a)
+
+
+def _join_on_lines(out: SketchLinkage) -> None:
+    """Pins that hinge nothing yet and lie on the line of one link, between its vertices, belong to that link."""
+    for i, p in enumerate(out.pins):
+        if _users(out, i) + p.grounded > 1 or (p.marked and _users(out, i)):
+            continue
+        on = [x for x in out.links if i not in x.pins and not x.enclosing and _passes(x, p.at, out.tolerance)]
+        if len(on) == 1:
+            on[0].pins.append(i)
+            out.inferred.append(f"the pin at {out.shown(p.at)} is on the line of a link, between its vertices: it belongs to that link")
+        elif on:
+            out.inferred.append(f"the pin at {out.shown(p.at)} is on the lines of {len(on)} links; give the right one a vertex there")
+    _merge_rigid(out)
+
+
+def _passes(link: SketchLink, at: Place, tolerance: float) -> bool:
+    """True if a line of the link passes through a place."""
+    for s in link.strokes:
+        points = np.vstack([s.points, s.points[:1]]) if s.closed else s.points
+        if from_segment(points, at) <= tolerance:
+            return True
+    return False
 
 
 # -------------------------------------------------------------------- guides and ground
