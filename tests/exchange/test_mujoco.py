@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as xml
 
 import mujoco
@@ -169,6 +170,42 @@ def test_gears_and_couplings_tie_joints() -> None:
         data = at(model, there, st, {"A": 0.7})
         assert np.abs(data.efc_pos).max() < 1e-12
         assert_same_motion(there, st, data, m.system.forward(st, {"A": 0.7}).a)
+
+
+THREE = {
+    "plane": "xy", "gravity": [0, -9.81],
+    "drawing": {"A": [0, 0], "B": [1, 0], "C": [2, 0]},
+    "bodies": {
+        "ground": {"pins": ["A", "B", "C"]},
+        **{f"arm{pin}": {"pins": [pin], "mass": 1, "com": [k + 0.1, 0.05], "inertia": 0.1} for k, pin in enumerate("ABC")},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "coupling",
+    [
+        {"from": "A", "to": "C", "ratio": 0.5, "offset": 0.1, "plus": {"B": -2.0}},
+        {"from": "A", "to": "C", "polynomial": [0.1, 0.5, -0.3, 0.2, 0.1]},
+    ],
+)  # fmt: skip
+def test_couplings_of_several_joints_and_by_polynomials(coupling: dict[str, Any], tmp_path: Path) -> None:
+    """A fixed tendon that keeps its length, and MuJoCo's own polynomial; read again they are the same couplings.
+
+    MuJoCo leaves out the rate of a polynomial's slope, so it is compared at rest.
+    """
+    m = lw.load({**THREE, "couplings": {"c": coupling}})
+    model, there = read(m)
+    given = {"A": 0.4, "B": 0.3}
+    st = m.system.assemble(q=given, v={"A": 2.0, "B": -1.0})
+    here = st if "plus" in coupling else m.system.state(st.q)
+    data = at(model, there, here, {"A": 0.7})
+    assert np.abs(data.efc_pos).max() < 1e-12
+    assert_same_motion(there, here, data, m.system.forward(here, {"A": 0.7}).a)
+    copy = lw.load(m.export(tmp_path / "three.xml"))
+    again = copy.system.assemble(q=given, v={"A": 2.0, "B": -1.0})
+    for name in "ABC":
+        assert copy.system.forward(again, {"A": 0.7})[name] == pytest.approx(m.system.forward(st, {"A": 0.7})[name], abs=1e-9)
 
 
 def test_a_simulated_second_stays_with_energy() -> None:

@@ -210,9 +210,14 @@ def _tendons(root: xml.Element, system: System, forces: MujocoForces) -> None:
     ranges = {name: {"range": numbers(x)} for name, x in forces.ranges.items()}
     lines: list[tuple[str, Any, dict[str, str]]] = [(x.name, x.between, ranges.get(x.name, {})) for x in (*d.rods, *d.cylinders)]
     lines += forces.tendons
-    if not lines:
+    sums = [c for c in d.couplings if c.plus]
+    if not lines and not sums:
         return
     section = xml.SubElement(root, "tendon")
+    for c in sums:  # q_second - ratio q_first - sum of c q
+        e = xml.SubElement(section, "fixed", name=f"tie:{c.name}")
+        for joint, factor in ((c.second, 1.0), (c.first, -float(c.ratio)), *((name, -float(x)) for name, x in c.plus)):
+            xml.SubElement(e, "joint", joint=_only(system, joint, c.name), coef=numbers([factor]))
     for name, ends, acts in lines:
         e = xml.SubElement(section, "spatial", {"name": name, **acts})
         for body, point in ends:
@@ -236,9 +241,12 @@ def _equalities(root: xml.Element, system: System) -> None:
     for c in d.couplings:
         law = CouplingConstraint.of(system.skel, c).law
         terms = law.coefficients if isinstance(law, Polynomial) else law(0.0)[:2] if isinstance(law, Line) else ()
-        if c.plus or not 0 < len(terms) <= MOST_TERMS:
-            law_text = "several joints" if c.plus else "a table" if not terms else f"a polynomial of degree {len(terms) - 1}"
+        if not 0 < len(terms) <= MOST_TERMS or (c.plus and not isinstance(law, Line)):
+            law_text = "a table" if not terms else f"a polynomial of degree {len(terms) - 1}{' and more joints' if c.plus else ''}"
             raise UsageError(f"MuJoCo ties two joints by a polynomial of degree 4, not by {law_text} as the coupling '{c.name}' does.")
+        if c.plus:
+            xml.SubElement(section, "tendon", name=c.name, tendon1=f"tie:{c.name}", polycoef=numbers((terms[0], 0, 0, 0, 0)))
+            continue
         _tie(section, c.name, _only(system, c.second, c.name), _only(system, c.first, c.name), *terms)
     for g in d.gears:
         mesh = GearConstraint.of(system.skel, g)  # sign r q_first + factor q_second = offset

@@ -166,6 +166,8 @@ def _stop(out: MujocoForces, system: System, s: model.Stop) -> str:
         out.ranges[name] = (max(lower, before[0]), min(upper, before[1]))
     if s.stiffness is not None:
         out.lost.append(Loss(s.name, "the stiffness of a stop: there it is a limit, as stiff as MuJoCo's limits are"))
+    elif float(s.restitution):
+        out.lost.append(Loss(s.name, "the rebound from a stop"))
     return ""
 
 

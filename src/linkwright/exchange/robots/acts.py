@@ -64,6 +64,8 @@ def collected(robot: Robot, *, names_drives: bool) -> Acts:
             out.lose(friction.name, "friction by the load of the joint")
     for stop in d.stops:
         _in_joint(out, stop.name, stop.joint, lambda a, j, s=stop: _stop(a, j, s))
+        if float(stop.restitution):
+            out.lose(stop.name, "the rebound from a stop")
     for j in d.joints:
         if j.armature:
             _in_joint(out, j.name, j.name, lambda a, _, x=j: _add(a, "armature", x.armature))
