@@ -190,6 +190,15 @@ def test_loose_ends_are_named(tmp_path: Path) -> None:
     assert any("ends at (1200, 100) mm without a pin" in x for x in found.report.inferred)
 
 
+def test_long_lists_are_shortened(tmp_path: Path) -> None:
+    document = wiper()
+    for k in range(40):
+        document.modelspace().add_line((300, 100 + 3 * k), (400, 100 + 3 * k), **on("links"))
+    found = read_sketch(saved(document, tmp_path / "w.dxf"))
+    assert len(found.report.dropped) == 21 and found.report.dropped[-1] == "20 more of the kind"
+    same_motion(found)
+
+
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
     document, space = new()
     space.add_line((0, 0), (1, 1), **on("links"))

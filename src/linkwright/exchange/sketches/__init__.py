@@ -26,6 +26,7 @@ from linkwright.exchange.sketches.writing import chosen_drive, model_text
 from linkwright.model import file as modelfile
 
 ENDINGS = files.SKETCHES
+MOST_SENTENCES = 20  # of a list in the report and in the file
 NO_MASSES = "no masses: a drawing has none; without them there is motion, but no torques and loads"
 
 
@@ -56,10 +57,17 @@ def read_sketch(
         raise ModelError("everything in the drawing is at one point.", Source(sketch.file))
     out = linkage_of(sketch, tolerance=_length(tolerance), **layers)
     name_everything(out)
+    out.inferred, out.dropped = _shortened(out.inferred), _shortened(out.dropped)
     text = model_text(out, name or usable(place.stem) or "sketch")
     description = modelfile.read_text(text, f"model of {place.name}")
     report = _report(out)
     return SketchModel(text, replace(report, warnings=(NO_MASSES,)), Imported(description, (), report, text=files.signed(text)))
+
+
+def _shortened(sentences: list[str]) -> list[str]:
+    """The first sentences, and how many more there are."""
+    more = len(sentences) - MOST_SENTENCES
+    return sentences if more < 2 else [*sentences[:MOST_SENTENCES], f"{more} more of the kind"]
 
 
 def _length(given: Any) -> float | None:
