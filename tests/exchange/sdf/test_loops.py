@@ -100,3 +100,13 @@ def test_includes_outside_and_in_circles_are_refused(tmp_path: Path) -> None:
     (inner / "part" / "part.sdf").write_text(sdf("<include><uri>../m.sdf</uri></include>", name="part"))
     with pytest.raises(lw.LinkwrightError, match=r"part\.sdf:4: <include>: '../m.sdf' includes itself"):
         lw.load(path)
+
+
+def test_includes_that_multiply_are_refused(tmp_path: Path) -> None:
+    """Twenty files, each including the next one twice, are a million models: refused by their bytes, in seconds."""
+    for i in range(18):
+        inner = "".join(f"<include><uri>m{i + 1}.sdf</uri><name>x{k}</name></include>\n" for k in "ab")
+        (tmp_path / f"m{i}.sdf").write_text(sdf(inner + " " * 20_000, name=f"m{i}"))
+    (tmp_path / "m18.sdf").write_text(sdf('<link name="l"/>'))
+    with pytest.raises(lw.LinkwrightError, match="bring more than 20 MB"):
+        lw.load(tmp_path / "m0.sdf")

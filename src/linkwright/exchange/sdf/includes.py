@@ -14,7 +14,7 @@ from linkwright.exchange.folders import Folders
 from linkwright.exchange.poses import inverse
 from linkwright.exchange.sdf.frames import PoseGraph
 from linkwright.exchange.sdf.scopes import MODEL, Scope, find, scope_of
-from linkwright.exchange.xml_reading import XmlElement, read_xml
+from linkwright.exchange.xml_reading import MOST_BYTES, XmlElement, read_xml
 from linkwright.numerics.spatial import rotation_quaternion
 
 DEEPEST = 20  # includes inside includes
@@ -29,7 +29,7 @@ class Includer:
     def __init__(self, folders: Folders, path: Path):
         self.folders = folders
         self.opened = (Path(os.path.realpath(path)),)
-        self.count = 0
+        self.size = 0  # bytes of all files that were included
 
     def expanded(self, element: XmlElement, folders: Folders | None = None, opened: tuple[Path, ...] | None = None) -> XmlElement:
         """An element with all includes in it replaced by what they include."""
@@ -51,9 +51,10 @@ class Includer:
             raise include.error(f"'{uri}' is not found: {folders.find(uri)[1]}. Give the folder that holds it: folders=[...].")
         if found in opened:
             raise include.error(f"'{uri}' includes itself, by way of {found.name}.")
-        self.count += 1
-        if len(opened) >= DEEPEST or self.count > 1000:
-            raise include.error("too many includes; such a file is not read.")
+        self.size += found.stat().st_size
+        if len(opened) >= DEEPEST or self.size > MOST_BYTES:
+            most = f"{DEEPEST} deep, or bring more than {MOST_BYTES / 1e6:g} MB"
+            raise include.error(f"includes nest more than {most}; such a file is not read.")
         root = read_xml(found, ("sdf",))
         models = root.all("model")
         if not models and root.all(*UNUSED):
