@@ -168,6 +168,27 @@ def test_a_missing_mesh_that_gives_the_mass_leaves_a_body_without_one(tmp_path: 
     assert found.report.warnings[0].startswith("the mass of b lacks that of meshes which are missing (tet): name their folder")
 
 
+def test_a_damaged_mesh_is_named_and_left_out_of_the_masses(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "tet.stl").write_bytes(bytes(80) + struct.pack("<I", 9) + b"cut off")
+    found = read_mjcf(written(tmp_path, MESH.format(inertial="")))
+    assert found.description.body("b").mass == 0.0
+    assert found.report.warnings[0].startswith("the mesh parts/tet.stl cannot be read: ")
+
+
+def test_meshes_of_included_files_may_lie_beside_these(tmp_path: Path) -> None:
+    """MuJoCo looks in the folder of the model first, then in that of the file which names the mesh."""
+    (tmp_path / "arm" / "geometry").mkdir(parents=True)
+    stl(tmp_path / "arm" / "geometry" / "tet.stl", OFFSET)
+    written(tmp_path / "arm", '<mujocoinclude><mesh name="tet" file="geometry/tet.stl"/></mujocoinclude>', "assets.xml")
+    body = '<body name="b"><joint/><geom type="mesh" mesh="tet"/></body>'
+    text = f'<mujoco><asset><include file="arm/assets.xml"/></asset><worldbody>{body}</worldbody></mujoco>'
+    path = written(tmp_path, text)
+    found = read_mjcf(path).description.body("b")
+    assert found.mass == pytest.approx(mujoco.MjModel.from_xml_path(str(path)).body("b").mass[0], rel=1e-12)
+    assert found.visuals[0].file == "arm/geometry/tet.stl"
+
+
 def test_primitives_are_drawn_and_collision_shapes_only_where_nothing_else_is(tmp_path: Path) -> None:
     geoms = (
         '<geom type="box" size="1 2 3" rgba="0 0 1 1" contype="0" conaffinity="0"/>'

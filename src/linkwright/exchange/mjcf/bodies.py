@@ -30,7 +30,7 @@ class MeshPaths:
         self.missing: dict[str, list[str]] = {}
 
     def of(self, mesh: MeshFile, body: str) -> str | None:
-        path, why = mesh.folders.find(mesh.path)
+        path, why = mesh.find()
         if path is None:
             self.missing.setdefault(why, []).append(f"{mesh.path} of {body}")
             return None

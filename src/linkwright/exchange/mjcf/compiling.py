@@ -21,7 +21,7 @@ from linkwright.errors import ModelError, Source, UsageError, listing
 from linkwright.exchange.mjcf.text import MeshFile, MjcfText
 from linkwright.exchange.notes import ImportNotes
 
-EDGE = 0.1  # m: of the tetrahedron in place of a mesh
+EDGES = (0.1, 0.1, 0.4)  # m: of the tetrahedron in place of a mesh; slender, so that a capsule fits around it
 MOST_BYTES = 100_000_000  # of a mesh from which an inertia is computed
 LEAST = 1e-6  # kg and kg m^2 of a body whose mesh is missing, while it is compiled
 LARGEST = 1e12  # of a number that is used
@@ -81,17 +81,21 @@ def _warnings_as_notes(mj: Any, notes: ImportNotes) -> Generator[None]:
         mj.set_mju_user_warning(before)
 
 
-def _compiled(mj: Any, text: MjcfText, notes: ImportNotes) -> CompiledMjcf:
+def _compiled(mj: Any, text: MjcfText, notes: ImportNotes, damaged: frozenset[str] = frozenset()) -> CompiledMjcf:
+    """Compile a text without the meshes in `damaged`; where it fails, those that fail by themselves are left out once."""
     try:
         spec = mj.MjSpec.from_string(text.text, assets=dict(text.models)) if text.models else mj.MjSpec.from_string(text.text)
     except (ValueError, RuntimeError) as problem:
         raise _refused(problem, text) from None
     named = {mesh.name: text.meshes.get(mesh.file) for mesh in spec.meshes}
-    unweighed = _with_placeholders(mj, spec, text, notes)
+    unweighed = _with_placeholders(mj, spec, text, notes, damaged)
     try:
         model = spec.compile()
     except (ValueError, RuntimeError) as problem:
-        raise _refused(problem, text) from None
+        found = frozenset() if damaged else _damaged(mj, spec, notes, text)
+        if not found:
+            raise _refused(problem, text) from None
+        return _compiled(mj, text, notes, found)
     _finite(model, text)
     meshes = tuple(named.get(model.mesh(i).name) for i in range(model.nmesh))
     return CompiledMjcf(spec, model, text, meshes, frozenset(unweighed))
@@ -109,7 +113,25 @@ def _refused(problem: Exception, text: MjcfText) -> ModelError:
 # -------------------------------------------------------------------- meshes
 
 
-def _with_placeholders(mj: Any, spec: Any, text: MjcfText, notes: ImportNotes) -> list[str]:
+def _damaged(mj: Any, spec: Any, notes: ImportNotes, text: MjcfText) -> frozenset[str]:
+    """Meshes handed over that MuJoCo cannot read even by themselves."""
+    out = []
+    for handed, content in spec.assets.items():
+        if handed not in text.meshes:
+            continue
+        alone = mj.MjSpec()
+        alone.assets[handed] = content
+        alone.add_mesh(name="mesh", file=handed)
+        alone.worldbody.add_geom(type=mj.mjtGeom.mjGEOM_MESH, meshname="mesh")
+        try:
+            alone.compile()
+        except (ValueError, RuntimeError) as problem:
+            out.append(handed)
+            notes.warn(f"the mesh {text.meshes[handed].path} cannot be read: {' '.join(str(problem).split()).removeprefix('Error: ')}")
+    return frozenset(out)
+
+
+def _with_placeholders(mj: Any, spec: Any, text: MjcfText, notes: ImportNotes, damaged: frozenset[str]) -> list[str]:
     """Replace meshes that give no inertia, and hand over the others; names of bodies that lose their mass by missing meshes."""
     weighing = _weighing(mj, spec)
     missing: set[str] = set()
@@ -118,11 +140,12 @@ def _with_placeholders(mj: Any, spec: Any, text: MjcfText, notes: ImportNotes) -
         if source is None:
             continue  # vertices are in the text
         handed = mesh.file
-        content = _content(source) if mesh.name in weighing else None
+        content = _content(source) if mesh.name in weighing and handed not in damaged else None
         if content is None:
             missing |= {mesh.name} & weighing
             mesh.file, mesh.content_type = "", ""
-            mesh.uservert, mesh.userface = _placeholder(mesh.scale), []
+            mesh.uservert, mesh.userface, mesh.usernormal = _placeholder(mesh.scale), [], []
+            mesh.usertexcoord, mesh.userfacenormal, mesh.userfacetexcoord = [], [], []
         else:
             spec.assets[handed] = content
     if not missing:
@@ -132,7 +155,7 @@ def _with_placeholders(mj: Any, spec: Any, text: MjcfText, notes: ImportNotes) -
 
 def _placeholder(scale: Any) -> list[float]:
     """Corners of a tetrahedron that has its size after scaling."""
-    x, y, z = (EDGE / value if value else EDGE for value in np.asarray(scale, float))
+    x, y, z = (edge / value if value else edge for edge, value in zip(EDGES, np.asarray(scale, float), strict=True))
     return [0.0, 0.0, 0.0, x, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, z]
 
 
@@ -147,7 +170,7 @@ def _weighing(mj: Any, spec: Any) -> set[str]:
 
 
 def _content(mesh: MeshFile) -> bytes | None:
-    path, _ = mesh.folders.find(mesh.path)
+    path, _ = mesh.find()
     return None if path is None else files.read_regular(path, MOST_BYTES, "a mesh of that size is not read")
 
 
@@ -161,7 +184,7 @@ def _without_mass(mj: Any, spec: Any, missing: set[str], notes: ImportNotes) -> 
             continue
         for g in geoms:
             g.mass = 0.0
-        others = [g for g in body.geoms if g.meshname not in missing and g.mass != 0.0]
+        others = [g for g in body.geoms if g.meshname not in missing and g.mass != 0.0 and g.density != 0.0]
         lighter.append(body.name or "a body without a name")
         if not others and body.name != "world":
             body.explicitinertial = True

@@ -32,11 +32,19 @@ FOLDERS_OF_ASSETS = ("meshdir", "texturedir", "assetdir", "strippath", "fusestat
 
 @dataclass(frozen=True)
 class MeshFile:
-    """A mesh as a file names it, and the folders in which it is looked for."""
+    """A mesh as a file names it: `path` from the folder of the model, with its meshdir, or `name` beside the file that names it."""
 
     path: str
+    name: str
     folders: Folders
     where: Source
+
+    def find(self) -> tuple[Path | None, str]:
+        """The file, or None with the reason."""
+        found, why = self.folders.find(self.path)
+        if found is None:
+            found, _ = self.folders.beside(Path(os.path.realpath(self.where.file))).find(self.name)
+        return found, why
 
 
 @dataclass
@@ -180,7 +188,7 @@ class _TextWriter:
         handed = f"mesh_{len(self.out.meshes)}{ending.lower()}"
         path = os.path.basename(name) if self.strip else name
         path = path if os.path.isabs(path) or not self.meshdir else os.path.join(self.meshdir, path)
-        self.out.meshes[handed] = MeshFile(path, self.folders, e.where)
+        self.out.meshes[handed] = MeshFile(path, name, self.folders, e.where)
         attributes["file"] = handed
         return attributes
 
