@@ -40,17 +40,22 @@ def _closed(d: Description, closing: tuple[str, ...]) -> Description:
     system = System(d, list(closing))
     drawn = system.skel.start_coordinates
     q = np.concatenate([drawn[node.joint.name] for node in system.tree.nodes]) if system.tree.nodes else np.zeros(0)
-    state = _nearest(system, system.state(q))
+    state = _nearest(system, _at(system, q))
     poses = {node.body: system.pose(state, node.body) for node in system.tree.nodes}
     bodies = [replace(b, start=placement(poses[b.name])) if b.name in poses else b for b in d.bodies]
     return replace(d, bodies=tuple(bodies))
+
+
+def _at(system: System, q: np.ndarray) -> State:
+    """A state at rest, its loops open or not."""
+    return State(system.skel, q, np.zeros(system.tree.nv), system.skel.start_coordinates, 0.0)
 
 
 def _nearest(system: System, drawn: State) -> State:
     """The state from the drawn one down the residuals; from states beside it where that does not close the loops."""
     rng, best, least = np.random.default_rng(0), drawn, np.inf
     for spread in SPREADS:
-        begin = drawn if not spread else system.state(system.displaced(drawn, spread * rng.normal(size=system.tree.nv)))
+        begin = drawn if not spread else _at(system, system.displaced(drawn, spread * rng.normal(size=system.tree.nv)))
         found, left = _descended(system, begin)
         if left < least:
             best, least = found, left
@@ -68,7 +73,7 @@ def _descended(system: System, state: State) -> tuple[State, float]:
         J = system.J(state)
         step = -np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), J.T @ phi)
         length = float(np.abs(step).max(initial=0.0))
-        trial = system.state(system.displaced(state, step * min(1.0, LONGEST / max(length, 1e-300))))
+        trial = _at(system, system.displaced(state, step * min(1.0, LONGEST / max(length, 1e-300))))
         after = system.phi(trial)
         if after @ after < phi @ phi:
             state, phi, damping = trial, after, max(0.1 * damping, 1e-12)
