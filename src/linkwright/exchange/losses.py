@@ -31,7 +31,11 @@ class LossWarning(UserWarning):
 
     def __init__(self, writer: str, model: str, lost: Iterable[Loss], advice: str = ""):
         self.writer, self.model, self.lost = writer, model, tuple(lost)
-        super().__init__(f"{writer}: '{model}' loses {'; '.join(str(x) for x in self.lost)}.{' ' if advice else ''}{advice}")
+        names: dict[str, list[str]] = {}
+        for x in self.lost:
+            names.setdefault(x.why, []).append(x.name)
+        text = "; ".join(f"{', '.join(some)} ({why})" for why, some in names.items())
+        super().__init__(f"{writer}: '{model}' loses {text}.{' ' if advice else ''}{advice}")
 
 
 def warn(writer: str, model: str, lost: Iterable[Loss], advice: str = "") -> None:
