@@ -189,6 +189,24 @@ def test_meshes_of_included_files_may_lie_beside_these(tmp_path: Path) -> None:
     assert found.visuals[0].file == "arm/geometry/tet.stl"
 
 
+def test_attached_models(tmp_path: Path) -> None:
+    """A model in a folder of its own, attached twice, with a mesh that gives its inertia."""
+    (tmp_path / "arm" / "parts").mkdir(parents=True)
+    stl(tmp_path / "arm" / "parts" / "tet.stl", OFFSET)
+    written(tmp_path / "arm", MESH.format(inertial=""), "arm.xml")
+    attached = "".join(
+        f'<frame pos="{x} 0 0"><attach model="arm" body="b" prefix="{name}_"/></frame>' for x, name in ((0, "left"), (1, "right"))
+    )
+    text = f'<mujoco><asset><model name="arm" file="arm/arm.xml"/></asset><worldbody>{attached}</worldbody></mujoco>'
+    path = written(tmp_path, text)
+    found, model = read_mjcf(path).description, mujoco.MjModel.from_xml_path(str(path))
+    for name in ("left_b", "right_b"):
+        assert found.body(name).mass == pytest.approx(model.body(name).mass[0], rel=1e-12)
+        assert found.body(name).visuals[0].file == "arm/parts/tet.stl"
+    refused(tmp_path, text.replace("arm/arm.xml", "../arm.xml"), "is not attached")
+    refused(tmp_path, text.replace("arm/arm.xml", "model.xml"), "more than 20 models are attached")
+
+
 def test_primitives_are_drawn_and_collision_shapes_only_where_nothing_else_is(tmp_path: Path) -> None:
     geoms = (
         '<geom type="box" size="1 2 3" rgba="0 0 1 1" contype="0" conaffinity="0"/>'

@@ -84,7 +84,7 @@ def _warnings_as_notes(mj: Any, notes: ImportNotes) -> Generator[None]:
 def _compiled(mj: Any, text: MjcfText, notes: ImportNotes, damaged: frozenset[str] = frozenset()) -> CompiledMjcf:
     """Compile a text without the meshes in `damaged`; where it fails, those that fail by themselves are left out once."""
     try:
-        spec = mj.MjSpec.from_string(text.text, assets=dict(text.models)) if text.models else mj.MjSpec.from_string(text.text)
+        spec = mj.MjSpec.from_string(text.text, include=dict(text.models)) if text.models else mj.MjSpec.from_string(text.text)
     except (ValueError, RuntimeError) as problem:
         raise _refused(problem, text) from None
     named = {mesh.name: text.meshes.get(mesh.file) for mesh in spec.meshes}
