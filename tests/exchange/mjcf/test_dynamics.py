@@ -135,3 +135,13 @@ def test_spatial_loop_with_ball_joints(tmp_path: Path) -> None:
     st = check.s.assemble({"A": 0.2}, {"A": 1.1})
     qpos, qvel = on_loops(check, st)
     assert relative(*check.accelerations(qpos, qvel, rng.normal(size=check.m.nv))) < 1e-9
+
+
+def test_armature_and_damping_of_actuators(tmp_path: Path) -> None:
+    """They act on the joint times the gear squared, and stay where the actuator is off."""
+    more = '<actuator><motor name="m" joint="A" gear="3" armature="0.02" damping="0.5"/></actuator></mujoco>'
+    _, check = both(written(tmp_path, FOUR_BAR.format(equality=CLOSURES["connect sites"]).replace("</mujoco>", more)))
+    st = check.s.assemble({"A": 0.1}, {"A": 2.0})
+    qpos, qvel = on_loops(check, st)
+    assert relative(*check.mass_matrices(qpos)) < 1e-12
+    assert relative(*check.accelerations(qpos, qvel, np.array([0.7, 0.0, -0.3, 0.1]))) < 1e-9

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from linkwright.exchange.mjcf.compiling import CompiledMjcf, mujoco
-from linkwright.exchange.mjcf.joints import MjcfTree, is_hinge_or_slide
+from linkwright.exchange.mjcf.joints import MjcfTree
 from linkwright.exchange.mjcf.naming import IDENTIFIER, MjcfNames
 from linkwright.exchange.mjcf.steady import steady
-from linkwright.exchange.mjcf.tendons import LinearTendon, tendon
+from linkwright.exchange.mjcf.tendons import transmission
 from linkwright.exchange.notes import ImportNotes
 from linkwright.model.description import CoilSpring, Cylinder, Drive, Load
 from linkwright.model.expressions import variable
@@ -64,7 +64,7 @@ def acting_joints(there: CompiledMjcf) -> set[int]:
     """Joints that laws of servos read: their names must be usable in expressions."""
     out: set[int] = set()
     for a in range(len(there.model.actuator_trntype)):
-        terms = _terms(there.model, a)
+        terms = transmission(there.model, a)
         if terms and (len(terms) > 1 or np.any(there.model.actuator_biasprm[a]) or np.any(there.model.actuator_gainprm[a][1:3])):
             out |= {j for j, _ in terms}
     return out
@@ -107,23 +107,13 @@ def _replaced(drive: Drive, where: Any) -> Drive:
 # -------------------------------------------------------------------- what an actuator is
 
 
-def _terms(m: Any, a: int) -> tuple[tuple[int, float], ...]:
-    """Joints on which an actuator acts, with coefficients; none for those at sites and of kinds without a counterpart."""
-    kinds = mujoco().mjtTrn
-    kind, target = int(m.actuator_trntype[a]), int(m.actuator_trnid[a][0])
-    if kind in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT):
-        return ((target, 1.0),) if is_hinge_or_slide(m, target) else ()
-    found = tendon(m, target) if kind == kinds.mjTRN_TENDON else None
-    return found.terms if isinstance(found, LinearTendon) else ()
-
-
 def _actuator(m: Any, a: int, name: str, control: np.ndarray, notes: ImportNotes) -> MjcfActuator | None:
     mj = mujoco()
     gains, biases, dynamics = mj.mjtGain, mj.mjtBias, mj.mjtDyn
     kind = int(m.actuator_gaintype[a]), int(m.actuator_biastype[a]), int(m.actuator_dyntype[a])
     simple = kind[0] in (gains.mjGAIN_FIXED, gains.mjGAIN_AFFINE) and kind[1] in (biases.mjBIAS_NONE, biases.mjBIAS_AFFINE)
     filters = (dynamics.mjDYN_INTEGRATOR, dynamics.mjDYN_FILTER, dynamics.mjDYN_FILTEREXACT)
-    terms = _terms(m, a)
+    terms = transmission(m, a)
     at_site = int(m.actuator_trntype[a]) == mj.mjtTrn.mjTRN_SITE and int(m.actuator_trnid[a][1]) < 0
     if not simple or kind[2] not in (dynamics.mjDYN_NONE, *filters) or (not terms and not at_site):
         notes.drop("unsupported actuator", name)

@@ -10,6 +10,7 @@ import numpy as np
 from linkwright.exchange.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.exchange.mjcf.joints import MjcfTree, is_hinge_or_slide
 from linkwright.exchange.mjcf.naming import MjcfNames
+from linkwright.exchange.mjcf.rotors import Rotors
 from linkwright.exchange.mjcf.tendons import LinearTendon, LineTendon, line_ends, tendon
 from linkwright.exchange.notes import ImportNotes
 from linkwright.model.description import CoilSpring, Damper, Friction, Stop, TorsionSpring
@@ -25,12 +26,15 @@ class MjcfForces:
     stops: list[Stop] = field(default_factory=list)
 
 
-def forces(there: CompiledMjcf, names: MjcfNames, tree: MjcfTree, notes: ImportNotes) -> MjcfForces:
+def forces(there: CompiledMjcf, names: MjcfNames, tree: MjcfTree, carried: Rotors, notes: ImportNotes) -> MjcfForces:
     """Everything that the file does not switch off."""
     mj, out = mujoco(), MjcfForces()
     off = int(there.model.opt.disableflags)
     bits = mj.mjtDisableBit
     acting = _acting(mj, off)
+    for j, damping in carried.damping.items():
+        if j in tree.moving and "damper" in acting:
+            out.dampers.append(Damper(f"{tree.moving[j].name}_actuator", damping, tree.moving[j].name))
     for j, joint in tree.moving.items():
         _joint(there, j, joint.name, acting, out, notes)
     for t in range(there.model.ntendon):

@@ -19,6 +19,7 @@ from linkwright.exchange.mjcf.drives import acting_joints, drives
 from linkwright.exchange.mjcf.forces import forces
 from linkwright.exchange.mjcf.joints import MjcfTree, is_hinge_or_slide, poses, tree
 from linkwright.exchange.mjcf.naming import MjcfNames, names_of
+from linkwright.exchange.mjcf.rotors import rotors, with_rotors
 from linkwright.exchange.mjcf.text import read_text
 from linkwright.exchange.names import usable
 from linkwright.exchange.notes import ImportNotes
@@ -41,13 +42,15 @@ def read_mjcf(path: str | os.PathLike[str], folders: Any = None, keyframe: str |
     there = compiled(read_text(path, places, notes), notes)
     names = names_of(there.model, notes, acting_joints(there))
     found = tree(there, names)
+    carried = rotors(there.model, notes)
+    with_rotors(found, carried)
     closing = closures(there, names, found, notes)
     key = _keyframe(there, keyframe)
     shapes = MeshPaths(places.own)
     made = bodies(there, names, shapes, notes)
     shapes.report(notes)
     control = np.array(there.model.key_ctrl[key], float) if key is not None else np.zeros(0)
-    acting, driven = forces(there, names, found, notes), drives(there, names, found, control, notes)
+    acting, driven = forces(there, names, found, carried, notes), drives(there, names, found, control, notes)
     _other_losses(there, names, notes)
     m = there.model
     gravity = np.zeros(3) if m.opt.disableflags & mujoco().mjtDisableBit.mjDSBL_GRAVITY else m.opt.gravity

@@ -45,3 +45,13 @@ def line_ends(m: Any, line: LineTendon, names: MjcfNames) -> tuple[PointRef, Poi
     """The two points of a line."""
     first, second = ((names.bodies.get(int(m.site_bodyid[s]), GROUND), names.sites[s]) for s in line.sites)
     return first, second
+
+
+def transmission(m: Any, a: int) -> tuple[tuple[int, float], ...]:
+    """Joints on which an actuator acts, with coefficients; none for those at sites and of kinds without a counterpart."""
+    kinds = mujoco().mjtTrn
+    kind, target = int(m.actuator_trntype[a]), int(m.actuator_trnid[a][0])
+    if kind in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT):
+        return ((target, 1.0),) if is_hinge_or_slide(m, target) else ()
+    found = tendon(m, target) if kind == kinds.mjTRN_TENDON else None
+    return found.terms if isinstance(found, LinearTendon) else ()
