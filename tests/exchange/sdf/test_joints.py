@@ -47,6 +47,18 @@ def test_gearboxes_and_mimics_are_couplings(tmp_path: Path) -> None:
     assert [d.joint for d in m.description.drives] == ["ja"]
 
 
+def test_mimics_of_one_axis_of_two(tmp_path: Path) -> None:
+    """A hinge that follows the second of two axes, at a right angle or not."""
+    for second, kind in (("0 1 0", "universal"), ("1 1 0", "revolute2")):
+        axes = f"<axis><xyz>1 0 0</xyz></axis><axis2><xyz>{second}</xyz></axis2>"
+        two = f'<joint name="u" type="{kind}"><parent>world</parent><child>a</child>{axes}</joint>'
+        mimic = '<xyz>0 0 1</xyz><mimic joint="u" axis="axis2"><multiplier>2</multiplier></mimic>'
+        s = loaded(tmp_path, sdf(BODY + link("b", ">0.5 0 0 0 0 0", 1.0, 0, 0) + two + joint("j", "world", "b", axis=mimic))).system
+        assert s.mobility.freedoms == 2 and s.assemble(q={"u_2": 0.2})["j"] == pytest.approx(0.4, abs=1e-14)
+    with pytest.raises(lw.LinkwrightError, match="is not a joint with an axis"):
+        loaded(tmp_path, sdf(BODY + joint("j", "world", "a", axis='<xyz>0 0 1</xyz><mimic joint="a"/>')))
+
+
 def test_two_axes(tmp_path: Path) -> None:
     """The first axis is the parent's, the second the child's: R = R1 R2, at a right angle or not."""
     for second in ("0 1 0", "1 1 0"):

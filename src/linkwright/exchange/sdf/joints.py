@@ -158,8 +158,8 @@ def _pitch(draft: RobotDraft, j: SdfJoint) -> float:
 def _two_axes(
     draft: RobotDraft, j: SdfJoint, name: str, frames: tuple[Placement, Placement], both: tuple[Vec3, Vec3], closes: bool
 ) -> None:
-    """A universal joint where the axes are at a right angle, else two hinges in a chain."""
-    if abs(dot(*both)) <= SQUARE:
+    """A universal joint where the axes are at a right angle; two hinges in a chain where they are not, or one of them is coupled."""
+    if abs(dot(*both)) <= SQUARE and not _is_coupled(j):
         own = axes("universal", j.element, both[0], both[1])
         draft.add_joint(framed(name, "universal", j.bodies, frames, (own, own), j.element), closes=closes)
         for tag, part in (("axis", "angle1"), ("axis2", "angle2")):
@@ -178,6 +178,15 @@ def _two_axes(
         _attached(draft, j, hinge, tag)
     if closes:
         draft.closing.append(hinges[1])
+
+
+def _is_coupled(j: SdfJoint) -> bool:
+    """True if an axis of the joint follows another joint, or a joint of its model follows it: couplings tie joints of one coordinate."""
+    for name, element in j.scope.all("joint"):
+        for axis in element.all("axis", "axis2"):
+            if any(name == j.name or x.get("joint") == j.name for x in axis.all("mimic")):
+                return True
+    return False
 
 
 # -------------------------------------------------------------------- limits, damping, springs
@@ -237,6 +246,8 @@ def read_mimics(draft: RobotDraft, found: Sequence[SdfJoint]) -> None:
             if mimic is None:
                 continue
             leader = find(j.scope, mimic.attribute("joint"), mimic, "mimic")
+            if not leader.name or leader.element.tag != "joint" or leader.element.get("type") in ("fixed", "ball", "gearbox"):
+                raise mimic.error(f"'{mimic.get('joint')}' is not a joint with an axis, which another one could follow.")
             names = [
                 _coordinate(draft, j.full, part),
                 _coordinate(draft, leader.scope.full(leader.name), "angle2" if mimic.get("axis", "axis") == "axis2" else "angle1"),
@@ -250,7 +261,7 @@ def read_mimics(draft: RobotDraft, found: Sequence[SdfJoint]) -> None:
 def _coordinate(draft: RobotDraft, full: str, part: str) -> str:
     """The coordinate of a joint for one of its axes."""
     name = draft.joint_names.of[full]
-    return f"{name}.{part}" if name in draft.joints and draft.joints[name].type == "universal" else name
+    return name if name in draft.joints else f"{name}_{part[-1]}"  # of two hinges in a chain
 
 
 def _gearbox(draft: RobotDraft, j: SdfJoint, found: Sequence[SdfJoint]) -> None:
