@@ -17,7 +17,7 @@ import numpy as np
 
 import linkwright as lw
 from linkwright.exchange import mujoco_state
-from linkwright.exchange.mujoco import mjcf
+from linkwright.exchange.writing.mujoco.text import mjcf
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 
 import linkwright as lw
 from linkwright.errors import ModelError, SimulationError
-from linkwright.exchange.losses import LossWarning
+from linkwright.exchange.writing.losses import LossWarning
 from linkwright.model.file import read, write
 from linkwright.model.file.reader import read_text
 
