@@ -8,7 +8,9 @@ import warnings
 from collections.abc import Iterable
 from typing import NamedTuple
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from linkwright import errors
+
+PACKAGE = os.path.dirname(os.path.abspath(errors.__file__))
 
 
 class Loss(NamedTuple):
