@@ -42,7 +42,7 @@ class SketchModel:
 def read_sketch(
     path: str | os.PathLike[str], name: str | None = None, *, tolerance: Any = None, unit: str | None = None, **layers: Any
 ) -> SketchModel:
-    """Return the model of a DXF or SVG file. `layers`: `pins`, `links`, `ground`, as of `exchange.reading.importers.sketch`; `name` is that of the
+    """Return the model of a DXF or SVG file. `layers`: `pins`, `links`, `ground`, as of the importer; `name` is that of the
     model (default: that of the file)."""
     place = Path(path)
     ending = place.suffix.lower()
