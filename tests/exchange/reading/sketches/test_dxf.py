@@ -187,7 +187,37 @@ def test_loose_ends_are_named(tmp_path: Path) -> None:
     found = read_sketch(saved(document, tmp_path / "w.dxf"))
     assert any("it touches no pin" in x and "(300, 100) mm" in x for x in found.report.dropped)
     assert any("pin at (700, 100) mm: no link touches it" in x for x in found.report.dropped)
-    assert any("ends at (1200, 100) mm without a pin" in x for x in found.report.inferred)
+    assert any("end or corner at (1200, 100) mm without a pin" in x for x in found.report.inferred)
+
+
+@pytest.mark.parametrize("drawn", ["closed", "open", "lines"])
+def test_the_corner_of_a_coupler_triangle_is_a_point(drawn: str, tmp_path: Path) -> None:
+    document, space = new()
+    a, b, c, d, tip = (0, 0), (50, 80), (240, 150), (260, 0), (150, 260)
+    for at in (a, b, c, d):
+        space.add_circle(at, 5, **on("pins"))
+    space.add_line(a, b, **on("links"))
+    space.add_line(c, d, **on("links"))
+    if drawn == "lines":
+        for one, two in ((b, c), (c, tip), (tip, b)):
+            space.add_line(one, two, **on("links"))
+    else:
+        space.add_lwpolyline([b, c, tip] if drawn == "closed" else [b, c, tip, b], close=drawn == "closed", **on("links"))
+    found = read_sketch(saved(document, tmp_path / "t.dxf"))
+    coupler = max(found.imported.description.bodies, key=lambda body: len(body.points))
+    assert len(coupler.points) == 3
+    assert sorted((round(1e3 * x), round(1e3 * y)) for _, (x, y, _z) in found.imported.description.drawing) == sorted([a, b, c, d, tip])
+    assert sum("corner at (150, 260) mm" in x for x in found.report.inferred) == 1
+
+
+def test_a_line_that_ends_beside_its_pin_is_named(tmp_path: Path) -> None:
+    """The report says how far the line is from the pin that it was meant for."""
+    document = wiper()
+    space = document.modelspace()
+    space.add_circle((700, 100), 10, **on("pins"))
+    space.add_line(PINS["D"], (708.5, 120), **on("links"))
+    found = read_sketch(saved(document, tmp_path / "w.dxf"))
+    assert any("pin at (700, 100) mm: no link touches it; the nearest line ends 21.7 mm away" in x for x in found.report.dropped)
 
 
 def test_long_lists_are_shortened(tmp_path: Path) -> None:

@@ -22,11 +22,14 @@ from linkwright.errors import ModelError
 from linkwright.exchange.reading.sketches import layers as layer_roles
 from linkwright.exchange.reading.sketches.geometry import Mark, Place, Sketch, Stroke, encloses, from_segment, joined
 from linkwright.exchange.reading.sketches.layers import GROUND, GUIDES, LINKS, OTHER, OWN, PINS, POINTS, Roles, listed
+from linkwright.numerics.groups import Groups
 
 TOLERANCE = 1e-3  # of the drawing's size
 LARGEST_PIN = 0.08  # radius over the drawing's size above which a circle is a wheel or a part, not a pin
 MOST_PINS = 1000
 MOST_LINKS = 500
+MOST_CORNERS = 6  # of a polygon whose corners are points of the link
+NEAR = 0.1  # of the drawing's size: a line end that may have been meant for a pin
 HOLE = 1.15  # radii within which a vertex is at a pin
 
 
@@ -165,27 +168,6 @@ def _touched(out: SketchLinkage, at: Sequence[float]) -> int | None:
 # -------------------------------------------------------------------- links
 
 
-class _Groups:
-    """Union of numbered things."""
-
-    def __init__(self, n: int):
-        self.parent = list(range(n))
-
-    def root(self, i: int) -> int:
-        while self.parent[i] != i:
-            i = self.parent[i]
-        return i
-
-    def join(self, i: int, j: int) -> None:
-        self.parent[self.root(i)] = self.root(j)
-
-    def members(self) -> list[list[int]]:
-        found: dict[int, list[int]] = {}
-        for i in range(len(self.parent)):
-            found.setdefault(self.root(i), []).append(i)
-        return list(found.values())
-
-
 def _find_links(out: SketchLinkage, roles: Roles) -> None:
     strokes = [s for s in out.sketch.strokes if roles.of[s.layer] in (LINKS, OWN)]
     if not strokes:  # all on the layer of the pins; beside other lines those there are crosses and centre lines
@@ -201,6 +183,8 @@ def _find_links(out: SketchLinkage, roles: Roles) -> None:
         own = [strokes[i] for i in members]
         _add_link(out, own, next((s.name for s in own if s.name), own[0].layer if roles.of[own[0].layer] == OWN else ""))
     _merge_rigid(out)
+    for x in out.links:
+        x.ends += [] if x.enclosing else _free_corners(out, x.strokes)
     _check_count(out, len(out.links), MOST_LINKS, "links", "--links")
 
 
@@ -208,7 +192,7 @@ def _joined_strokes(out: SketchLinkage, strokes: list[Stroke], roles: Roles) -> 
     """Numbers of the strokes of each link."""
     from scipy.spatial import KDTree
 
-    groups = _Groups(len(strokes))
+    groups = Groups(range(len(strokes)))
     touched = [[_touched(out, v) for v in s.vertices] for s in strokes]
     loose = [(k, v) for k, s in enumerate(strokes) for v, pin in zip(s.vertices, touched[k], strict=True) if pin is None]
     if loose:
@@ -249,9 +233,7 @@ def _add_link(out: SketchLinkage, strokes: list[Stroke], name: str) -> None:
             link.pins = [i for i, p in enumerate(out.pins) if encloses(ring, p.at)]
             link.enclosing = True
     else:
-        open_ends = [(float(end[0]), float(end[1])) for s in strokes if not s.closed for end in (s.vertices[0], s.vertices[-1])]
-        free = [at for at in open_ends if _touched(out, at) is None]
-        link.ends = [at for at in free if sum(np.hypot(at[0] - b[0], at[1] - b[1]) <= out.tolerance for b in free) == 1]
+        link.ends = _free_ends(out, strokes)
     if link.pins:
         out.links.append(link)
         return
@@ -263,6 +245,27 @@ def _add_link(out: SketchLinkage, strokes: list[Stroke], name: str) -> None:
         f"{what} on layer '{strokes[0].layer}' from {out.shown((first[0], first[1]))} to {out.shown((last[0], last[1]))}: "
         f"it touches no pin, the nearest is {gap:.3g} mm away"
     )
+
+
+def _free_ends(out: SketchLinkage, strokes: list[Stroke]) -> list[Place]:
+    """Ends of open strokes where no pin and no other end is."""
+    open_ends = [(float(end[0]), float(end[1])) for s in strokes if not s.closed for end in (s.vertices[0], s.vertices[-1])]
+    free = [at for at in open_ends if _touched(out, at) is None]
+    return [at for at in free if sum(math.dist(at, b) <= out.tolerance for b in free) == 1]
+
+
+def _free_corners(out: SketchLinkage, strokes: list[Stroke]) -> list[Place]:
+    """Corners without a pin of a link drawn as a polygon: the coupler point of a triangle. Outlines with many vertices have none."""
+    ring = joined([s.points for s in strokes], out.tolerance) if not any(s.closed for s in strokes) else None
+    polygons = [s.vertices for s in strokes if s.closed and len(s.points) == len(s.vertices)]
+    polygons += [] if ring is None else [ring]
+    found: list[Place] = []
+    for polygon in polygons:
+        for x, y in polygon if len(polygon) <= MOST_CORNERS + 1 else ():  # closed ones may have their first vertex twice
+            at = float(x), float(y)
+            if _touched(out, at) is None and all(math.dist(at, b) > out.tolerance for b in found):
+                found.append(at)
+    return found
 
 
 def _merge_rigid(out: SketchLinkage) -> None:
@@ -401,11 +404,13 @@ def _users(out: SketchLinkage, pin: int) -> int:
 
 def _settle(out: SketchLinkage) -> None:
     """Links that cannot move belong to the ground; pins of one link alone are marked points; pins of none are left out."""
+    fixed_only: set[int] = set()
     for x in list(out.links):
         fixed = [i for i in x.pins if out.pins[i].grounded]
         if len(fixed) > 1:
             for i in x.pins:
                 out.pins[i].grounded = True
+            fixed_only |= set(x.pins)
             out.links.remove(x)
             out.inferred.append(f"a link between fixed pins at {out.shown(out.pins[fixed[0]].at)} and {out.shown(out.pins[fixed[1]].at)} "
                                 "is part of the ground")  # fmt: skip
@@ -413,7 +418,8 @@ def _settle(out: SketchLinkage) -> None:
     for i, p in enumerate(out.pins):
         if _users(out, i) == 0:
             what = "marked point" if p.marked else "pin"
-            out.dropped.append(f"{what} at {out.shown(p.at)}{f' ({p.name})' if p.name else ''}: no link touches it")
+            why = "only fixed links touch it" if i in fixed_only else f"no link touches it{_nearest_end(out, p.at)}"
+            out.dropped.append(f"{what} at {out.shown(p.at)}{f' ({p.name})' if p.name else ''}: {why}")
         elif _users(out, i) == 1 and not p.grounded and i not in slid:
             p.marked = True
         elif p.marked:
@@ -421,6 +427,12 @@ def _settle(out: SketchLinkage) -> None:
             out.inferred.append(f"the marked point at {out.shown(p.at)} is touched by {_users(out, i)} links and hinges them")
     if not out.links:
         raise ModelError("all links are fixed: every one touches two pins of the ground.", out.sketch.source)
+
+
+def _nearest_end(out: SketchLinkage, at: Place) -> str:
+    """The line end that may have been meant to touch a pin, as the rest of a sentence."""
+    gap = min((math.dist(at, v) for x in out.links for s in x.strokes for v in s.vertices), default=math.inf)
+    return f"; the nearest line ends {gap:.3g} mm away (move it, or give a larger --tolerance)" if gap <= NEAR * out.sketch.size else ""
 
 
 def used_pins(out: SketchLinkage) -> Iterable[int]:

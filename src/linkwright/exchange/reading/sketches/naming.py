@@ -52,7 +52,8 @@ def _mark_ends(out: SketchLinkage) -> None:
             gap = float(np.hypot(near.at[0] - at[0], near.at[1] - at[1]))
             out.pins.append(SketchPin(at, 0.0, "", False, True))
             x.pins.append(len(out.pins) - 1)
-            out.inferred.append(f"a link ends at {out.shown(at)} without a pin: a marked point (the nearest pin is {gap:.3g} mm away)")
+            beside = f"(the nearest pin is {gap:.3g} mm away)"
+            out.inferred.append(f"a link has an end or corner at {out.shown(at)} without a pin: a marked point {beside}")
 
 
 def _take_labels(out: SketchLinkage, used: set[int]) -> None:
