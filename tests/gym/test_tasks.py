@@ -197,7 +197,8 @@ def test_failures_end_episodes() -> None:
     envs.reset(seed=0)
     seen, rewards, terminated, truncated, infos = envs.step(np.array([[0.0], [1.0], [0.0]]))
     assert terminated.tolist() == [False, True, False] and not truncated.any() and rewards.tolist() == [0.0, -7.0, 0.0]
-    assert infos["_failure"].tolist() == [False, True, False] and "closed" in infos["failure"][1] and np.isfinite(seen).all()
+    assert infos["_failure"].tolist() == [False, True, False] and np.isfinite(seen).all()
+    assert "closed" in infos["failure"][1] and "raise `substeps`" in infos["failure"][1]
     env = t.env()
     env.reset(seed=0)
     assert "failure" in env.step([1.0])[4]
