@@ -17,8 +17,8 @@ import numpy as np
 from benchmarks.steppers import needed, per_step
 from benchmarks.workshop import Workshop
 from linkwright.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
-from linkwright.exchange.inertia import solids
-from linkwright.exchange.loops import closings
+from linkwright.exchange.writing.inertia import solids
+from linkwright.exchange.writing.loops import closings
 from linkwright.model.description import Placement
 from linkwright.numerics.spatial import quaternion_rotation
 from linkwright.system.system import System

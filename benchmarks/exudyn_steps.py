@@ -22,7 +22,7 @@ from benchmarks.steppers import needed, per_step
 from benchmarks.workshop import Workshop
 from linkwright import joints
 from linkwright.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
-from linkwright.exchange.inertia import Solid, solids
+from linkwright.exchange.writing.inertia import Solid, solids
 from linkwright.mechanics.kinematics.motion import body_jacobian
 from linkwright.model.description import Joint, Placement
 from linkwright.numerics.spatial import rotation_quaternion

@@ -22,7 +22,7 @@ from benchmarks.workshop import Workshop, version
 from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.cli.bench.clocks import best_call
 from linkwright.exchange import MujocoMap
-from linkwright.exchange.mujoco import mjcf
+from linkwright.exchange.writing.mujoco.text import mjcf
 
 ENGINE = "MuJoCo"
 STEPS = 200  # of one rollout; 1 ms each

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import linkwright as lw
-from linkwright.exchange.losses import LossWarning
-from linkwright.exchange.robots.dialects import DIALECTS
-from linkwright.exchange.robots.urdf import upright
+from linkwright.exchange.writing.losses import LossWarning
+from linkwright.exchange.writing.robots.dialects import DIALECTS
+from linkwright.exchange.writing.robots.urdf import upright
 from linkwright.model import library
 
 FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -38,7 +38,7 @@ class RoundTrip(NamedTuple):
 
 def round_trip(name: str, ending: str, options: dict[str, Any], folder: Path) -> RoundTrip:
     """Write a shipped model, read it again and compare."""
-    from tests.exchange.robots.test_round_trips import worst
+    from tests.exchange.writing.robots.test_round_trips import worst
 
     m = lw.load(name)
     g = float(np.linalg.norm([float(x) for x in m.system.description.gravity]))

@@ -24,7 +24,7 @@ import numpy as np
 from linkwright.cli.bench.clocks import seconds_of
 from linkwright.compiler.timing import time_aosoa
 from linkwright.exchange import MujocoMap
-from linkwright.exchange.mujoco import mjcf
+from linkwright.exchange.writing.mujoco.text import mjcf
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
 from linkwright.results.state import State

@@ -17,6 +17,7 @@ import numpy as np
 
 import linkwright as lw
 from linkwright.exchange import mujoco_state
+from linkwright.exchange.writing.mujoco.text import mjcf
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +52,7 @@ if find_spec("pinocchio"):
 if find_spec("mujoco"):
     import mujoco
 
-    model = mujoco.MjModel.from_xml_string(lw.to_mjcf(m))
+    model = mujoco.MjModel.from_xml_string(mjcf(m).text)
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = mujoco_state(model, m, st)
     mujoco.mj_forward(model, data)

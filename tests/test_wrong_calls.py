@@ -32,6 +32,7 @@ CALLS = {
     "misspelt option": (lambda: lw.load("wiper").turn(stps=3), "turn has no option 'stps'. Did you mean 'steps'"),
     "misspelt option of a picture": (lambda: lw.load("wiper").picture(darc=True), "picture has no option 'darc'. Did you mean 'dark'"),
     "unknown option": (lambda: WIPER.inverse(WIPER.start, foo=1), "inverse has no option 'foo'. Options: a, wrench"),
+    "too many of a call without options": (lambda: lw.open("a.npz", "b.npz"), "open takes fewer values without a name: path"),
     "too many by place": (lambda: lw.load("wiper").turn("A", 12), "turn takes fewer values without a name.*steps"),
     "twice": (lambda: lw.load("wiper").turn("A", drive="D"), "given 'drive' twice"),
     "misspelt option of a run": (lambda: TURN.drive_sizing(motr={}), "drive_sizing has no option 'motr'. Did you mean 'motor'"),

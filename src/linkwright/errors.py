@@ -240,6 +240,7 @@ def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[s
         if option not in free and not any(p.kind == p.VAR_KEYWORD for p in known):
             return f"{name} has no option '{option}'. {nearest(option, free, 'Options')}"
     if len(args) > len(ordered):
-        return f"{name} takes fewer values without a name. Write what they are: {listing(free, MOST_NAMES)}."
+        fewer = f"{name} takes fewer values without a name"
+        return f"{fewer}. Write what they are: {listing(free, MOST_NAMES)}." if free else f"{fewer}: {listing(ordered, MOST_NAMES)}."
     lacking = [p.name for p in known if p.name in free and p.default is p.empty and p.name not in options]
     return f"{name} needs {' and '.join(lacking)}. Options: {listing(free, MOST_NAMES)}."

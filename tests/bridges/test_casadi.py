@@ -9,9 +9,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+import yaml
 
 import linkwright as lw
 from linkwright.errors import UsageError
+from tests import ROOT
 from tests.bridges import cases
 
 
@@ -136,6 +138,12 @@ def test_what_is_wrong_is_said() -> None:
         s.casadi(compiled="yes")
     with pytest.raises(UsageError, match=r"functions of s.casadi"):
         f.forward(q, v, "fast")
+    with pytest.raises(UsageError, match="SX and MX cannot be mixed"):
+        f.forward(ca.SX.sym("q", 3), ca.MX.sym("v", 3), tau)
+    with pytest.raises(UsageError, match="positions of all drives; A is missing"):
+        f.kinematics({"B": 1.0})
+    with pytest.raises(UsageError, match=r"no option 'task'. Did you mean 'tasks'"):
+        f.function("operational", task="coupler.P")
     with pytest.raises(UsageError, match="above zero"):
         f.step(q, v, tau, 0.0)
 
@@ -152,3 +160,14 @@ def test_missing_packages_are_named_with_the_command_that_installs_them(library:
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(UsageError, match=rf"needs the package {library}: pip install 'linkwright\[{library}\]'"):
         getattr(cases.case("four-bar").s, library)()
+
+
+def test_steps_do_not_count_turns_of_cut_joints() -> None:
+    """A coil spring in a joint that is cut reads its angle: references must be given."""
+    description = yaml.safe_load((ROOT / "src/linkwright/model/library/four-bar.yaml").read_text(encoding="utf-8"))
+    s = lw.compile(lw.load({**description, "springs": {"coil": {"joint": "C", "stiffness": "2 N m/rad"}}}), cuts=["C"])
+    f, q, v, tau = s.casadi(), s.start.q, s.start.v, np.ones(3)
+    with pytest.raises(UsageError, match=r"count turns of cut joints.*the references of C"):
+        f.step(q, v, tau)
+    found = f.step(q, v, tau, near=s.core.packed_references(s.start))
+    cases.same(np.array(found.v).ravel(), s.step(s.start, tau).v)

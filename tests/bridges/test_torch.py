@@ -120,6 +120,9 @@ def test_32_bits_are_cast() -> None:
     assert found.dtype == torch.float64
     found.sum().backward()
     assert leaf.grad.dtype == torch.float32
+    assert (s.torch().forward(list(q), list(v), list(tau)).a.numpy() == s.kernel("forward")(q, v, tau).a).all()
+    with pytest.raises(UsageError, match="arrays of numbers, not None"):
+        s.torch().forward(None, v, tau)
     with pytest.raises(UsageError, match="real numbers"):
         s.torch().forward(torch.from_numpy(q + 0j), v, tau)
     with pytest.raises(UsageError, match="kernels run on the processor"):

@@ -10,7 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright import cli
 from tests.cli.schemas import disagreements
-from tests.exchange.urdf.robots import written
+from tests.exchange.reading.urdf.robots import written
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

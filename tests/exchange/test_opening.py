@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from tests.exchange.urdf.robots import DIALECTS, link, robot, tree, written
+from tests.exchange.reading.urdf.robots import DIALECTS, link, robot, tree, written
 
 
 def test_an_imported_model_is_a_model(tmp_path: Path) -> None:

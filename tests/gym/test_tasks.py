@@ -19,6 +19,14 @@ def task(model: Any = "five-bar", **changes: Any) -> lg.Task:
     return lg.Task(model, **{**PLAIN, **changes})
 
 
+def with_stop(stop: dict[str, Any]) -> dict[str, Any]:
+    """The five-bar, without gravity, with a stop at its left crank."""
+    drawing = {"A": [0, 0], "B": [0, 0.08], "C": [0.1, 0.2759592], "D": [0.2, 0.08], "E": [0.2, 0]}
+    rods = {"left": ["A", "B"], "left_rod": ["B", "C"], "right_rod": ["D", "C"], "right": ["E", "D"]}
+    bodies = {"ground": {"pins": ["A", "E"]}, **{name: {"pins": pins, "mass": 0.2} for name, pins in rods.items()}}
+    return {"name": "stopped", "plane": "xy", "drawing": drawing, "bodies": bodies, "drive": {"A": 0, "E": 0}, "stops": {"A": stop}}
+
+
 # ---------------------------------------------------------------- random numbers
 
 
@@ -189,10 +197,25 @@ def test_failures_end_episodes() -> None:
     envs.reset(seed=0)
     seen, rewards, terminated, truncated, infos = envs.step(np.array([[0.0], [1.0], [0.0]]))
     assert terminated.tolist() == [False, True, False] and not truncated.any() and rewards.tolist() == [0.0, -7.0, 0.0]
-    assert infos["_failure"].tolist() == [False, True, False] and "closed" in infos["failure"][1] and np.isfinite(seen).all()
+    assert infos["_failure"].tolist() == [False, True, False] and np.isfinite(seen).all()
+    assert "closed" in infos["failure"][1] and "raise `substeps`" in infos["failure"][1]
     env = t.env()
     env.reset(seed=0)
     assert "failure" in env.step([1.0])[4]
+
+
+def test_rigid_stops_end_episodes() -> None:
+    """Steps know no impacts: the crank that is pushed beyond its rigid stop ends, with a reason; a springy stop holds it."""
+    t = task(with_stop({"max": "92 deg"}), failure=-3.0, reward=lambda x: np.zeros(len(x["A"])), horizon=50)
+    envs = t.vector(2)
+    envs.reset(seed=0)
+    results = [envs.step(np.array([[0.5], [-0.5]])) for _ in range(3)]
+    ended = [r for r in results if r[2].any()]
+    assert ended and ended[0][2].tolist() == [True, False] and ended[0][1].tolist() == [-3.0, 0.0]
+    assert "A = " in ended[0][4]["failure"][0] and "beyond its rigid stop" in ended[0][4]["failure"][0]
+    envs = task(with_stop({"max": "92 deg", "stiffness": "200 N m/rad"}), horizon=50).vector(2)
+    envs.reset(seed=0)
+    assert not any(envs.step(np.array([[0.5], [-0.5]]))[2].any() for _ in range(3))
 
 
 def test_singular_positions_may_end_episodes() -> None:

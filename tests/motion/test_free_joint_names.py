@@ -64,6 +64,20 @@ def test_rotations_by_angles_and_quaternions():
         assert read_text(write(d)) == d
 
 
+def test_loads_depend_on_them():
+    """Drag -0.6 v along x: the speed decays as exp(-0.6 t / 1.2)."""
+    d = {**FLIGHT, "loads": {"drag": {"on": "torso.O", "force": ["-0.6 N s/m * base.vx", 0, "2 N/m * base.x * 0"]}}}
+    run = lw.load(d, start={"base.vx": 2.0}).simulate(1.0)
+    assert run["base.vx"][-1] == pytest.approx(2.0 * np.exp(-0.5), rel=1e-8)
+    with pytest.raises(ModelError, match=r"no channel 'base.vq'"):
+        lw.load({**FLIGHT, "loads": {"drag": {"on": "torso.O", "force": ["-0.6 * base.vq", 0, 0]}}})
+
+
+def test_efforts_by_these_names():
+    s = lw.compile(lw.load({**FLIGHT, "gravity": [0, 0, 0]}))
+    np.testing.assert_allclose(s.forward(s.start, {"base.vx": 2.4, "base.wz": 0.03}).a, [0, 0, 1, 2, 0, 0], atol=1e-12)
+
+
 def test_on_the_command_line_and_in_a_study(tmp_path, capsys):
     path = tmp_path / "flight.yaml"
     path.write_text(write(read(FLIGHT)))

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 
 import linkwright as lw
 from linkwright.errors import ModelError, SimulationError
-from linkwright.exchange.losses import LossWarning
+from linkwright.exchange.writing.losses import LossWarning
 from linkwright.model.file import read, write
 from linkwright.model.file.reader import read_text
 
@@ -147,7 +147,7 @@ def test_prescribed_motions_pass_an_end_and_it_is_said():
 
 
 def test_exports_say_what_they_leave_out(tmp_path):
-    for name, options in (("arm.c", {}), ("arm.fmu", {"platforms": []})):
+    for name, options in (("arm.c", {}), ("arm.js", {}), ("arm.fmu", {"platforms": []})):
         with pytest.warns(LossWarning, match="'arm' loses A \\(a rigid stop"):
             lw.load({**PENDULUM, "name": "arm", "stops": {"A": {"min": -1.0}}}).export(tmp_path / name, **options)
 

@@ -15,7 +15,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import cli, files
-from linkwright.exchange.sketches import read_sketch
+from linkwright.exchange.reading.sketches import read_sketch
 from linkwright.views.link_outline import arc_centre, arc_radius, flattened, link_outline
 from linkwright.views.scale_drawing import LAYERS, scale_drawing
 from tests.sweeps import some

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from linkwright.bridges.functions import Bridge, Library
     from linkwright.motion.compiled import Compiled
 
-OPTIONS = {"jax": ("native", "repair", "reverse", "return_status"), "torch": ("native",), "casadi": ("compiled", "hessian")}
+OPTIONS = {"jax": ("native", "repair", "return_status"), "torch": ("native",), "casadi": ("compiled", "hessian")}
 
 
 def bridge(core: Compiled, library: str, free: str | Sequence[str], options: Mapping[str, Any]) -> Bridge:

@@ -22,6 +22,7 @@ from linkwright.kernels.kernels import Kernels
 from linkwright.kernels.tracing import FOLLOWING, KERNELS
 
 HELD = ("near",)  # inputs without derivatives: whole turns are counted from them
+OPTIONS = ("drives", "tasks", "formulation")
 INTERNAL = tuple(name for name, x in KERNELS.items() if x.packed) + FOLLOWING  # of time steppers and of cycles: not offered
 
 
@@ -35,6 +36,9 @@ class KernelCall:
     measures: bool = False
 
     def __post_init__(self) -> None:
+        for key in self.options:
+            if key not in OPTIONS:
+                raise UsageError(f"functions have no option '{key}'. {nearest(str(key), OPTIONS, 'Options')}")
         known = [name for name in KERNELS if name not in INTERNAL]
         if self.name not in known:
             raise UsageError(f"there is no function '{self.name}'. {nearest(self.name, known, 'Functions')}")
@@ -112,12 +116,13 @@ class KernelCall:
         return stack([value.get(name, base[i]) for i, name in enumerate(names)])
 
     def leading(self, b: Block, shape: Sequence[int]) -> tuple[int, ...]:
-        """Return the leading axes of an array for an input; raise UsageError unless the others are those of the input."""
-        own = tuple(shape)
-        if len(own) < len(b.shape) or own[len(own) - len(b.shape) :] != b.shape:
+        """Return the leading axes of an array for an input; raise UsageError unless the others are those of the input. A single number may
+        be a scalar."""
+        own = tuple(shape) or b.shape[:1]
+        if (not shape and b.shape != (1,)) or len(own) < len(b.shape) or own[len(own) - len(b.shape) :] != b.shape:
             names = self.kernels.entries.get(b.name, ())
             order = f": {', '.join(names)}" if len(names) == b.size else ""
-            raise UsageError(f"input '{b.name}' of '{self.name}' has shape {own}; it needs (..., {b.size}){order}.")
+            raise UsageError(f"input '{b.name}' of '{self.name}' has shape {tuple(shape)}; it needs (..., {b.size}){order}.")
         return own[: len(own) - len(b.shape)]
 
     def common(self, leads: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

@@ -59,7 +59,11 @@ class CasadiLibrary:
                     f"casadi.Function: f.function('{call.name}').function.map(n)."
                 )
             arrays.append(y if y.shape == (b.size, 1) else y.T)
-        found = function(*arrays)
+        try:
+            found = function(*arrays)
+        except NotImplementedError:
+            kinds = ", ".join(sorted({type(x).__name__ for x in arrays}))
+            raise UsageError(f"inputs of '{call.name}' are {kinds}; SX and MX cannot be mixed in one call.") from None
         return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
     def solved(self, call: KernelCall, arguments: Sequence[Any]) -> Any:

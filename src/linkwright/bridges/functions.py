@@ -192,7 +192,8 @@ class Bridge:
         newton, lib, rest = self._function("kinematics", True), self.library, np.zeros(len(self.core.kernels.drives))
         more = {"near": near, "free": free}
         guess = self.core.start.q if guess is None else guess
-        drive = lib.stack([drive[n] for n in self.core.kernels.drives]) if isinstance(drive, Mapping) else drive
+        if isinstance(drive, Mapping) and (missing := [n for n in self.core.kernels.drives if n not in drive]):
+            raise UsageError(f"kinematics takes the positions of all drives; {', '.join(missing)} is missing.")
         arguments = newton.call.arguments([guess, self._still, drive, rest, rest], more, lib.stack)
         q = lib.solved(newton.call, arguments)
         for _ in range(2 if lib.second else 1):
@@ -238,7 +239,8 @@ class Bridge:
             q, v = self._stages(table, q, v, given[2], t, h, more)
             return *self._settled(q, v, t + h, more), t + h
 
-        return NextState(*lib.repeated(substeps, once, given[0], given[1], lib.array(np.zeros(1) if t is None else t))[:2])
+        time = lib.array(np.zeros(1) if t is None else t)
+        return NextState(*lib.repeated(substeps, once, given[0], given[1], time if len(time.shape) else lib.stack([time]))[:2])
 
     def _stages(self, table: Tableau | None, q: Any, v: Any, tau: Any, t: Any, h: Any, more: Mapping[str, Any]) -> tuple[Any, Any]:
         """The state after a step of the integrator, not yet on the loops."""

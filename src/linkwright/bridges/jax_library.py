@@ -4,16 +4,15 @@
     callbacks  `jax.pure_callback`: without llvmlite, and with repair=True, because only Python has the rank-revealing path
     native     the flat program as JAX operations: every order of derivatives, and other devices than the processor
 
-Derivatives of the first two come from kernels, in forward mode (custom_jvp: JAX transposes it, so both modes work), or with reverse=True
-from kernels in reverse mode (custom_vjp).
+Derivatives of the first two come from kernels, in forward and in reverse mode (`jax_linear`).
 """
 
 from __future__ import annotations
 
 import re
 from collections import namedtuple
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ import numpy as np
 from linkwright.bridges import flat
 from linkwright.bridges.calls import KernelCall, column, lead_of, on_host
 from linkwright.bridges.functions import CLOSED, NEWTON_STEPS
+from linkwright.bridges.jax_linear import applied, refused
 from linkwright.bridges.packages import package
 from linkwright.compiler.program import Block
 from linkwright.errors import UsageError
@@ -36,14 +36,14 @@ class JaxLibrary:
 
     native: bool = False
     repair: bool = False
-    reverse: bool = False
     return_status: bool = False
+    made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)  # derivatives
     name = "JAX"
 
     def __post_init__(self) -> None:
         self.need_doubles()
-        if self.native and (self.repair or self.reverse or self.return_status):
-            raise UsageError("native=True has no status, no repair and JAX's own reverse mode: give it alone.")
+        if self.native and (self.repair or self.return_status):
+            raise UsageError("native=True has no status and no repair: give it alone.")
 
     @property
     def second(self) -> bool:
@@ -61,7 +61,7 @@ class JaxLibrary:
         """Return a function of all inputs with any leading axes, which broadcast."""
         import jax.numpy as jnp
 
-        inner = self._native(call) if self.native else self._reverse(call) if self.reverse else self._forward(call)
+        inner = self._native(call) if self.native else self._differentiable(call)
 
         def outer(*given: Any) -> Values:
             self.need_doubles()
@@ -82,7 +82,7 @@ class JaxLibrary:
             return call.Result
         return namedtuple(f"{call.Result.__name__}WithStatus", (*call.Result._fields, "status"))
 
-    def _values(self, call: KernelCall, kernel: Kernel, names: Sequence[str], arrays: Sequence[Any]) -> tuple[dict[str, Any], Any]:
+    def _values(self, kernel: Kernel, names: Sequence[str], arrays: Sequence[Any]) -> tuple[dict[str, Any], Any]:
         """Outputs of a kernel by name and the status of every state, by machine code or Python; `names` of the arrays."""
         import jax
 
@@ -108,67 +108,34 @@ class JaxLibrary:
         values = tuple(found[b.name] for b in call.outputs)
         return (*values, status) if self.return_status else values
 
-    def _forward(self, call: KernelCall) -> Callable[..., Values]:
-        """With derivatives in forward mode."""
+    def _differentiable(self, call: KernelCall) -> Callable[..., Values]:
+        """With derivatives by kernels."""
         import jax
-        import jax.numpy as jnp
         from jax.custom_derivatives import SymbolicZero
 
         names = [b.name for b in call.inputs]
 
         @jax.custom_jvp
         def f(*x: Any) -> Values:
-            return self._outputs(call, *self._values(call, call.kernel, names, x))
+            return self._outputs(call, *self._values(call.kernel, names, x))
 
         def jvp(primals: Values, tangents: Values) -> tuple[Values, Values]:
             moved = {n: d for n, d in zip(names, tangents, strict=True) if n in call.varied and not isinstance(d, SymbolicZero)}
-            if not moved:
-                y = f(*primals)
-                return y, tuple(_zeros(x) for x in y)
-            found, status = self._values(call, call.derivative(tuple(moved)), names, primals)
-            changes: list[Any] = []
-            for b in call.outputs:
-                if not call.has_derivative(b.name):
-                    changes.append(jnp.zeros_like(found[b.name]))
-                    continue
-                parts = [_times(b, found[f"{b.name}_{column(n)}"], d) for n, d in moved.items()]
-                changes.append(sum(parts[1:], parts[0]))
-            y = self._outputs(call, found, status)
+            y = f(*primals)
+            linear = self._derivative(call, tuple(moved))
+            found = dict(zip(linear.outputs, applied(linear, primals, list(moved.values())), strict=True)) if moved else {}
+            changes = [found[b] if b in found else _zeros(x) for b, x in zip([b.name for b in call.outputs], y, strict=False)]
             return y, (*changes, *(_zeros(x) for x in y[len(changes) :]))
 
         f.defjvp(jvp, symbolic_zeros=True)
         return f
 
-    def _reverse(self, call: KernelCall) -> Callable[..., Values]:
-        """With derivatives in reverse mode."""
-        import jax
-        import jax.numpy as jnp
-        from jax.custom_derivatives import SymbolicZero
-
-        names = [b.name for b in call.inputs]
-
-        @jax.custom_vjp
-        def f(*x: Any) -> Values:
-            return self._outputs(call, *self._values(call, call.kernel, names, x))
-
-        def ahead(*x: Any) -> tuple[Values, Any]:
-            values = tuple(p.value for p in x)
-            by = tuple(n for n, p in zip(names, x, strict=True) if p.perturbed and n in call.varied)
-            return f(*values), (values, dict.fromkeys(by))  # keys are the structure of what JAX hands on, not numbers
-
-        def back(stored: Any, weights: Values) -> Values:
-            values, by = stored[0], tuple(stored[1])
-            zeros = [jnp.zeros_like(x) for x in values]
-            given = {b.name: w for b, w in zip(call.outputs, weights, strict=False) if call.has_derivative(b.name)}
-            given = {name: w for name, w in given.items() if not isinstance(w, SymbolicZero)}
-            if not by or not given:
-                return tuple(zeros)
-            kernel = call.gradient(by, tuple(given))
-            found, _ = self._values(call, kernel, [*names, *(f"{name}_weight" for name in given)], [*values, *given.values()])
-            return tuple(found[f"{column(n)}_gradient"] if n in by else zero for n, zero in zip(names, zeros, strict=True))
-
-        f.defvjp(ahead, back, symbolic_zeros=True)
-        return f
+    def _derivative(self, call: KernelCall, by: tuple[str, ...]) -> _Derivative:
+        """The derivative of a kernel by some inputs; equal ones are the same object."""
+        key = (call, by)
+        if key not in self.made:
+            self.made[key] = _Derivative(self, call, by)
+        return self.made[key]
 
     def _native(self, call: KernelCall) -> Callable[..., Values]:
         """The flat program as operations of JAX."""
@@ -213,7 +180,10 @@ class JaxLibrary:
     def array(self, x: Any) -> Any:
         import jax.numpy as jnp
 
-        y = jnp.asarray(x)
+        try:
+            y = jnp.asarray(x)
+        except (TypeError, ValueError):
+            raise UsageError(f"functions of s.jax() take arrays of numbers, not {x!r:.60}.") from None
         if not (jnp.issubdtype(y.dtype, jnp.floating) or jnp.issubdtype(y.dtype, jnp.integer)):
             raise UsageError(f"functions of s.jax() take real numbers, not {y.dtype}.")
         return y.astype(jnp.float64)
@@ -245,6 +215,54 @@ class JaxLibrary:
         lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], t.shape[:-1])
         first = tuple(jnp.broadcast_to(x, (*lead, x.shape[-1])) for x in (q, v, t))
         return jax.lax.scan(lambda x, _: (step(*x), None), first, None, length=n)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Derivative:
+    """Derivatives of a kernel by some of its inputs."""
+
+    library: JaxLibrary
+    call: KernelCall
+    by: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        return [b.name for b in self.call.inputs]
+
+    @property
+    def held(self) -> int:
+        return len(self.call.inputs)
+
+    @property
+    def outputs(self) -> list[str]:
+        return [b.name for b in self._varied]
+
+    @property
+    def _varied(self) -> list[Block]:
+        return [b for b in self.call.outputs if self.call.has_derivative(b.name)]
+
+    def shapes(self, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        lead = shapes[0][: len(shapes[0]) - len(self.call.inputs[0].shape)]
+        return [(*lead, *b.shape) for b in self._varied]
+
+    def push(self, values: Sequence[Any], changes: Sequence[Any]) -> list[Any]:
+        found, _ = self.library._values(self.call.derivative(self.by), self.names, values)
+        parts = [[_times(b, found[f"{b.name}_{column(n)}"], d) for n, d in zip(self.by, changes, strict=True)] for b in self._varied]
+        return [sum(x[1:], x[0]) for x in parts]
+
+    def pull(self, values: Sequence[Any], weights: Mapping[int, Any]) -> list[Any]:
+        import jax
+
+        of = {self._varied[i].name: w for i, w in weights.items()}
+        names = [*self.names, *(f"{n}_weight" for n in of)]
+
+        @jax.custom_jvp
+        def gradient(*x: Any) -> dict[str, Any]:
+            return self.library._values(self.call.gradient(self.by, tuple(of)), names, x)[0]
+
+        gradient.defjvp(refused)
+        found = gradient(*values, *of.values())
+        return [found[f"{column(n)}_gradient"] for n in self.by]
 
 
 def _zeros(x: Any) -> Any:

@@ -82,9 +82,15 @@ class TorchLibrary:
     def array(self, x: Any) -> Any:
         import torch
 
-        if isinstance(x, torch.Tensor) and x.dtype is torch.float64:
-            return x
-        y = torch.as_tensor(x)
+        if isinstance(x, torch.Tensor):
+            y = x
+        else:
+            given = _plain(x)
+            if given.dtype.kind not in "iufcb":
+                raise UsageError(f"functions of s.torch() take tensors and arrays of numbers, not {x!r:.60}.")
+            y = torch.as_tensor(given)
+        if y.dtype is torch.float64:
+            return y
         if y.is_complex() or y.dtype == torch.bool:
             raise UsageError(f"functions of s.torch() take real numbers, not {y.dtype}.")
         return y.to(torch.float64)
@@ -114,6 +120,14 @@ class TorchLibrary:
 
 
 # -------------------------------------------------------------------- autograd Functions
+
+
+def _plain(x: Any) -> np.ndarray:
+    """Numbers as numpy reads them: PyTorch would make 32 bits of those of Python."""
+    try:
+        return np.asarray(x)
+    except (TypeError, ValueError, RuntimeError):
+        return np.asarray(None)
 
 
 def _cores() -> int | None:

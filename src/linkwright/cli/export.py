@@ -36,7 +36,7 @@ def write(chosen: ExportFormat, m: Any, output: str, more: dict[str, Any]) -> tu
         written = [str(path) for path in chosen.write(m, output, **more)]
     for warning in said:
         print(visible(f"warning: {warning.message}"), file=sys.stderr)
-    from linkwright.exchange.losses import LossWarning  # only now: numpy comes along
+    from linkwright.exchange.writing.losses import LossWarning  # only now: numpy comes along
 
     return written, [x._asdict() for w in said if isinstance(w.message, LossWarning) for x in w.message.lost]
 

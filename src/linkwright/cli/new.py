@@ -48,7 +48,7 @@ def is_sketch(start: str) -> bool:
 
 def _from_sketch(path: Path, given: argparse.Namespace) -> None:
     """Write the model of a drawing and say what became what."""
-    from linkwright.exchange.sketches import read_sketch
+    from linkwright.exchange.reading.sketches import read_sketch
 
     files.guarded(path, files.MODELS, force=given.force)
     chosen = {name: value for name in SKETCH_OPTIONS if (value := getattr(given, name)) is not None}

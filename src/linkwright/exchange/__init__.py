@@ -1,20 +1,20 @@
-"""Converters: a mechanism as a model of another program, with the maps between its coordinates and ours.
+"""Other programs' formats: `reading` their files, `writing` them, and one entrance for every model (`opening`).
 
-    p = lw.to_pinocchio(m)        Pinocchio model and loop constraints; needs the package `pin`
+    m = lw.load("robot.urdf")     a mechanism like any other; `m.imported` is the report
+    m.export("my.urdf")           URDF and SDF; MJCF, FMU, C and drawings by the ending of the file
     text = lw.to_mjcf(m)          MuJoCo's XML; needs nothing, `mujoco` only to read it
+    p = lw.to_pinocchio(m)        Pinocchio model and loop constraints; needs the package `pin`
 
-    m.export("my.urdf")           URDF and SDF: `linkwright.exchange.robots`
-
-The first two keep our bodies' frames and coordinates; loops are closed by what the other program offers, points that
+The last two keep our bodies' frames and coordinates; loops are closed by what the other program offers, points that
 coincide and frames that are welded (docs/converters.md).
 """
 
 from __future__ import annotations
 
-from linkwright.exchange.losses import Loss, LossWarning
-from linkwright.exchange.mujoco import to_mjcf
-from linkwright.exchange.mujoco_map import MujocoMap, mujoco_state
-from linkwright.exchange.pinocchio import PinocchioAcceleration, PinocchioModel, to_pinocchio
+from linkwright.exchange.writing.losses import Loss, LossWarning
+from linkwright.exchange.writing.mujoco.map import MujocoMap, mujoco_state
+from linkwright.exchange.writing.mujoco.text import to_mjcf
+from linkwright.exchange.writing.pinocchio import PinocchioAcceleration, PinocchioModel, to_pinocchio
 
 __all__ = [
     "Loss",

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from linkwright.errors import UsageError
-from linkwright.exchange.importers import ENDINGS, importer_of, is_importable
-from linkwright.exchange.masses import with_masses
-from linkwright.exchange.start_pose import near_closed
-from linkwright.exchange.understanding import understand
+from linkwright.exchange.reading.importers import ENDINGS, importer_of, is_importable
+from linkwright.exchange.reading.masses import with_masses
+from linkwright.exchange.reading.start_pose import near_closed
+from linkwright.exchange.reading.understanding import understand
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.library.finding import model_file

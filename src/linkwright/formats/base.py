@@ -60,7 +60,7 @@ def number(text: str) -> float:
 
 def warn_of_rigid_stops(mechanism: Any, writer: str) -> None:
     """Warn of stops that act in `simulate` alone."""
-    from linkwright.exchange.losses import Loss, warn
+    from linkwright.exchange.writing.losses import Loss, warn
 
     d = mechanism.description
     lost = [Loss(s.name, "a rigid stop, which nothing holds there") for s in d.stops if s.stiffness is None]

@@ -1,4 +1,4 @@
-"""FMUs: see `linkwright.exchange.fmu`."""
+"""FMUs: see `linkwright.exchange.writing.fmu`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from linkwright.formats.base import DRIVE, PYTHON_ONLY, ExportFormat, ExportOpti
 
 
 def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
-    from linkwright.exchange.fmu import write_fmu
+    from linkwright.exchange.writing.fmu import write_fmu
 
     warn_of_rigid_stops(mechanism, "FMU")
     return [write_fmu(mechanism.system, path, **options)]

@@ -1,4 +1,4 @@
-"""MuJoCo's XML: see `linkwright.exchange.mujoco`."""
+"""MuJoCo's XML: see `linkwright.exchange.writing.mujoco.text`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from linkwright.formats.base import ExportFormat, ExportOption, number
 
 
 def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
-    from linkwright.exchange import losses, mujoco
+    from linkwright.exchange.writing import losses
+    from linkwright.exchange.writing.mujoco import text as mujoco
 
     place = files.checked(path, FORMAT.endings)
     found = mujoco.mjcf(mechanism, folder=os.path.dirname(os.path.abspath(place)), **options)

@@ -1,4 +1,4 @@
-"""SDF: see `linkwright.exchange.robots.sdf`."""
+"""SDF: see `linkwright.exchange.writing.robots.sdf`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from linkwright.formats.base import ExportFormat, ExportOption, number
 
 
 def write(mechanism: Any, path: Any, *, alone: bool = False, **options: Any) -> list[Path]:
-    from linkwright.exchange import losses
-    from linkwright.exchange.robots import sdf_text
+    from linkwright.exchange.writing import losses
+    from linkwright.exchange.writing.robots import sdf_text
 
     place = files.checked(path, FORMAT.endings)
     found = sdf_text(mechanism, world=not alone, folder=os.path.dirname(os.path.abspath(place)), **options)

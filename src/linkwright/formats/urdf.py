@@ -1,4 +1,4 @@
-"""URDF: see `linkwright.exchange.robots.urdf`."""
+"""URDF: see `linkwright.exchange.writing.robots.urdf`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from linkwright.formats.base import ExportFormat, ExportOption, number
 
 
 def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
-    from linkwright.exchange import losses
-    from linkwright.exchange.robots import urdf_text
+    from linkwright.exchange.writing import losses
+    from linkwright.exchange.writing.robots import urdf_text
 
     place = files.checked(path, FORMAT.endings)
     found = urdf_text(mechanism, folder=os.path.dirname(os.path.abspath(place)), **options)

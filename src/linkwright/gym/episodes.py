@@ -298,8 +298,9 @@ class Episodes:
 
     def why(self, rows: np.ndarray) -> list[str]:
         """Reasons of the rows that have failed."""
-        found, x = self.stepper.why, self.last
-        return [found.get(int(k), "") or (reason(self.ends, x, int(k)) if x is not None else "") for k in rows]
+        x, advice = self.last, f"steps of {self.task.dt} / {self.task.substeps} may be too long: raise `substeps`"
+        steps = {k: f"{said}; {advice}" for k, said in self.stepper.why.items()}
+        return [steps.get(int(k), "") or (reason(self.ends, x, int(k)) if x is not None else "") for k in rows]
 
 
 def _arguments(function: Any) -> int:

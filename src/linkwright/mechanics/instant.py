@@ -273,6 +273,8 @@ class Instant:
         jt = joint_types.create(joint.type, joint.options)
         speed = bool(rest) and rest[-1] == "v"
         part = ".".join(rest[:-1] if speed else rest)
+        if not speed and part in joint_types.speed_names(jt):
+            return self.speed(joint, joint_types.speed_names(jt)[part])
         names = jt.v_names if speed else jt.q_names
         if part not in names:
             return None

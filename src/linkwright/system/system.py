@@ -414,7 +414,7 @@ class System:
         return self.kernels.get(name, formulation, drives, baumgarte=baumgarte, by=by, tasks=tasks, of=of)
 
     def jax(self, *, free: str | Sequence[str] = (), **options: Any) -> Bridge:
-        """Return functions for JAX; numbers named `free` are an argument. Options: native, repair, reverse, return_status."""
+        """Return functions for JAX; numbers named `free` are an argument. Options: native, repair, return_status."""
         return bridge(self.core, "jax", free, options)
 
     def torch(self, *, free: str | Sequence[str] = (), **options: Any) -> Bridge:

@@ -6,7 +6,7 @@
     SPRINGS, CYLINDERS, GEARS                          NAMES    pins and links by name
     PATHS      marked points over the turn             POSITIONS   centre lines over the turn
 
-Layers PINS, LINKS, POINTS, GROUND, GUIDES and RODS can be read back as a model (`exchange.sketches`).
+Layers PINS, LINKS, POINTS, GROUND, GUIDES and RODS can be read back as a model (`exchange.reading.sketches`).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from linkwright import joints
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobian, locate, motion, pose_of
 from linkwright.model.description import Description, Joint
-from linkwright.numerics.groups import NameGroups
+from linkwright.numerics.groups import Groups
 from linkwright.numerics.linalg import factor
 
 SAME_LINE = 1e-8  # sine of the angle between directions that are one
@@ -163,7 +163,7 @@ def _bases(d: Description, groups: dict[str, str], parts: dict[str, str]) -> lis
 
 def _connected(d: Description, by: Sequence[Joint]) -> dict[str, str]:
     """The first body of the connected component of each body, over the given joints."""
-    groups = NameGroups(b.name for b in d.bodies)
+    groups = Groups(b.name for b in d.bodies)
     for j in by:
         groups.join(j.first, j.second)
     return groups.roots()

@@ -28,7 +28,7 @@ from linkwright.mechanics.inverse.known_motion import driven_coordinate
 from linkwright.mechanics.inverse.places import EffortPlace, effort_place
 from linkwright.mechanics.kinematics.motion import locate
 from linkwright.model.description import Description, Joint
-from linkwright.numerics.groups import NameGroups
+from linkwright.numerics.groups import Groups
 from linkwright.numerics.scalars import arctan2
 from linkwright.numerics.spatial import cross
 
@@ -81,7 +81,7 @@ def _output(d: Description, name: str) -> tuple[Joint, int]:
 
 def _rigid(d: Description) -> dict[str, str]:
     """The head of every group of bodies that fixed joints hold together."""
-    groups = NameGroups(b.name for b in d.bodies)
+    groups = Groups(b.name for b in d.bodies)
     for j in d.joints:
         if joints.JOINTS[j.type].nv == 0:
             groups.join(j.first, j.second)

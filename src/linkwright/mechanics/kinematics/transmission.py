@@ -25,7 +25,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.model.description import Description, Joint
-from linkwright.numerics.groups import NameGroups
+from linkwright.numerics.groups import Groups
 from linkwright.numerics.scalars import arctan2, is_complex
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def inputs(d: Description) -> list[str]:
 
 def _clusters(d: Description) -> dict[str, str]:
     """The head of the rigid cluster of each body while the drives hold; a gear or coupling passes a held joint on."""
-    groups = NameGroups(b.name for b in d.bodies)
+    groups = Groups(b.name for b in d.bodies)
     driven = set(inputs(d))
     for j in d.joints:
         if joints.JOINTS[j.type].nv == 0 or j.name in driven:

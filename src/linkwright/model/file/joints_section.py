@@ -20,7 +20,7 @@ from linkwright.model.file.instead import instead, types
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
 from linkwright.model.file.units import INERTIA, KINDS, LENGTH, MASS, NONE
-from linkwright.numerics.groups import NameGroups
+from linkwright.numerics.groups import Groups
 
 JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames", "armature")  # and those of single types
 
@@ -135,7 +135,7 @@ def _hinges(context: Context, shapes: dict[str, Shape], pin: str, bodies: list[s
 
 def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict[str, FileNode]) -> None:
     """Explicit joints at a pin must connect its bodies, each exactly once."""
-    groups = NameGroups(bodies)
+    groups = Groups(bodies)
     for joint in joints:
         node = entries[joint.name]
         for body in (joint.first, joint.second):

@@ -10,7 +10,7 @@ from typing import Any
 
 from linkwright import files
 from linkwright.errors import ModelError, Source, nearest
-from linkwright.joints import JOINTS
+from linkwright.joints import JOINTS, speed_names, velocity_kinds
 from linkwright.model.curves.tables import INTERPOLATIONS
 from linkwright.model.description import ZERO3, Description, Joint, Load, Table
 from linkwright.model.expressions import Expr, evaluate, free_variables, variable
@@ -44,7 +44,7 @@ class ChannelDimensions:
         return ChannelDimensions({j.name: j for j in d.joints}, points, tuple(c.name for c in d.cylinders), d.plane)
 
     def dimension(self, name: str) -> Dimension | None:
-        """None when there is no such channel: `t`, `A`, `A.v`, `rocker.angle`, `ram.P.x`, `ram.P.vx`."""
+        """None when there is no such channel: `t`, `A`, `A.v`, `C.slide`, `base.vx`, `rocker.angle`, `ram.P.x`, `ram.P.vx`."""
         if name == "t":
             return TIME
         head, *rest = name.split(".")
@@ -56,6 +56,8 @@ class ChannelDimensions:
         elif head in self.joints and not rest:
             kinds = JOINTS[self.joints[head].type].coordinate_kinds
             found = (LENGTH if kinds[0] == "length" else ANGLE) if len(kinds) == 1 else None
+        elif head in self.joints and len(rest) == 1 and self._of_several(head, rest[0], rate) is not None:
+            return self._of_several(head, rest[0], rate)
         elif head in self.points and rest == ["angle"] and self.plane:
             found = ANGLE
         elif head in self.points and len(rest) == 2 and rest[0] in self.points[head] and not rate:
@@ -64,11 +66,23 @@ class ChannelDimensions:
             return multiply(LENGTH, RATE) if rest[1].startswith("v") else LENGTH
         return multiply(found, RATE) if found and rate else found
 
+    def _of_several(self, joint: str, part: str, rate: bool) -> Dimension | None:
+        """Dimension of `C.slide`, `C.slide.v` or `base.vx`; None if it is no such coordinate."""
+        jt = JOINTS[self.joints[joint].type]
+        speeds = speed_names(jt)
+        if jt.nv < 2 or (part not in speeds and (part not in jt.q_names or part not in jt.v_names)):
+            return None
+        kind = velocity_kinds(jt)[speeds[part] if part in speeds else jt.v_names.index(part)]
+        found = LENGTH if kind == "length" else ANGLE
+        return multiply(found, RATE) if rate or part in speeds else found
+
     def names(self) -> list[str]:
         joints = [n for n, j in self.joints.items() if len(JOINTS[j.type].coordinate_kinds) == 1]
         axes = self.plane or "xyz"
         points = [f"{b}.{p}.{v}{x}" for b, names in self.points.items() for p in names for v in ("", "v") for x in axes]
-        return ["t", *joints, *(f"{j}.v" for j in joints), *self.cylinders, *points]
+        parts = [(n, JOINTS[j.type]) for n, j in self.joints.items()]
+        several = [f"{n}.{x}" for n, jt in parts for x in (*jt.v_names, *speed_names(jt)) if self._of_several(n, x, False) is not None]
+        return ["t", *joints, *(f"{j}.v" for j in joints), *dict.fromkeys(several), *self.cylinders, *points]
 
     def quantity(self, name: str) -> Quantity | None:
         dimension = self.dimension(name)

@@ -1,0 +1,82 @@
+"""A start near the closed loops, for files whose own pose leaves them open.
+
+Welds and points are closed as the file gives them, before they are understood as joints of other types: a weld has one position, a hinge
+that is far open has two, of which the second has its axis turned round.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError
+from linkwright.exchange.imported import Imported
+from linkwright.exchange.reading.understanding.gaps import gaps
+from linkwright.exchange.reading.understanding.geometry import placement
+from linkwright.model.description import Description
+from linkwright.results.state import State
+from linkwright.system.system import System
+
+CLOSED = 1e-9  # m and rad: gaps of the file's pose below it need no other start
+MOST_STEPS, LONGEST = 200, 0.3  # Levenberg-Marquardt; length of a step in rad and m
+SPREADS = (0.0, 0.05, 0.2, 0.2, 0.5, 0.5)  # of states beside the drawn one, rad and m
+
+
+def near_closed(imported: Imported) -> Imported:
+    """The import with its bodies where the loops are closed as far as possible; its report has the gaps in the file's own pose."""
+    d = imported.description
+    distances, angles = gaps(d, imported.closing)
+    report = replace(imported.report, gaps=(*imported.report.gaps, *distances), angles=(*imported.report.angles, *angles))
+    if max([x for _, x in (*distances, *angles)], default=0.0) > CLOSED:
+        # joints that are no cuts together: the file's pose is the start; a weld that is open by half a turn has no rotation vector
+        with suppress(LinkwrightError), np.errstate(all="ignore"):
+            d = _closed(d, imported.closing)
+    return replace(imported, description=d, report=report)
+
+
+def _closed(d: Description, closing: tuple[str, ...]) -> Description:
+    system = System(d, list(closing))
+    drawn = system.skel.start_coordinates
+    q = np.concatenate([drawn[node.joint.name] for node in system.tree.nodes]) if system.tree.nodes else np.zeros(0)
+    state = _nearest(system, _at(system, q))
+    poses = {node.body: system.pose(state, node.body) for node in system.tree.nodes}
+    bodies = [replace(b, start=placement(poses[b.name])) if b.name in poses else b for b in d.bodies]
+    return replace(d, bodies=tuple(bodies))
+
+
+def _at(system: System, q: np.ndarray) -> State:
+    """A state at rest, its loops open or not."""
+    return State(system.skel, q, np.zeros(system.tree.nv), system.skel.start_coordinates, 0.0)
+
+
+def _nearest(system: System, drawn: State) -> State:
+    """The state from the drawn one down the residuals; from states beside it where that does not close the loops."""
+    rng, best, least = np.random.default_rng(0), drawn, np.inf
+    for spread in SPREADS:
+        begin = drawn if not spread else _at(system, system.displaced(drawn, spread * rng.normal(size=system.tree.nv)))
+        found, left = _descended(system, begin)
+        if left < least:
+            best, least = found, left
+        if least < CLOSED:
+            break
+    return best
+
+
+def _descended(system: System, state: State) -> tuple[State, float]:
+    """Levenberg-Marquardt on the residuals of all loops, with short steps: the state, and its largest residual."""
+    phi, damping = system.phi(state), 1e-3
+    for _ in range(MOST_STEPS if np.isfinite(phi).all() else 0):
+        if np.abs(phi).max(initial=0.0) < 1e-12 or damping > 1e8:
+            break
+        J = system.J(state)
+        step = -np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), J.T @ phi)
+        length = float(np.abs(step).max(initial=0.0))
+        trial = _at(system, system.displaced(state, step * min(1.0, LONGEST / max(length, 1e-300))))
+        after = system.phi(trial)
+        if after @ after < phi @ phi:
+            state, phi, damping = trial, after, max(0.1 * damping, 1e-12)
+        else:
+            damping *= 10.0
+    return state, float(np.abs(phi).max(initial=0.0)) if np.isfinite(phi).all() else np.inf

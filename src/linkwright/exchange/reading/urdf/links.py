@@ -1,0 +1,85 @@
+"""Links of a URDF: mass data and shapes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+
+from linkwright.exchange.reading.draft import RobotDraft
+from linkwright.exchange.reading.notes import ImportNotes
+from linkwright.exchange.reading.poses import pose
+from linkwright.exchange.reading.shapes import ShapeFiles, colour_of, drawable, inertia_about, shapes
+from linkwright.exchange.reading.xml_reading import XmlElement
+from linkwright.model.description import Body, Placement, Visual
+
+
+def origin(element: XmlElement, tag: str = "origin") -> Placement:
+    """The placement in an <origin> of an element; none: the identity."""
+    found = element.one(tag)
+    return pose() if found is None else pose(found.numbers("xyz", 3, (0.0, 0.0, 0.0)), found.numbers("rpy", 3, (0.0, 0.0, 0.0)))
+
+
+def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles, ground: str | None) -> None:
+    """Add all links of a robot as bodies; the link `ground` is the ground, with a point of its name."""
+    colours = {m.get("name"): _colour(m) for m in robot.all("material")}
+    for link in robot.all("link"):
+        name = link.attribute("name")
+        shown = _visuals(draft, link, files, colours)
+        if name == ground:
+            draft.be_ground(name, shown, link.where)
+        else:
+            body = draft.links.add(name)
+            draft.bodies[body] = replace(_inertial(link, body, draft.notes), where=link.where, visuals=shown)
+        for other in link:
+            if other.tag == "collision":
+                draft.notes.drop("collision shape")
+            elif other.tag not in ("inertial", "visual"):
+                draft.notes.drop(f"<{other.tag}> element")
+
+
+def _inertial(link: XmlElement, name: str, notes: ImportNotes) -> Body:
+    """Mass, centre and inertia of a link in its own axes."""
+    found = link.one("inertial")
+    if found is None:
+        return Body(name)
+    mass = found.need("mass").number("value")
+    if mass < 0.0:
+        raise found.error(f"the mass of link '{link.get('name')}' is {mass:g} kg; mass is zero or more.")
+    at = origin(found)
+    tensor = found.one("inertia")
+    values = {k: 0.0 if tensor is None else tensor.number(k, 0.0) for k in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}
+    return Body(name, mass=mass, com=at.at, inertia=inertia_about(name, at.rotation, values, notes))
+
+
+def _visuals(draft: RobotDraft, link: XmlElement, files: ShapeFiles, colours: Mapping[str, str]) -> tuple[Visual, ...]:
+    out = []
+    for visual in link.all("visual"):
+        geometry = visual.one("geometry")
+        material = visual.one("material")
+        colour = "" if material is None else _colour(material) or colours.get(material.get("name"), "")
+        found = [_shape(draft, kind, link.get("name"), files) for kind in (geometry.children if geometry is not None else ())]
+        out += shapes(found, origin(visual), colour, draft.notes)
+    return drawable(out, draft.notes)
+
+
+def _shape(draft: RobotDraft, kind: XmlElement, link: str, files: ShapeFiles) -> Visual | None:
+    if kind.tag == "box":
+        x, y, z = kind.numbers("size", 3)
+        return Visual("box", (x, y, z))
+    if kind.tag in ("cylinder", "capsule", "drake:capsule"):
+        return Visual(kind.tag.removeprefix("drake:"), (kind.number("radius"), kind.number("length"), 0.0))
+    if kind.tag == "sphere":
+        return Visual("sphere", (kind.number("radius"), 0.0, 0.0))
+    if kind.tag == "mesh":
+        one = len(kind.get("scale").split()) == 1
+        x, y, z = kind.numbers("scale", 1) * 3 if one else kind.numbers("scale", 3, (1.0, 1.0, 1.0))
+        file = files.mesh(kind.attribute("filename"), link)
+        return None if file is None else Visual("mesh", (x, y, z), file=os.fspath(file))
+    draft.notes.drop(f"<{kind.tag}> shape")
+    return None
+
+
+def _colour(material: XmlElement) -> str:
+    found = material.one("color")
+    return "" if found is None else colour_of(found.numbers("rgba", 4, (0.7, 0.7, 0.7, 1.0)))

@@ -1,0 +1,1 @@
+"""A mechanism as MuJoCo's XML (MJCF), and the map between its coordinates and ours."""

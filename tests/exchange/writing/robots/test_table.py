@@ -1,0 +1,25 @@
+"""The table of round trips in docs/exchange.md names the models that each format does not hold."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import linkwright as lw
+from linkwright.exchange.writing.mujoco.text import mjcf
+from linkwright.exchange.writing.robots import sdf_text, urdf_text
+from linkwright.model import library
+from tests import ROOT
+
+
+@pytest.mark.slow
+def test_models_that_a_format_does_not_hold_are_those_of_the_docs() -> None:
+    writers = {"URDF": lambda m: urdf_text(m, dialect="constraint"), "SDF": sdf_text, "MJCF": mjcf}
+    text = (ROOT / "docs" / "exchange.md").read_text(encoding="utf-8").partition("## Round trips")[2]
+    for label, write in writers.items():
+        row = next(line for line in text.splitlines() if line.startswith(f"| {label}")).split("|")
+        lost = {name for name in library.names() if any(x.part == "mechanism" for x in write(lw.load(name)).lost)}
+        named = set(re.findall(r"[a-z0-9-]+", re.sub(r"\([^)]*\)", "", row[4])))
+        assert named == lost
+        assert f"{len(library.names()) - len(lost)} of {len(library.names())}" in row[2]
