@@ -118,8 +118,9 @@ def _is_zero(x: Any) -> bool:
 def _scaled_row(row: list[ComplexPair], n: int) -> list[ComplexPair]:
     """A row divided by its largest part among the first n entries."""
     parts = [abs(part) for pair in row[:n] for part in pair if not _is_zero(part)]
-    largest = parts[0]
-    for part in parts[1:]:
+    symbols, numbers = [part for part in parts if isinstance(part, Sym)], [part for part in parts if not isinstance(part, Sym)]
+    largest: Any = max(numbers) if numbers and not symbols else symbols[0]
+    for part in [*symbols[1:], *([max(numbers)] if numbers and symbols else [])]:
         largest = largest.maximum(part)
     scale = 1.0 / largest
     return [(u[0] * scale, u[1] * scale) for u in row]

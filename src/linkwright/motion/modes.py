@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 METHODS = ("auto", "homotopy", "starts")
 REAL = 1e-7  # imaginary part of a real solution, relative
 SOME_DOUBT, LEAST_DOUBT = 1e-2, 1e-6  # of the loops before the trace test, and where it does not pass
+SEARCHES = 3  # from different points, where the trace test does not pass
 LARGEST = 24  # unknowns of a system that is followed: elimination is unrolled in machine code
 MARGIN = 1e-3  # smallest singular value of a position on a path
 PLACED = 1e-6  # dimensionless distance of a closed state from the solution that it was put at
@@ -153,6 +154,10 @@ def solutions(P: PoseEquations, u: np.ndarray, *, seed: int = 0) -> RealSolution
 def _by_homotopy(assembler: Assembler, fixed: Loops, held: Mapping[str, Any], here: Instant, most: int | None, tries: int) -> Branches:
     P, u = held_system(assembler, held)
     found = solutions(P, u)
+    for seed in range(1, SEARCHES) if not found.completeness.trace < PASSED else ():
+        # In chains of loops the solutions come in blocks, which a few loops may not connect: search from other points as well.
+        again = solutions(P, u, seed=100 * seed)
+        found = again if (again.completeness.complex or 0) > (found.completeness.complex or 0) else found
     record = found.completeness
     closed: list[tuple[Closed, np.ndarray | None]] = []
     for x in found.real:
@@ -172,7 +177,26 @@ def _by_homotopy(assembler: Assembler, fixed: Loops, held: Mapping[str, Any], he
     bodies = [body for (_, _, body), mine in zip(P.tree, P.owners, strict=True) if mine]
     search = _PathSearch(assembler, P, tuple(x if x is None else np.concatenate([x, u / P.units]) for _, x in closed))
     states = [State.of(c.at) for c, _ in closed]
-    return Branches(states, [2**ways - 1] * len(states), record, bodies[:1], search.signs(), search)
+    return Branches(states, [2**ways - 1] * len(states), record, _differing(states, bodies), search.signs(), search)
+
+
+def _differing(states: list[State], bodies: list[str]) -> list[str]:
+    """The fewest bodies, at most three, in whose poses the modes differ; each the one that distinguishes most."""
+    poses = [[_pose_at(st.instant, body) for st in states] for body in bodies]
+    marks = {
+        body: [(*np.round(X.R, 5).ravel() + 0.0, *np.round(X.p, 5) + 0.0) for X in row] for body, row in zip(bodies, poses, strict=True)
+    }
+    chosen: list[str] = []
+    while len(chosen) < min(3, len(bodies)):
+
+        def parted(body: str) -> int:
+            return len({tuple(marks[b][i] for b in (*chosen, body)) for i in range(len(states))})
+
+        best = max((b for b in bodies if b not in chosen), key=parted)
+        if chosen and parted(best) == len({tuple(marks[b][i] for b in chosen) for i in range(len(states))}):
+            break
+        chosen.append(best)
+    return chosen
 
 
 @dataclass(frozen=True)

@@ -37,16 +37,17 @@ class Completeness:
 
     @property
     def complete(self) -> bool:
-        """True if a homotopy found all modes: the trace test passed, or random loops leave a doubt below 1e-5; and no path was lost."""
-        return self.method == "homotopy" and self.lost == 0 and not self.why and (self.trace < PASSED or self.doubt < 1e-5)
+        """True if a homotopy found all modes: the trace test passed and no path was lost."""
+        return self.method == "homotopy" and self.lost == 0 and not self.why and self.trace < PASSED
 
     def __str__(self) -> str:
         if self.method == "starts":
             because = f" ({self.why})" if self.why else ""
             bound = f"a mode that more than {100.0 * self.share:.2g} % of the starts lead to would have been found (95 % confidence)"
             return f"saturation of {self.starts} random starts that closed{because}: {bound}; no proof of completeness"
-        said = f"all {self.complex} complex solutions of the loop equations, by {self.loops} random loops"
-        test = f"trace test passed ({self.trace:.0e})" if self.trace < PASSED else f"doubt {self.doubt:.0e}, trace test not conclusive"
+        passed = self.trace < PASSED
+        said = f"{'all ' if passed else ''}{self.complex} complex solutions of the loop equations, by {self.loops} random loops"
+        test = f"trace test passed ({self.trace:.0e})" if passed else f"doubt {self.doubt:.0e}, trace test not conclusive"
         lost = f"; {self.lost} of them at infinity or singular in this mechanism" if self.lost else ""
         return f"{said}, {test}{lost}{f'; {self.why}' if self.why else ''}"
 
