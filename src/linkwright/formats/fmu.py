@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from linkwright.formats.base import DRIVE, PYTHON_ONLY, ExportFormat, ExportOption, listed, warn_of_rigid_stops
+from linkwright.formats.base import DRIVE, PYTHON_ONLY, ExportFormat, ExportOption, listed, warn_of_losses
 
 
 def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
     from linkwright.exchange.writing.fmu import write_fmu
 
-    warn_of_rigid_stops(mechanism, "FMU")
+    warn_of_losses(mechanism, "FMU", laws=True)
     return [write_fmu(mechanism.system, path, **options)]
 
 
