@@ -29,7 +29,8 @@ FORMAT = ExportFormat(
         ExportOption(DRIVE, "drives by joint, as in simulate", flag=PYTHON_ONLY),
         ExportOption(
             "inputs",
-            "an input: a joint or cylinder and its kind (torque, force, voltage, position, speed, motion), or a body and wrench; "
+            "an input: a joint or cylinder and its kind (torque, force, voltage, position, speed, motion), a body and wrench, "
+            "or a parameter of forces and efforts and parameter; "
             "default: drives of constant value",
             flag="--input",
             metavar="NAME=KIND",
