@@ -125,7 +125,8 @@ def test_what_drives_do_is_lost_where_it_is_an_input(tmp_path: Path, ending: str
     ):
         with pytest.warns(LossWarning) as said:
             lw.load(DISC | {"drive": {"A": drive}}).export(tmp_path / f"a{ending}")
-        assert [(x.name, x.why, x.part) for x in said[0].message.lost] == [("A", why, "drive") for why in lost]  # type: ignore[union-attr]
+        message = said[0].message
+        assert isinstance(message, LossWarning) and [tuple(x) for x in message.lost] == [("A", why, "drive") for why in lost]
     lw.load(DISC | {"drive": ["A"]}).export(tmp_path / f"a{ending}")  # warnings are errors here
 
 

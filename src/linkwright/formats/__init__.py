@@ -17,8 +17,7 @@ from linkwright.formats import c_sources, dxf, fmu, mjcf, script, sdf, svg, urdf
 from linkwright.formats.base import ExportFormat, ExportOption
 
 FORMATS: dict[str, ExportFormat] = {
-    x.name: x
-    for x in (fmu.FORMAT, c_sources.FORMAT, script.FORMAT, mjcf.FORMAT, urdf.FORMAT, sdf.FORMAT, dxf.FORMAT, svg.FORMAT)
+    x.name: x for x in (fmu.FORMAT, c_sources.FORMAT, script.FORMAT, mjcf.FORMAT, urdf.FORMAT, sdf.FORMAT, dxf.FORMAT, svg.FORMAT)
 }
 
 
@@ -34,7 +33,9 @@ def format_of(path: Any, named: str | None = None, more: tuple[str, ...] = ()) -
     found = [x for x in FORMATS.values() if ending in x.endings]
     if not found:
         if ending in files.MODELS:
-            raise UsageError(f"a model file ({ending}) is no export: m.save('my{ending}') or `linkwright convert MODEL my{ending}` writes it.")
+            raise UsageError(
+                f"a model file ({ending}) is no export: m.save('my{ending}') or `linkwright convert MODEL my{ending}` writes it."
+            )
         every = [*more, *(e for x in FORMATS.values() for e in x.endings)]
         kind = f"unsupported file type '{ending}'" if ending else f"'{os.fspath(path)}' has no file type"
         raise UsageError(f"{kind}; use {', '.join(every[:-1])} or {every[-1]}, or name a format: {', '.join(FORMATS)}.")

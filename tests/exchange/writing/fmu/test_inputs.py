@@ -190,7 +190,9 @@ def test_parameters_of_laws_steer(tmp_path, version):
         second = u.get("A", "A.v")
     run = m.with_(arm_ctrl=-0.5, k="4 N m/rad", n=3.0).simulate(0.5, output=0.5, tolerance=1e-12)
     assert np.abs(first - [run["A"][-1], run["A.v"][-1]]).max() < SAME
-    later = m.with_(arm_ctrl=1.0, most="1.1 N m", k="4 N m/rad", n=3.0, **{"start.A": first[0], "start.A.v": first[1]}).simulate(0.5, output=0.5, tolerance=1e-12)
+    later = m.with_(arm_ctrl=1.0, most="1.1 N m", k="4 N m/rad", n=3.0, **{"start.A": first[0], "start.A.v": first[1]}).simulate(
+        0.5, output=0.5, tolerance=1e-12
+    )
     assert np.abs(second - [later["A"][-1], later["A.v"][-1]]).max() < SAME
     path = export(m, tmp_path / "other.fmu", inputs={"arm_ctrl": "parameter"}, outputs=["A", "A.v"], parameters=["k"], version=version)
     with opened(path) as u:
