@@ -11,6 +11,7 @@ import pytest
 import linkwright as lw
 from linkwright import cli, files
 from linkwright.errors import UsageError
+from linkwright.exchange import LossWarning
 from linkwright.formats import FORMATS, format_of
 from tests.cli.schemas import disagreements
 
@@ -22,7 +23,8 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
 
 
 def test_the_ending_decides_the_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, "four-bar", "-o", tmp_path / "my.js") == (0, f"wrote {tmp_path / 'my.js'}\n", "")
+    lost = "warning: script: 'four-bar' loses A (its prescribed speed, an input there).\n"
+    assert said(capsys, "four-bar", "-o", tmp_path / "my.js") == (0, f"wrote {tmp_path / 'my.js'}\n", lost)
     assert (tmp_path / "my.js").read_text().startswith("// Kernels of four-bar by Linkwright")
     code, out, _ = said(capsys, "four-bar", "-o", tmp_path / "my-bar.c", "--precision", "single", "--variable", "L1")
     assert code == 0 and out == f"wrote {tmp_path / 'my-bar.h'}\nwrote {tmp_path / 'my-bar.c'}\n"
@@ -102,3 +104,49 @@ def test_every_format_is_reachable() -> None:
         lw.load("four-bar").export(3)
     with pytest.raises(UsageError, match="export to script has no option 'precision'"):
         lw.load("four-bar").export("a.js", precision="single")
+
+
+DISC = {
+    "name": "disc", "plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0]},
+    "bodies": {"ground": {"pins": ["A"]}, "disc": {"pins": ["A"], "mass": 1.0, "com": "A", "inertia": 0.5}},
+}  # fmt: skip
+LAW = {"torque": "10 N m - 2 N m s/rad * A.v", "gear": 20, "limits": ["-5 N m", "5 N m"]}
+
+
+@pytest.mark.parametrize("ending", [".c", ".js"])
+def test_what_drives_do_is_lost_where_it_is_an_input(tmp_path: Path, ending: str) -> None:
+    """Sources know no laws, gears and limits: every one that the model has is named, and nothing of a drive that has none."""
+    for drive, lost in (
+        (LAW, ["its torque, an input there", "its gear: the input there is the effort at the joint", "limits of its effort"]),
+        ({"torque": 3.0}, ["its torque, an input there"]),
+        ({"gear": 20}, ["its gear: the input there is the effort at the joint"]),
+        ("60 rpm", ["its prescribed speed, an input there"]),
+        ({"motor_dc": {"voltage": "12 V", "Kt": "0.1 N m/A", "R": "1 ohm"}}, ["its DC motor: the torque is an input there"]),
+    ):
+        with pytest.warns(LossWarning) as said:
+            lw.load(DISC | {"drive": {"A": drive}}).export(tmp_path / f"a{ending}")
+        message = said[0].message
+        assert isinstance(message, LossWarning) and [tuple(x) for x in message.lost] == [("A", why, "drive") for why in lost]
+    lw.load(DISC | {"drive": ["A"]}).export(tmp_path / f"a{ending}")  # warnings are errors here
+
+
+def test_losses_of_sources_are_in_the_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lw.load(DISC | {"drive": {"A": LAW}}).save(tmp_path / "law.yaml")
+    code, out, err = said(capsys, tmp_path / "law.yaml", "-o", tmp_path / "law.c", "--json")
+    assert code == 0 and [x["name"] for x in json.loads(out)["lost"]] == ["A"] * 3 and "'disc' loses A (its torque" in err
+
+
+def test_advice_on_rigid_stops_fits_the_file(tmp_path: Path) -> None:
+    m = lw.load(DISC | {"drive": ["A"], "stops": {"A": {"min": -1.0, "max": 1.0}}})
+    with pytest.warns(LossWarning, match="Give the stops a `stiffness:`"):
+        m.export(tmp_path / "a.js")
+    m.export(tmp_path / "a.urdf")
+    with pytest.warns(LossWarning, match=r"Write the model as YAML first, m.save\('my.yaml'\).* and give the stops a `stiffness:`"):
+        lw.load(tmp_path / "a.urdf").export(tmp_path / "a.js")
+
+
+def test_model_files_are_no_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageError, match=r"m.save\('my.yaml'\) or `linkwright convert MODEL my.yaml` writes it"):
+        lw.load("four-bar").export(tmp_path / "x.yaml")
+    assert cli.main(["convert", "four-bar", str(tmp_path / "y.foo")]) == 1
+    assert "unsupported file type '.foo'; use .yaml, .yml, .fmu" in capsys.readouterr().err

@@ -113,3 +113,14 @@ def test_a_file_with_gears_and_limits_is_written_as_it_was_read():
 def test_wrong_gears_and_limits(drive, message):
     with pytest.raises(ModelError, match=message):
         read({**DISC, "drive": {"A": drive}})
+
+
+def test_with_keeps_what_a_drive_has():
+    m = lw.load({**DISC, "parameters": {"n": 3.0}, "drive": {"A": {"torque": 2, "gear": "n", "limits": [-1, 5]}}})
+    for again in (m.with_(gravity=0), m.with_(n=4.0), m.with_(n=4.0).with_(gravity=0)):
+        (drive,) = again.description.drives
+        assert (str(drive.gear), drive.limits) == ("n", (-1.0, 5.0))
+    assert m.with_(n=2.0).simulate(1.0)["A.v"][-1] == pytest.approx(8.0)  # 2 N m times 2 on 0.5 kg m^2
+    motor = {"motor_dc": {"voltage": "12 V", "Kt": "0.1 N m/A", "R": "1 ohm"}}
+    (fed,) = lw.load({**DISC, "drive": {"A": motor}}).with_(gravity=0).description.drives
+    assert fed.value == 12.0

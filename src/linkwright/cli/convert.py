@@ -14,7 +14,7 @@ from linkwright.formats import FORMATS, format_of
 
 def run(given: argparse.Namespace) -> None:
     to_yaml = given.format is None and os.path.splitext(given.output)[1].lower() in files.MODELS
-    chosen = None if to_yaml else format_of(given.output, given.format)
+    chosen = None if to_yaml else format_of(given.output, given.format, files.MODELS)
     outputs.check([(given.output, files.MODELS if chosen is None else chosen.endings)], given.force)
     more = {} if chosen is None else settings(chosen, given)
     m = loading.load(given)
@@ -41,6 +41,7 @@ COMMAND = CliCommand(
     examples=(
         "linkwright convert four-bar four-bar.xml",
         "linkwright convert wiper wiper.yaml --param crank.mass=0.4",
+        "linkwright convert robot.urdf robot.xml --folder meshes",
         "linkwright convert stewart stewart.js --json",
     ),
     options=(

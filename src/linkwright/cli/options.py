@@ -114,8 +114,10 @@ def _registered(text: str, known: object, kind: str) -> str:
     return text
 
 
-MODEL = option("model", metavar="MODEL", help="a shipped model's name, or the path of a file (YAML, URDF, SDF, MJCF)")
-SUBJECT = option("model", metavar="MODEL", help="a shipped model's name, or the path of a file (YAML, URDF, SDF, MJCF, .npz, .parquet)")
+MODEL = option("model", metavar="MODEL", help="a shipped model's name, or the path of a file (YAML, URDF, SDF, MJCF, DXF, SVG)")
+SUBJECT = option(
+    "model", metavar="MODEL", help="a shipped model's name, or the path of a file (YAML, URDF, SDF, MJCF, DXF, SVG, .npz, .parquet)"
+)
 PARAM = option(
     "--param", metavar="NAME=VALUE", action="append", type=assignment, default=[], help="change a parameter (L1=400mm); may be repeated"
 )

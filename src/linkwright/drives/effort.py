@@ -61,14 +61,14 @@ def effort_limits(given: Any, target: DriveTarget) -> tuple[float, float] | None
     return None if (low, high) == OPEN else (low, high)
 
 
-def limited(effort: Any, limits: tuple[float, float] | None) -> Any:
-    """The effort within the limits."""
+def limited(effort: Any, limits: tuple[Any, Any] | None) -> Any:
+    """The effort within the limits, which may be symbols."""
     if limits is None:
         return effort
     low, high = limits
-    if low > -np.inf:
+    if not (isinstance(low, float) and low == -np.inf):
         effort = where(real(effort) < low, low, effort)
-    return where(real(effort) > high, high, effort) if high < np.inf else effort
+    return effort if isinstance(high, float) and high == np.inf else where(real(effort) > high, high, effort)
 
 
 @dataclass(frozen=True)
@@ -102,4 +102,4 @@ class BoundEffort(Follower):
 
     def _effort(self, here: Instant, held: Any) -> Any:
         value = self.reading.value(here, held)
-        return limited(value if self.gear == 1.0 else self.gear * value, self.limits)
+        return limited(self.gear * value, self.limits)

@@ -11,18 +11,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.errors import UsageError, nearest
 from linkwright.formats import c_sources, dxf, fmu, mjcf, script, sdf, svg, urdf
 from linkwright.formats.base import ExportFormat, ExportOption
 
 FORMATS: dict[str, ExportFormat] = {
-    x.name: x
-    for x in (fmu.FORMAT, c_sources.FORMAT, script.FORMAT, mjcf.FORMAT, urdf.FORMAT, sdf.FORMAT, dxf.FORMAT, svg.FORMAT)
+    x.name: x for x in (fmu.FORMAT, c_sources.FORMAT, script.FORMAT, mjcf.FORMAT, urdf.FORMAT, sdf.FORMAT, dxf.FORMAT, svg.FORMAT)
 }
 
 
-def format_of(path: Any, named: str | None = None) -> ExportFormat:
-    """The format of a file: the one named, or that of its ending."""
+def format_of(path: Any, named: str | None = None, more: tuple[str, ...] = ()) -> ExportFormat:
+    """The format of a file: the one named, or that of its ending. `more`: endings that the caller knows besides, for the message."""
     if named is not None:
         if named not in FORMATS:
             raise UsageError(f"there is no format '{named}'. {nearest(str(named), FORMATS, 'Formats')}")
@@ -32,7 +32,11 @@ def format_of(path: Any, named: str | None = None) -> ExportFormat:
     ending = os.path.splitext(os.fspath(path))[1].lower()
     found = [x for x in FORMATS.values() if ending in x.endings]
     if not found:
-        every = [e for x in FORMATS.values() for e in x.endings]
+        if ending in files.MODELS:
+            raise UsageError(
+                f"a model file ({ending}) is no export: m.save('my{ending}') or `linkwright convert MODEL my{ending}` writes it."
+            )
+        every = [*more, *(e for x in FORMATS.values() for e in x.endings)]
         kind = f"unsupported file type '{ending}'" if ending else f"'{os.fspath(path)}' has no file type"
         raise UsageError(f"{kind}; use {', '.join(every[:-1])} or {every[-1]}, or name a format: {', '.join(FORMATS)}.")
     return found[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,13 @@ from linkwright.errors import UsageError
 
 PYTHON_ONLY = "-"  # flag of an option that the command line has not, or has in its own way
 DRIVE = "drive"  # the option by which a format takes drives, as `m.simulate` does: dict by joint
+LAWS = {
+    "torque": "its torque, an input there",
+    "speed": "its prescribed speed, an input there",
+    "position": "its prescribed motion, an input there",
+    "moves": "its prescribed motion, an input there",
+    "motor_dc": "its DC motor: the torque is an input there",
+}
 
 
 @dataclass(frozen=True)
@@ -58,10 +65,28 @@ def number(text: str) -> float:
         raise UsageError(f"'{text}' is not a number.") from None
 
 
-def warn_of_rigid_stops(mechanism: Any, writer: str) -> None:
-    """Warn of stops that act in `simulate` alone."""
+def warn_of_losses(mechanism: Any, writer: str, *, laws: bool) -> None:
+    """Warn of what acts in `simulate` alone: rigid stops and, where a format has no `laws` of drives inside, what the drives do."""
     from linkwright.exchange.writing.losses import Loss, warn
 
     d = mechanism.description
     lost = [Loss(s.name, "a rigid stop, which nothing holds there") for s in d.stops if s.stiffness is None]
-    warn(writer, d.name, lost, "Give them a `stiffness:`.")
+    advice = ""
+    if lost:
+        first = "Write the model as YAML first, m.save('my.yaml') or `linkwright convert`, and give" if mechanism.imported else "Give"
+        advice = f"{first} the stops a `stiffness:`."
+    warn(writer, d.name, [*lost, *(() if laws else _laws(d.drives))], advice)
+
+
+def _laws(drives: Iterable[Any]) -> Iterator[Any]:
+    """Laws, gears and limits of drives, where efforts and motions are inputs."""
+    from linkwright.exchange.writing.losses import Loss
+
+    for drive in drives:
+        given = not isinstance(drive.value, (int, float)) or bool(drive.value)
+        if drive.kind in LAWS and (drive.kind != "torque" or given):
+            yield Loss(drive.joint, LAWS[drive.kind], "drive")
+        if drive.gear != 1.0:
+            yield Loss(drive.joint, "its gear: the input there is the effort at the joint", "drive")
+        if drive.limits != (None, None):
+            yield Loss(drive.joint, "limits of its effort", "drive")

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.formats.base import ExportFormat, ExportOption, listed, warn_of_rigid_stops
+from linkwright.formats.base import ExportFormat, ExportOption, listed, warn_of_losses
 
 
 def write(mechanism: Any, path: Any, *, name: str | None = None, kernels: Any = None, **options: Any) -> list[Path]:
     """Write the header and the source beside each other; `path` is either of them."""
     place = files.checked(path, FORMAT.endings)
-    warn_of_rigid_stops(mechanism, "C")
+    warn_of_losses(mechanism, "C", laws=False)
     prefix = _prefix(place.stem) if name is None else name
     texts = mechanism.system.c(kernels, name=prefix, **options)
     out = []

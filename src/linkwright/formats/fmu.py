@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from linkwright.formats.base import DRIVE, PYTHON_ONLY, ExportFormat, ExportOption, listed, warn_of_rigid_stops
+from linkwright.formats.base import DRIVE, PYTHON_ONLY, ExportFormat, ExportOption, listed, warn_of_losses
 
 
 def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
     from linkwright.exchange.writing.fmu import write_fmu
 
-    warn_of_rigid_stops(mechanism, "FMU")
+    warn_of_losses(mechanism, "FMU", laws=True)
     return [write_fmu(mechanism.system, path, **options)]
 
 
@@ -29,7 +29,8 @@ FORMAT = ExportFormat(
         ExportOption(DRIVE, "drives by joint, as in simulate", flag=PYTHON_ONLY),
         ExportOption(
             "inputs",
-            "an input: a joint or cylinder and its kind (torque, force, voltage, position, speed, motion), or a body and wrench; "
+            "an input: a joint or cylinder and its kind (torque, force, voltage, position, speed, motion), a body and wrench, "
+            "or a parameter of forces and efforts and parameter; "
             "default: drives of constant value",
             flag="--input",
             metavar="NAME=KIND",

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.formats.base import ExportFormat, ExportOption, listed, warn_of_rigid_stops
+from linkwright.formats.base import ExportFormat, ExportOption, listed, warn_of_losses
 
 
 def write(mechanism: Any, path: Any, *, kernels: Any = None, **options: Any) -> list[Path]:
     place = files.checked(path, FORMAT.endings)
-    warn_of_rigid_stops(mechanism, "script")
+    warn_of_losses(mechanism, "script", laws=False)
     return [files.write_text(place, FORMAT.endings, mechanism.system.javascript(kernels, **options))]
 
 

@@ -53,6 +53,7 @@ class RobotDraft:
     stops: list[Stop] = field(default_factory=list)
     drives: dict[str, Drive] = field(default_factory=dict)
     efforts: dict[str, float] = field(default_factory=dict)  # largest effort of a joint, where the file gives it
+    gears: dict[str, float] = field(default_factory=dict)  # reduction of a joint's motor, where the file gives it
 
     @classmethod
     def of(cls, notes: ImportNotes, name: str) -> RobotDraft:
@@ -112,7 +113,7 @@ class RobotDraft:
         if joint not in self.drives and self.joints[joint].type in ONE_COORDINATE:
             most = self.efforts.get(joint)
             limits = (None, None) if most is None else (-most, most)
-            self.drives[joint] = Drive(joint, "free", where=where, limits=limits)
+            self.drives[joint] = Drive(joint, "free", where=where, limits=limits, gear=self.gears.get(joint, 1.0))
 
     def name_drives(self, named: Sequence[str]) -> None:
         """Name the drives that a caller asks for; without any, and without those that the file marks, all hinges and sliders of a tree."""

@@ -108,7 +108,7 @@ class FileNode:
         raise self.error(f"{what} must be true or false, not {self.kind}.")
 
     def keys(self, what: str, allowed: Sequence[str] | Mapping[str, Sequence[str]], required: Sequence[str] = ()) -> dict[str, FileNode]:
-        """The entries, after a check that every key is known (`allowed`, or by group) and the required ones are there."""
+        """A copy of the entries, after a check that every key is known (`allowed`, or by group) and the required ones are there."""
         entries = self.mapping(what)
         known = [k for group in allowed.values() for k in group] if isinstance(allowed, Mapping) else list(allowed)
         for key, node in entries.items():
@@ -120,7 +120,7 @@ class FileNode:
         missing = [k for k in required if k not in entries]
         if missing:
             raise self.error(f"{what} lacks '{missing[0]}'. Add `{missing[0]}: ...`; keys allowed here: {listing(known, 40)}.")
-        return entries
+        return dict(entries)  # the node itself is read again by `with_`
 
 
 def _short(text: str) -> str:

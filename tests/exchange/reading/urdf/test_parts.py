@@ -127,6 +127,22 @@ def test_drives(tmp_path: Path) -> None:
             assert m.description.joint("k").armature == pytest.approx(0.25)
 
 
+@pytest.mark.parametrize("place", ["actuator", "joint"])
+def test_gears(tmp_path: Path, place: str) -> None:
+    """ROS writes the reduction in the actuator, in earlier files in the joint; empty and zero ones are none."""
+    for text, gear in (("50", 50.0), ("-3.5", -3.5), (" ", 1.0), ("0", 1.0)):
+        parts = {"joint": "", "actuator": "", place: f"<mechanicalReduction>{text}</mechanicalReduction>"}
+        inside = f'<joint name="j">{parts["joint"]}</joint><actuator name="m">{parts["actuator"]}</actuator>'
+        m = loaded(tmp_path, ARM + joint("j", "base", "arm", "0 0 0") + f'<transmission name="t">{inside}</transmission>')
+        assert [d.gear for d in m.description.drives] == [gear]
+        assert m.imported is not None and any("of zero" in x for x in m.imported.warnings) == (text == "0")
+    bodies = {"ground": {"pins": ["A"]}, "disc": {"pins": ["A"], "mass": 1.0, "com": "A", "inertia": 0.5}}
+    file, drive = tmp_path / "there.urdf", {"A": {"gear": 20, "limits": 3}}
+    lw.load({"plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0]}, "bodies": bodies, "drive": drive}).export(file)
+    again = lw.load(file).description.drives[0]
+    assert (again.gear, again.limits) == (20.0, (-3.0, 3.0))
+
+
 def test_other_joints(tmp_path: Path) -> None:
     """A ball, a universal (x then y), a screw with its lead in m per turn."""
     for kind, more, n in (

@@ -165,3 +165,52 @@ def test_co_simulation_holds_its_inputs(tmp_path):
         for k in range(3):
             u.step(0.1 * k, 0.1)
         assert abs(u.get("A")[0] - run["A"][-1]) < SAME
+
+
+SERVO = {
+    "plane": "xy", "drawing": {"A": [0, 0]}, "parameters": {"arm_ctrl": 0.4, "k": "3 N m/rad", "n": 2.0, "most": "0.8 N m", "R": "0.3 m"},
+    "bodies": {"ground": {"pins": ["A"]}, "disc": {"pins": ["A"], "points": {"P": ["R", 0]}, "mass": 1.0, "com": "A", "inertia": 0.5}},
+    "drive": {"A": {"torque": "k * (arm_ctrl * 1 rad - A) - 2 N m s/rad * A.v", "gear": "n", "limits": ["-1.4 N m", "most"]}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_parameters_of_laws_steer(tmp_path, version):
+    """A servo goes where its control is: set before the start, changed during a run as a parameter, or an input; as m.simulate does."""
+    m = lw.load(SERVO)
+    path = export(m, tmp_path / "unit.fmu", outputs=["A", "A.v"], parameters=["arm_ctrl", "k", "n", "most", "R"], version=version)
+    kinds = {v.name: (v.causality, v.variability) for v in fmpy.read_model_description(path).modelVariables}
+    assert [kinds[x] for x in ("arm_ctrl", "k", "n", "most")] == [("parameter", "tunable")] * 4 and kinds["R"] == ("parameter", "fixed")
+    with opened(path) as u:
+        u.begin({"arm_ctrl": -0.5, "k": 4.0, "n": 3.0}, tolerance=1e-11)
+        u.step(0.0, 0.5)
+        first = u.get("A", "A.v")
+        u.set({"arm_ctrl": 1.0, "most": 1.1})
+        u.step(0.5, 0.5)
+        second = u.get("A", "A.v")
+    run = m.with_(arm_ctrl=-0.5, k="4 N m/rad", n=3.0).simulate(0.5, output=0.5, tolerance=1e-12)
+    assert np.abs(first - [run["A"][-1], run["A.v"][-1]]).max() < SAME
+    later = m.with_(arm_ctrl=1.0, most="1.1 N m", k="4 N m/rad", n=3.0, **{"start.A": first[0], "start.A.v": first[1]}).simulate(
+        0.5, output=0.5, tolerance=1e-12
+    )
+    assert np.abs(second - [later["A"][-1], later["A.v"][-1]]).max() < SAME
+    path = export(m, tmp_path / "other.fmu", inputs={"arm_ctrl": "parameter"}, outputs=["A", "A.v"], parameters=["k"], version=version)
+    with opened(path) as u:
+        assert u.named(causality="input") == ["arm_ctrl"]
+        u.begin({"arm_ctrl": -0.5, "k": 4.0}, tolerance=1e-11)
+        found = stepped(u, lambda t: {"arm_ctrl": -0.5}, 0.5, 0.1, ["A", "A.v"])[-1]
+    run = m.with_(arm_ctrl=-0.5, k="4 N m/rad").simulate(0.5, output=0.5, tolerance=1e-12)
+    assert np.abs(found - [run["A"][-1], run["A.v"][-1]]).max() < SAME
+
+
+def test_inputs_that_are_parameters_move_nothing(tmp_path):
+    m = lw.load(SERVO)
+    for inputs, message in (
+        ({"R": "parameter"}, "'R' places bodies or prescribes motions. Parameters of forces and efforts: arm_ctrl, k, most, n"),
+        ({"A": "parameter"}, "'A' is no parameter of the model"),
+        ({"arm_ctr": "torque"}, "no joint, cylinder, body or parameter 'arm_ctr'. Did you mean 'arm_ctrl'"),
+    ):
+        with pytest.raises(lw.UsageError, match=message):
+            m.export(tmp_path / "a.fmu", inputs=inputs, platforms=[])
+    m.export(tmp_path / "a.fmu", inputs=["arm_ctrl"], platforms=[])
+    assert [v.name for v in fmpy.read_model_description(str(tmp_path / "a.fmu")).modelVariables if v.causality == "input"] == ["arm_ctrl"]

@@ -35,10 +35,11 @@ def _transmissions(draft: RobotDraft, robot: XmlElement, driving: bool) -> None:
                 draft.notes.warn(f"{joint.where}: a transmission names the joint '{joint.get('name')}', which is not there")
                 continue
             name = draft.joint_names.of[joint.get("name")]
-            if driving:
-                draft.drive(name, element.where)
             for actuator in element.all("actuator"):
                 _rotor(draft, name, actuator)
+            _gear(draft, name, [joint, *element.all("actuator")])
+            if driving:
+                draft.drive(name, element.where)
     for control in robot.all("ros2_control"):
         for joint in control.all("joint"):
             if driving and joint.all("command_interface") and joint.get("name") in draft.joint_names.of:
@@ -52,5 +53,13 @@ def _rotor(draft: RobotDraft, name: str, actuator: XmlElement) -> None:
     if rotor is not None:
         joint = draft.joints[name]
         draft.joints[name] = replace(joint, armature=joint.armature + rotor.number("value") * ratio * ratio)
-    if actuator.all("mechanicalReduction"):
-        draft.notes.drop("<mechanicalReduction> element")
+
+
+def _gear(draft: RobotDraft, name: str, places: Sequence[XmlElement]) -> None:
+    """The gear of a drive, which files give in the actuator or in the joint of a transmission."""
+    for reduction in (x for place in places for x in place.all("mechanicalReduction") if x.text.strip()):
+        ratio = reduction.as_number(reduction.text)
+        if ratio:
+            draft.gears[name] = ratio
+        else:
+            draft.notes.warn(f"{reduction.where}: a <mechanicalReduction> of zero is none")

@@ -27,6 +27,7 @@ from linkwright.compiler.switches import switched
 from linkwright.drives.base import Bound
 from linkwright.drives.equations import InputEquations
 from linkwright.exchange.writing.fmu.inputs import ExternalMotor, FmuVariable, InputPlan
+from linkwright.exchange.writing.fmu.laws import followed, steering
 from linkwright.exchange.writing.fmu.outputs import ChosenOutputs, FmuOutput, OutputReader
 from linkwright.kernels.equations.kinematic import cut_coordinates, normalised
 from linkwright.kernels.equations.variants import Variant
@@ -114,12 +115,14 @@ def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, ou
     kernels = _kernels(system, plan)
     known = every_parameter(kernels.described)
     free = _default(known, kernels) if parameters is None else choose(known, list(parameters), kernels.described)
-    kernels = replace(kernels, free=tuple(free), made={}, plans=kernels.plans)
+    outside = [x.name for x in plan.steered]
+    free, may = [p for p in free if p.name not in outside], steering(kernels.described)
+    kernels = replace(kernels, free=(*free, *(known[name] for name in outside)), made={}, plans=kernels.plans)
     vars(kernels)["model_key"] = None  # nothing of this is cached on disk
     held = _held(system, plan)
     trace = Trace(system, kernels, plan, len(free), held)
     found, chosen = trace.everything(outputs)
-    own = [FmuVariable(_unlike(p.name, chosen.channels), p.kind, p.value, "", tunable=not p.geometry) for p in free]
+    own = [FmuVariable(_unlike(p.name, chosen.channels), p.kind, p.value, "", tunable=p.name in may or not p.geometry) for p in free]
     own += plan.parameters
     joint = trace.graph.program(list(found.items()))
     sizes = np.array([*(p.size for p in free), *(abs(p.start) for p in plan.parameters)])
@@ -185,7 +188,8 @@ class Trace:
         sizes |= {"a": s.nv, "lam": s.nc, "hold": len(held), "hold_speed": len(held)}
         self.graph, self.system, self.kernels, self.plan, self.held = g, system, kernels, plan, held
         self.x = {name: g.input(name, n) for name, n in sizes.items()}
-        self.free, drive_data = self.x["parameters"][:n_free], self.x["parameters"][n_free:]
+        outside = self.x["u"][len(plan.inputs) - len(plan.steered) :]
+        self.free, drive_data = np.array([*self.x["parameters"][:n_free], *outside], dtype=object), self.x["parameters"][n_free:]
         self.bounds, self.pushes = plan.bounds(list(self.x["u"]), list(drive_data))
 
     def everything(self, outputs: Sequence[str] | None) -> tuple[dict[str, Any], ChosenOutputs]:
@@ -194,7 +198,7 @@ class Trace:
         still = replace(self.kernels.equations(self.free), armature=self._armature(), most=FAR)
         described = still.loops.skel.tree.description
         tracing = Tracing(self.kernels.loops, self.kernels, {})
-        inputs = InputEquations(tracing, tuple(_placed(b, described) for b in self.bounds), self.pushes)
+        inputs = InputEquations(tracing, tuple(self._followed(b, described) for b in self.bounds), self.pushes)
         arrays = {"q": q, "v": v, "x": x["x"], "t": t, "free": self.free, "near": near, "held": np.zeros(0)}
         given = inputs.inputs(arrays)
         n, d = self.kernels.sizes.nv, len(self.kernels.chosen.drivers)
@@ -213,6 +217,10 @@ class Trace:
         reader = OutputReader(self.system, still.loops, inputs, arrays, x["a"], x["lam"], self.plan.start)
         chosen = reader.read(outputs, {u.name for u in self.plan.inputs}, set(state_names(self.kernels, self.plan)))
         return {**found, "outputs": np.array(chosen.values, dtype=object)}, chosen
+
+    def _followed(self, b: Any, described: Description) -> Bound:
+        """A drive on symbols: its place, and the parameters in its law."""
+        return followed(_placed(b, described), self.system.description, described)
 
     def _armature(self) -> tuple[Any, ...]:
         """Inertias of rotors in the mass matrix, from the parameters of their motors."""

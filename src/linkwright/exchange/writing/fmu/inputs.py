@@ -6,6 +6,7 @@
     speed           likewise, through a first-order filter                 A.speed
     motion          position, speed and acceleration that belong together  A.position, A.speed, A.acceleration
     wrench          moment and force on a body at its origin, world axes   platform.wrench.fx ...
+    parameter       of the model, in laws of efforts, loads, springs       gripper_ctrl
 
 A filtered input may jump: the motion that follows it has continuous speed. Its two states are the position and speed that the joint has.
 """
@@ -28,6 +29,7 @@ from linkwright.drives.place import DriveTarget, target
 from linkwright.drives.signals import Called, OfInstant, value_at
 from linkwright.drives.voltage import KEYS, BoundVoltage, recorded
 from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.exchange.writing.fmu.laws import PARAMETER, steered_kind
 from linkwright.mechanics.forces.motor_dc import DCMotor, flow
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves.lines import Constant
@@ -208,6 +210,7 @@ class InputPlan:
     wrenches: tuple[ExternalWrench, ...]
     internal: tuple[Bound, ...]
     start: State
+    steered: tuple[FmuVariable, ...] = ()  # parameters of the model that are inputs, the last of them
 
     @property
     def inputs(self) -> list[FmuVariable]:
@@ -215,7 +218,7 @@ class InputPlan:
         out: list[FmuVariable] = []
         for x in (*self.external, *self.wrenches):
             out += [v if v.rate < 0 else v._replace(rate=v.rate + len(out)) for v in x.inputs]
-        return out
+        return [*out, *self.steered]
 
     @property
     def parameters(self) -> list[FmuVariable]:
@@ -263,6 +266,9 @@ def read_inputs(system: Any, drive: Mapping[str, Any], inputs: Any, start: State
     inputs: a dict of kinds by joint, cylinder or body, a list of names, or None.
     """
     kinds = _kinds(system, drive, inputs)
+    values = dict(system.description.parameters)
+    steered = tuple(FmuVariable(n, "", float(values[n]), f"the parameter {n}") for n, kind in kinds.items() if kind == "parameter")
+    kinds = {n: kind for n, kind in kinds.items() if kind != "parameter"}
     moved = {n: d for n, d in drive.items() if n not in kinds or (kinds[n] in MOTIONS and not isinstance(d, (Torque, Voltage)))}
     st = system.starting(moved) if start is None else start
     x = InputEquations(system, ()).here(_arrays(system, st))
@@ -275,7 +281,7 @@ def read_inputs(system: Any, drive: Mapping[str, Any], inputs: Any, start: State
         else:
             external.append(_external(target(system.loops.skel, name), kind, drive.get(name), at))
     internal = tuple(_internal(system, target(system.loops.skel, n), d, at, st) for n, d in drive.items() if n not in kinds)
-    return InputPlan(tuple(external), tuple(wrenches), internal, st)
+    return InputPlan(tuple(external), tuple(wrenches), internal, st, steered)
 
 
 def _arrays(system: Any, st: State) -> dict[str, np.ndarray]:
@@ -298,11 +304,16 @@ def _kinds(system: Any, drive: Mapping[str, Any], inputs: Any) -> dict[str, str]
     movable = [*(j.name for j in d.joints), *(c.name for c in d.cylinders)]
     out: dict[str, str] = {}
     for name, kind in given.items():
-        if str(name) not in bodies and str(name).partition(".")[0] not in movable:
-            raise UsageError(f"inputs: there is no joint, cylinder or body '{name}'. {nearest(str(name), [*movable, *bodies], 'Names')}")
+        known = str(name) in bodies or str(name).partition(".")[0] in movable
+        if kind == PARAMETER or (kind is None and not known and name in dict(d.parameters)):
+            out[str(name)] = steered_kind(system.kernels.described, str(name))
+            continue
+        if not known:
+            every = [*movable, *bodies, *dict(d.parameters)]
+            raise UsageError(f"inputs: there is no joint, cylinder, body or parameter '{name}'. {nearest(str(name), every, 'Names')}")
         found = _own_kind(system, str(name), drive, bodies) if kind is None else str(kind)
         if found not in KINDS_OF_INPUT:
-            raise UsageError(f"inputs: '{name}' cannot be a {found!r}. {nearest(found, KINDS_OF_INPUT, 'Kinds')}")
+            raise UsageError(f"inputs: '{name}' cannot be a {found!r}. {nearest(found, [*KINDS_OF_INPUT, PARAMETER], 'Kinds')}")
         if (found == "wrench") != (str(name) in bodies) and (found == "wrench" or str(name) not in movable):
             what = "a joint or cylinder, which has no wrench" if found == "wrench" else f"a body, which has no {found}"
             raise UsageError(f"inputs: '{name}' is {what}. Joints take {', '.join(KINDS_OF_INPUT[:-1])}; bodies take wrench.")

@@ -1,0 +1,82 @@
+"""Parameters in laws of drives: laws of the model with their parameters as symbols, and the parameters that steer forces alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from linkwright.drives.base import Reading
+from linkwright.drives.effort import OPEN, BoundEffort
+from linkwright.drives.signals import ChannelLaw
+from linkwright.errors import UsageError, nearest
+from linkwright.model.curves.formula import Formula
+from linkwright.model.curves.lines import Constant
+from linkwright.model.description import Description
+from linkwright.model.expressions import Expr, free_variables
+from linkwright.model.substitution import compared, note_variables
+
+FORCES = ("springs", "dampers", "frictions", "stops", "loads", "cylinders", "gravity", "parameters", "bounds")  # these hold no places
+PARAMETER = "parameter"  # kind of an input
+MASSES = ("mass", "com", "inertia", "visuals")
+
+
+class SymbolValue(NamedTuple):
+    """A constant of the model as a symbol."""
+
+    symbol: Any
+    traceable = True
+
+    def value(self, t: Any) -> Any:
+        return self.symbol
+
+
+def followed(bound: Any, written: Description, described: Description) -> Any:
+    """The same drive with the law as it is in `described`, whose parameters are symbols; `written` has them as numbers.
+
+    A drive whose law is the caller's, not the model's, stays as it is.
+    """
+    if not isinstance(bound, BoundEffort):
+        return bound
+    own = next((d for d in written.drives if d.joint == bound.target.name and d.kind == "torque"), None)
+    if own is None or not _is_law(bound.signal, own.value):
+        return bound
+    law = next(d for d in described.drives if d.joint == own.joint)
+    signal: Any = ChannelLaw(law.value, f"the effort of '{own.joint}'") if isinstance(law.value, Expr) else SymbolValue(law.value)
+    gear = law.gear if bound.gear == own.gear else bound.gear
+    ends = [open_ if x is None else x for x, open_ in zip(law.limits, OPEN, strict=True)]
+    same = bound.limits == tuple(open_ if x is None else x for x, open_ in zip(own.limits, OPEN, strict=True))
+    return replace(bound, reading=Reading(signal, bound.every), gear=gear, limits=(ends[0], ends[1]) if same else bound.limits)
+
+
+def _is_law(signal: Any, value: Any) -> bool:
+    if isinstance(signal, ChannelLaw):
+        return isinstance(value, Expr) and signal.law is value
+    if isinstance(signal, Formula):
+        return isinstance(value, Expr) and signal.expression is value
+    return isinstance(signal, Constant) and not isinstance(value, Expr) and signal.level == value
+
+
+def steering(described: Description) -> frozenset[str]:
+    """Named parameters that enter forces, efforts and masses alone: they may change during a run, nothing jumps."""
+    found: set[str] = set()
+    for name in compared(Description):
+        if name not in (*FORCES, "bodies", "drives"):
+            note_variables(getattr(described, name), found)
+    for body in described.bodies:
+        note_variables(tuple(getattr(body, name) for name in compared(type(body)) if name not in MASSES), found)
+    note_variables(tuple(d for d in described.drives if d.kind != "torque"), found)
+    values = dict(described.parameters)
+    todo = [name for name in found if name in values]
+    while todo:
+        more = free_variables(values[todo.pop()]) - found
+        found |= more
+        todo += [name for name in more if name in values]
+    return frozenset(values) - found
+
+
+def steered_kind(d: Description, name: str) -> str:
+    """The kind of an input that is a parameter, which may move nothing."""
+    if name not in (may := steering(d)):
+        what = "places bodies or prescribes motions" if name in dict(d.parameters) else "is no parameter of the model"
+        raise UsageError(f"inputs: '{name}' {what}. {nearest(name, sorted(may), 'Parameters of forces and efforts')}")
+    return PARAMETER
