@@ -47,7 +47,7 @@ def times_between_stops(d: Description, lead: str, law: Curve, span: float) -> S
 
 
 def ends_text(stopped: tuple[bool, bool], dead: tuple[bool, bool]) -> str:
-    """What is at the two ends of a swing: stops, dead centres, or neither."""
+    """Text about the two ends of a swing: stops, dead centres, or neither."""
     kinds = ["a dead centre" if c else "its stop" if s else "" for s, c in zip(stopped, dead, strict=True)]
     if all(kinds):
         both = {"its stop": "its stops", "a dead centre": "dead centres"}

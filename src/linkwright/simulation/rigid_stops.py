@@ -227,7 +227,7 @@ def _struck(r: Reached, v: np.ndarray, u: np.ndarray, rebound: np.ndarray) -> tu
     return after, before - 0.5 * float(after @ r.M @ after), before
 
 
-class Rest(NamedTuple):
+class RestFound(NamedTuple):
     """Ends that push from now on, the state in which they do, and the kinetic energy that the end of hops took."""
 
     ends: list[StopEnd]
@@ -235,7 +235,9 @@ class Rest(NamedTuple):
     loss: float
 
 
-def resting(loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], st: State, armature: np.ndarray, tau: np.ndarray) -> Rest:
+def resting(
+    loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], st: State, armature: np.ndarray, tau: np.ndarray
+) -> RestFound:
     """Of the ends that are reached without speed, or left by no more than a hop, those that push from now on."""
     external = Instant(loops.skel, st.q, st.v, st.t, st.references).pushes(forces.of_description(loops.skel.tree.description))
     r = Reached.at(loops, given, ends, st, armature, external)
@@ -263,7 +265,7 @@ def resting(loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], 
         after = v + r.solve(rows, np.zeros(len(v)), -(r.J @ v + r.b)[rows])[0]
         loss = 0.5 * float(v @ r.M @ v) - 0.5 * float(after @ r.M @ after)
         found = State(st.skel, st.q, after * c, st.references, st.t)
-    return Rest([ends[i] for i in chosen], found, loss)
+    return RestFound([ends[i] for i in chosen], found, loss)
 
 
 def reached(loops: Loops, ends: Sequence[StopEnd], st: State) -> list[StopEnd]:

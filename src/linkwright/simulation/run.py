@@ -140,8 +140,8 @@ class Simulation:
         if len(last) == AT_ONCE and now - last[0][0] < SHORT * min(self.t_end - self.start.t, 1.0):
             names = sorted({str(x[2]["did"]).split(" ", 1)[1] for x in last})
             raise UsageError(
-                f"t = {now:.6g} s: ends of rigid stops are reached and left {AT_ONCE} times within {now - last[0][0]:.2g} s, and do not come "
-                f"to rest: {listing(names)}. Give one of these stops a stiffness, or take out ends that another one implies."
+                f"t = {now:.6g} s: ends of rigid stops are reached and left {AT_ONCE} times within {now - last[0][0]:.2g} s and do not "
+                f"come to rest: {listing(names)}. Give one of these stops a stiffness, or take out ends that another one implies."
             )
 
     def _begun(self, mode: RunMode, st: State) -> tuple[RunMode, State]:
@@ -164,7 +164,7 @@ class Simulation:
         pushing = rigid_stops.resting(loops, rows, at, after, act.armature, np.asarray(tau, dtype=float))
         return replace(mode, rests=self._rests(pushing)), pushing.state
 
-    def _rests(self, found: rigid_stops.Rest) -> tuple[str, ...]:
+    def _rests(self, found: rigid_stops.RestFound) -> tuple[str, ...]:
         """Keys of the ends that push, in the order of the model: the same ends have the same kernels however they were reached."""
         keys = {e.key for e in found.ends}
         return tuple(key for key in self.ends if key in keys)
