@@ -61,3 +61,19 @@ def test_the_report_is_readable(tmp_path: Path) -> None:
     text = str(m.imported)
     assert text.splitlines()[0].endswith("fourbar.urdf (URDF)") and "become the hinge 'C'" in text and "loop at C: closed to" in text
     assert m.imported.as_dict()["gaps"]["C"] < 1e-15
+
+
+def test_one_warning_says_what_counts(tmp_path: Path) -> None:
+    """Missing meshes, masses and couplings that are left out warn once, at the caller's line; inferences do not."""
+    path = tmp_path / "r.urdf"
+    path.write_text('<robot name="r"><link name="base"><visual><geometry><mesh filename="gone.stl"/></geometry></visual></link>'
+                    '<link name="a"/><link name="b"/><joint name="A" type="continuous"><parent link="base"/><child link="a"/></joint>'
+                    '<joint name="B" type="floating"><parent link="a"/><child link="b"/><mimic joint="A"/></joint></robot>')  # fmt: skip
+    with pytest.warns(lw.exchange.ImportedModelWarning) as said:
+        m = lw.load(path)
+    assert len(said) == 1 and said[0].filename == __file__
+    text = str(said[0].message)
+    assert text.startswith(f"{path}: 1 mesh is not shown, there is no such file: gone.stl of base; no link has a mass")
+    assert text.endswith("left out: mimic of 'B' from 'A': free and revolute joints are not coupled.")
+    assert said[0].message.warnings[:2] == m.imported.warnings and m.imported.moving[0] in m.imported.dropped
+    assert m.imported.inferred and not any(x in text for x in m.imported.inferred)
