@@ -130,6 +130,7 @@ def test_drives(tmp_path: Path) -> None:
             assert m.description.joint("k").armature == pytest.approx(0.25)
 
 
+@pytest.mark.filterwarnings("ignore::linkwright.exchange.ImportedModelWarning")
 @pytest.mark.parametrize("place", ["actuator", "joint"])
 def test_gears(tmp_path: Path, place: str) -> None:
     """ROS writes the reduction in the actuator, in earlier files in the joint; empty and zero ones are none."""
