@@ -132,3 +132,13 @@ def test_an_interrupt_between_two_modes_keeps_what_was_computed(monkeypatch):
     found = lw.load(CHATTER).simulate(2.0)
     assert any("interrupted at t = 0.316" in n for n in found.notes) and found.certificate.status == "interrupted"
     assert found["y"][-1] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_an_interrupt_while_the_error_is_estimated_leaves_only_that_out(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    found = lw.load(CHATTER).simulate(0.5)
+    monkeypatch.setattr(run.Simulation, "_switched", interrupted)
+    assert found.certificate.status == "finished" and found.certificate.estimated_error is None
+    assert found.certificate.estimated_by == "the estimate was interrupted"

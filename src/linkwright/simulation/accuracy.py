@@ -76,6 +76,8 @@ class Rerun:
             status = sim.go()
         except LinkwrightError:
             return None
+        if status == "interrupted":
+            raise KeyboardInterrupt
         if status not in ("finished", "event"):
             return None
         nq = sim.system.loops.skel.tree.nq
