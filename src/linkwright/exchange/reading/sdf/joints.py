@@ -132,7 +132,10 @@ def _add(draft: RobotDraft, j: SdfJoint, graph: PoseGraph, *, closes: bool) -> N
         draft.notes.warn(f"{j.element.where}: joint '{j.full}' has no <axis>: SDF's default, z of the joint's frame")
     own = HERE if isinstance(first, Placement) else axes(kind, j.element, first)
     options = (("pitch", _pitch(draft, j)),) if kind == "screw" else ()
-    draft.add_joint(framed(name, kind, j.bodies, both, (own, own), j.element, options), closes=closes)
+    made = framed(name, kind, j.bodies, both, (own, own), j.element, options)
+    if closes and draft.repeats(made):
+        return
+    draft.add_joint(made, closes=closes)
     if kind in ONE_COORDINATE:
         _attached(draft, j, name, "axis")
 
