@@ -77,3 +77,22 @@ def test_one_warning_says_what_counts(tmp_path: Path) -> None:
     assert text.endswith("left out: mimic of 'B' from 'A': free and revolute joints are not coupled.")
     assert said[0].message.warnings[:2] == m.imported.warnings and m.imported.moving[0] in m.imported.dropped
     assert m.imported.inferred and not any(x in text for x in m.imported.inferred)
+
+
+def test_a_planar_loop_in_space_shows_no_slider(tmp_path: Path) -> None:
+    """The floating bearing that closes it is no slider as long as it does not slide."""
+    m = lw.load(written(tmp_path, "loop_joint"), drives=["A"])
+    assert m.description.joint("C").type == "floating_bearing"
+    assert m.info().strokes == () and "stroke" not in str(m.info())
+
+
+def test_loops_that_cannot_close_name_their_line(tmp_path: Path) -> None:
+    """A rocker of 5 m does not meet the coupler: the message has the line, the gap at best and that of the file's pose."""
+    path = tmp_path / "r.urdf"
+    text = robot(DIALECTS["loop"])
+    rocker = text.index('<successor link="rocker"><origin xyz="')
+    path.write_text(text[:rocker] + '<successor link="rocker"><origin xyz="5 0 0"/></successor><axis xyz="0 0 1"/></loop></robot>')
+    line = 1 + text[: text.index("<loop")].count("\n")
+    said = rf"r\.urdf: 'fourbar' cannot be assembled: the closing 'C' of .*r\.urdf:{line} stays open by"
+    with pytest.raises(lw.errors.AssemblyError, match=said):
+        lw.load(path).system.start.q  # noqa: B018

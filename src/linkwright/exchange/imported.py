@@ -24,6 +24,7 @@ class ImportReport:
     gaps: tuple[tuple[str, float], ...] = ()  # joint that closes a loop -> distance of its two sides in the file's pose, m
     angles: tuple[tuple[str, float], ...] = ()  # the same of the rotation that it holds, rad; joints that hold none are not listed
     moving: tuple[str, ...] = ()  # those of `dropped` without which the mechanism moves otherwise
+    stays_open: str = ""  # the loop that no start near the file's pose closes
     warnings: tuple[str, ...] = ()  # "1 mesh is not shown, there is no such file: arm.stl of arm"
 
     def warning(self) -> ImportedModelWarning | None:
