@@ -95,4 +95,4 @@ def test_loops_that_cannot_close_name_their_line(tmp_path: Path) -> None:
     line = 1 + text[: text.index("<loop")].count("\n")
     said = rf"r\.urdf: 'fourbar' cannot be assembled: the closing 'C' of .*r\.urdf:{line} stays open by"
     with pytest.raises(lw.errors.AssemblyError, match=said):
-        lw.load(path).system.start.q  # noqa: B018
+        lw.load(path).info()
