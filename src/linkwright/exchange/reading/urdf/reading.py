@@ -16,6 +16,7 @@ from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.exchange.reading.poses import placed
 from linkwright.exchange.reading.shapes import ShapeFiles
 from linkwright.exchange.reading.tags import check_tags
+from linkwright.exchange.reading.urdf.balls import with_balls
 from linkwright.exchange.reading.urdf.drives import read_drives
 from linkwright.exchange.reading.urdf.frames import loop_file, of_this_robot, read_frames, retype
 from linkwright.exchange.reading.urdf.joints import (
@@ -44,7 +45,7 @@ def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fi
     place = Path(path)
     notes = ImportNotes(files.shown(path), "URDF")
     check_tags(robot, PLACES, notes)
-    robot = with_world(robot)
+    robot = with_balls(with_world(robot))
     draft = RobotDraft.of(notes, robot.get("name") or place.stem)
     shapes = ShapeFiles(Folders.of(place, folders), notes, os.path.realpath(place.parent))
     tree = tree_of(robot)
