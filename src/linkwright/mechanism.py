@@ -57,7 +57,8 @@ class Mechanism:
 
     def __repr__(self) -> str:
         d = self.description
-        return f"<Mechanism {d.name!r}: {len(d.moving)} moving bodies, {len(d.joints)} joints>"
+        bodies, joints = len(d.moving), len(d.joints)
+        return f"<Mechanism {d.name!r}: {bodies} moving {'body' if bodies == 1 else 'bodies'}, {joints} joint{'s' * (joints != 1)}>"
 
     @property
     def name(self) -> str:

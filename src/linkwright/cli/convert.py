@@ -17,7 +17,7 @@ def run(given: argparse.Namespace) -> None:
     chosen = None if to_yaml else format_of(given.output, given.format, files.MODELS)
     outputs.check([(given.output, files.MODELS if chosen is None else chosen.endings)], given.force)
     more = {} if chosen is None else settings(chosen, given)
-    m = loading.load(given)
+    m = loading.load(given, shows_import=True)
     if chosen is None:  # a drawing has a model file of its own, with comments
         save = m.rewrite if given.model.lower().endswith(files.SKETCHES) else m.save
         written, lost = [str(save(given.output))], []

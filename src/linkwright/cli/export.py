@@ -114,6 +114,7 @@ COMMAND = CliCommand(
         options.PARAM,
         options.SET,
         options.CUTS,
+        options.FOLDER,
         option("--free", action="store_true", help="without the file's drives: everything moves freely"),
         option(
             "--drive",

@@ -11,7 +11,7 @@ from linkwright.cli.parser import CliCommand, option
 
 
 def run(given: argparse.Namespace) -> None:
-    m = loading.load(given)
+    m = loading.load(given, shows_import=True)
     with console.waiting("looking at it"):
         summary = m.info()
     if given.json:
@@ -52,6 +52,7 @@ COMMAND = CliCommand(
         options.PARAM,
         options.SET,
         options.CUTS,
+        options.FOLDER,
         option("--internals", action="store_true", help="also loops, cuts, subsystems, solve order, ranks"),
         options.JSON,
     ),

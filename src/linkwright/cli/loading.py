@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkwright import files
-from linkwright.errors import ModelError, UsageError
+from linkwright.errors import ModelError, UsageError, visible
 from linkwright.model.library.finding import existing, model_file
 
 if TYPE_CHECKING:
@@ -20,8 +22,11 @@ def is_run(word: str) -> bool:
     return word.lower().endswith(files.RUNS)
 
 
-def load(options: argparse.Namespace) -> Mechanism:
-    """The model with `--param`, `--cuts`, `--set` and (of simulate) start speeds put in."""
+def load(options: argparse.Namespace, *, shows_import: bool = False) -> Mechanism:
+    """The model with `--param`, `--cuts`, `--set` and (of simulate) start speeds put in.
+
+    Warnings of a file of another program are printed on stderr, unless the command shows the report of the import, which has them.
+    """
     if is_run(options.model):
         raise UsageError(
             f"'{options.model}' is a saved run; this needs a model. 'linkwright {options.model}' plays the run, 'report' describes it."
@@ -34,7 +39,11 @@ def load(options: argparse.Namespace) -> Mechanism:
         changes["cuts"] = options.cuts
     if getattr(options, "folder", None):
         changes["folders"] = options.folder
-    m = load(options.model, **changes)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        m = load(options.model, **changes)
+    for warning in () if shows_import else said:
+        print(visible(f"warning: {warning.message}"), file=sys.stderr)
     start = {name: in_file_units(m, name, text) for name, text in options.set}
     return m.with_(start=start) if start else m
 
@@ -50,7 +59,7 @@ def open_run(options: argparse.Namespace) -> Trajectory:
 
 def refuse_changes(options: argparse.Namespace) -> None:
     """Raise if an option that changes the model is given with a saved run."""
-    for flag in ("param", "set", "cuts"):
+    for flag in ("param", "set", "cuts", "folder"):
         if getattr(options, flag, None):
             raise UsageError(f"--{flag} changes a model, but '{options.model}' is a run that was computed already. Give the model instead.")
     if getattr(options, "steps", None) is not None:

@@ -101,6 +101,7 @@ COMMAND = CliCommand(
         options.PARAM,
         options.SET,
         options.CUTS,
+        options.FOLDER,
         options.STEPS,
         option("--threads", metavar="N", type=count, help="cores to use (default: all)"),
         option("-o", "--output", metavar="FILE", help="write the model file with the new numbers (.yaml); of a front its knee"),

@@ -70,7 +70,7 @@ def _changes(given: argparse.Namespace) -> dict[str, Any]:
     if loading.is_run(given.model):
         loading.refuse_changes(given)
         return {}
-    changes: dict[str, Any] = dict(given.param)
+    changes: dict[str, Any] = dict(given.param) | ({"folders": given.folder} if given.folder else {})
     if given.set:
         m = loading.load(given)
         changes["start"] = {name: loading.in_file_units(m, name, text) for name, text in given.set}
@@ -95,6 +95,7 @@ COMMAND = CliCommand(
         options.SUBJECT,
         options.PARAM,
         options.SET,
+        options.FOLDER,
         options.STEPS,
         option("--no-browser", dest="browser", action="store_false", help="open nothing: print the address and serve the page there"),
         option("--port", metavar="N", type=options.port, default=0, help="serve at this port (default: any that is free)"),

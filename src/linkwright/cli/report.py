@@ -55,6 +55,7 @@ COMMAND = CliCommand(
         options.PARAM,
         options.SET,
         options.CUTS,
+        options.FOLDER,
         options.STEPS,
         option("--simulate", metavar="DURATION", help="also simulate the model for so long ('5', '200 ms') and report on it"),
         option("-o", "--output", metavar="FILE", help="the file to write, ending in .html (default: MODEL-report.html)"),

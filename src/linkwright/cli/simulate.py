@@ -189,6 +189,7 @@ COMMAND = CliCommand(
             help="drive a joint otherwise: a torque (A='2 N m'), speed, position, voltage of its motor, expression of t, or 'free'",
         ),
         options.CUTS,
+        options.FOLDER,
         *(_setting(name, *written) for name, written in SETTINGS.items()),
         option("--channels", metavar="A,B", type=options.listed, help="what files, plots and JSON show (default: joints, angles, points)"),
         option("-o", dest="file", metavar="FILE", help="save the run: .npz, .parquet (everything), .csv, .xlsx (channels, file's units)"),

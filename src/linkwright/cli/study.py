@@ -151,6 +151,7 @@ COMMAND = CliCommand(
         options.PARAM,
         options.SET,
         options.CUTS,
+        options.FOLDER,
         options.STEPS,
         option("--threads", metavar="N", type=count, help="cores to use (default: all)"),
         option("-o", "--output", metavar="FOLDER", help="the folder in which rows are stored"),

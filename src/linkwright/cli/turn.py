@@ -217,6 +217,7 @@ COMMAND = CliCommand(
         options.PARAM,
         options.SET,
         options.CUTS,
+        options.FOLDER,
         option("--drive", metavar="JOINT", help="turn this joint or cylinder (default: the model's drive); other drives hold still"),
         options.STEPS,
         option("--speed", metavar="SPEED", help="speed of the drive, with unit ('30 rpm', '0.1 m/s')"),

@@ -22,6 +22,7 @@ from linkwright.system.system import System
 
 NEARLY = 0.02  # share of a curve's range below the outermost sample: what may turn out to be as far out
 EQUAL = 1e-9  # the same share: as far out, but for round-off
+RESTING = 1e-9  # m: travel of a floating bearing that does not slide
 STILL = 1e-7  # share of the largest rate that counts as none
 EXACT = 1e-9  # rad: a transmission angle below it is 0
 ROUNDS = 4  # of Newton; from the samples' own rates and accelerations two do
@@ -75,7 +76,7 @@ class Summary:
         driven = f"driven at {', '.join(self.drives)}" if self.drives else "no drive"
         lines.append(f"  {degrees_of_freedom(self.freedoms)}, {driven}; {self.motion}")
         bodies = "1 moving body" if self.bodies == 1 else f"{self.bodies} moving bodies"
-        lines.append(f"  {self.space}, {bodies}, {self.joints} joints, loops closed to {self.residual:.1e}")
+        lines.append(f"  {self.space}, {bodies}, {self.joints} joint{'s' * (self.joints != 1)}, loops closed to {self.residual:.1e}")
         lines += [f"  {', '.join(group.split('+'))} can spin about itself without moving anything else" for group in self.idle]
         lines.append(f"  moving mass {self.mass:.6g} kg" if self.mass is not None else "  no masses: kinematics only")
         lines += _ranges_text("swing of the links", self.swings, angle, size)
@@ -222,13 +223,14 @@ def _swings(system: System, c: Trajectory) -> list[ChannelCurve]:
 
 
 def _strokes(system: System, c: Trajectory) -> list[ChannelCurve]:
-    """Travels of all joints with a guide of their own; a floating body has none."""
-    sliding = []
+    """Travels of all joints with a guide of their own; a floating body has none, nor has a floating bearing in a planar loop."""
+    sliding, still = [], {f"{j.name}.slide" for j in system.description.joints if j.type == "floating_bearing"}
     for j in system.description.joints:
         jt = JOINTS[j.type]
         lengths = [name for name, kind in zip(jt.q_names, jt.coordinate_kinds, strict=True) if kind == "length" and not jt.floats]
         sliding += [f"{j.name}.{name}" if name else j.name for name in lengths]
-    return [ChannelCurve(n, n) for n in sliding if n in c.channels and c.dimension(n) == "length"]
+    found = [n for n in sliding if n in c.channels and c.dimension(n) == "length"]
+    return [ChannelCurve(n, n) for n in found if n not in still or float(np.ptp(c[n])) > RESTING]
 
 
 def _transmission(system: System) -> list[ChannelCurve]:

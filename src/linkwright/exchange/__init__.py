@@ -11,12 +11,15 @@ coincide and frames that are welded (docs/converters.md).
 
 from __future__ import annotations
 
+from linkwright.exchange.imported import ImportedModelWarning, ImportReport
 from linkwright.exchange.writing.losses import Loss, LossWarning
 from linkwright.exchange.writing.mujoco.map import MujocoMap, mujoco_state
 from linkwright.exchange.writing.mujoco.text import to_mjcf
 from linkwright.exchange.writing.pinocchio import PinocchioAcceleration, PinocchioModel, to_pinocchio
 
 __all__ = [
+    "ImportReport",
+    "ImportedModelWarning",
     "Loss",
     "LossWarning",
     "MujocoMap",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from linkwright.errors import visible
 from linkwright.model.description import Description
 
+MOST_SAID = 8  # sentences in a warning; `m.imported.warnings` has all
 CLOSED = 1e-6  # m and rad, in a report: below it a loop counts as closed in the file's pose
 
 
@@ -21,7 +23,14 @@ class ImportReport:
     dropped: tuple[str, ...] = ()  # "3 collision shapes", "sensor 'imu'"
     gaps: tuple[tuple[str, float], ...] = ()  # joint that closes a loop -> distance of its two sides in the file's pose, m
     angles: tuple[tuple[str, float], ...] = ()  # the same of the rotation that it holds, rad; joints that hold none are not listed
-    warnings: tuple[str, ...] = ()  # "a mesh is not shown, there is no such file: arm.stl of arm"
+    moving: tuple[str, ...] = ()  # those of `dropped` without which the mechanism moves otherwise
+    stays_open: str = ""  # the loop that no start near the file's pose closes
+    warnings: tuple[str, ...] = ()  # "1 mesh is not shown, there is no such file: arm.stl of arm"
+
+    def warning(self) -> ImportedModelWarning | None:
+        """Return the warning of all that counts, None where nothing does."""
+        every = (*self.warnings, *(f"left out: {x}" for x in self.moving))
+        return ImportedModelWarning(self.source, every) if every else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as plain data, gaps and angles by joint."""
@@ -41,6 +50,17 @@ def _open(distance: float, angle: float) -> str:
         return f"closed to {distance:.1e} m"
     turned = f" and {angle:.3g} rad" if angle >= CLOSED else ""
     return f"open by {distance:.3g} m{turned}"
+
+
+class ImportedModelWarning(UserWarning):
+    """A file of which something that counts is missing, impossible or left out. `warnings` lists it; the text is for people."""
+
+    def __init__(self, source: str, warnings: Iterable[str]):
+        self.source, self.warnings = source, tuple(warnings)
+        more = len(self.warnings) - MOST_SAID
+        said = [*self.warnings[:MOST_SAID], *([f"and {more} more (m.imported has all)"] if more > 0 else [])]
+        lines = [f"line {x.removeprefix(f'{source}:')}" if x.startswith(f"{source}:") else x for x in said]
+        super().__init__(visible(f"{source}: {'; '.join(lines)}."))
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from linkwright.errors import UsageError
+from linkwright.exchange.imported import ImportReport
 from linkwright.exchange.reading.importers import ENDINGS, importer_of, is_importable
 from linkwright.exchange.reading.masses import with_masses
 from linkwright.exchange.reading.start_pose import near_closed
 from linkwright.exchange.reading.understanding import understand
+from linkwright.exchange.warned import warn_caller
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.library.finding import model_file
@@ -35,6 +37,17 @@ def _imported(path: Path, folders: Any, changes: dict[str, Any]) -> Description:
     options = {name: changes.pop(name) for name in chosen.options if name in changes}
     read = chosen.read(path, folders=folders, **options)
     if read.text:  # a model file already, with nothing to be understood
-        return modelfile.read_made(read.text, path, with_masses(read).report, **changes)
+        made = modelfile.read_made(read.text, path, with_masses(read).report, **changes)
+        _warn(read.report)  # a drawing has no masses, which needs no warning
+        return made
     found = with_masses(understand(near_closed(read)))
-    return modelfile.read_converted(found.description, path, found.report, **changes)
+    made = modelfile.read_converted(found.description, path, found.report, **changes)
+    _warn(found.report)
+    return made
+
+
+def _warn(report: ImportReport) -> None:
+    """Warn once of all that the report warns of."""
+    warning = report.warning()
+    if warning is not None:
+        warn_caller(warning)

@@ -2,7 +2,7 @@
 
 The drives follow their laws, the rest follows by continuation along the branch of the start; velocities
 and accelerations come from J v + b = 0 and J a + k = 0. A drive that cannot turn fully swings between its
-dead centres, and the result says so. `limits` finds how far a joint can go.
+dead centres or rigid stops, and the result says so. `limits` finds how far a joint can go.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from linkwright.model.description import Cylinder, Description, Drive, Table
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.units import KINDS, display_unit, shown
 from linkwright.motion.native_walks import LawRows, Walking, carried, goes_all_the_way, native_walk, third_rows
+from linkwright.motion.stop_ends import StopTimes, ends_text, times_between_stops
 from linkwright.motion.turn_samples import Walk, sampled, swept, trajectory
 from linkwright.numerics.linalg import factor
 from linkwright.results.singular_positions import PEAKS, passage_note
@@ -254,7 +255,7 @@ def turn(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walking
     """One cycle of the drives in `steps` equal steps of time; see the module's text. `walking(drives)` gives the native walk, or None."""
     p, tied = ready.plan, ready.tied
     desc, origin, native = loops.skel.tree.description, here.q, native_walk(loops, p.laws, ready.rows, walking)
-    whole = is_rotary(desc, p.lead) or not p.open_ended
+    whole = not p.open_ended or (is_rotary(desc, p.lead) and times_between_stops(desc, p.lead, p.laws[p.lead], p.span) is None)
     times, found = np.linspace(0.0, p.span, steps + 1), None
     if whole:
         found = swept(tied, ready.here.q, ready.here.references, times, native)
@@ -303,37 +304,38 @@ def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native
         )
     if ready.swing is None:
         ready.swing = _swing_range(ready, native)
-    low, high, dead, stops = ready.swing
+    low, high, dead, ends = ready.swing
     lowest, times = walk(tied, begin, low), np.linspace(low, high, steps + 1)
     found = swept(tied, lowest.at.q, lowest.at.references, times, native) or sampled(loops, tied, lowest, times)
     if found is None:
         places = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
         raise SingularityError(f"drive '{p.lead}' could not be followed between {places}; choose another start position.")
-    swing = _swing_note(desc, p, low, high, *stops)
+    swing = _swing_note(desc, p, low, high, ends)
     return _noted(desc, p, trajectory(loops, tied, found, p.lead, law, origin, full_turn=False, dead=dead), [swing], low)
 
 
 class SwingRange(NamedTuple):
-    """Times between which a drive swings, those of dead centres beyond them, and which of the two ends is one."""
+    """Times between which a drive swings, those of dead centres beyond them, and what is at the ends."""
 
     low: float
     high: float
     dead: list[float]
-    stops: tuple[bool, bool]
+    ends: str
 
 
 def _swing_range(ready: Prepared, native: Walk | None) -> SwingRange:
     """Walk to both ends of a swing. It is done once: ends beside a dead centre are known to 1e-9, and all turns have the same ones."""
     p, tied, begin = ready.plan, ready.tied, ready.begin
     desc, law = tied.skel.tree.description, p.laws[p.lead]
-    last, first = (_before_zero(desc, p.lead, law, end) for end in (p.span, -p.span))
+    between = times_between_stops(desc, p.lead, law, p.span) or StopTimes(-p.span, p.span, (False, False))
+    first, last = (_before_zero(desc, p.lead, law, end) for end in between[:2])
     ahead, back = (walk(tied, carried(tied, begin, end, native), end, smallest_step=REACH_STEP).at for end in (last, first))
     ends, stops = (dead_centre(tied, back, first), dead_centre(tied, ahead, last)), (back.t > first, ahead.t < last)
     gap = MARGIN * (ends[1] - ends[0])
     low, high = ends[0] + gap if stops[0] else back.t, ends[1] - gap if stops[1] else ahead.t
     if high - low < 1e-6 * p.span:
         raise SingularityError(f"drive '{p.lead}' is at a dead centre and cannot move either way; choose another start position.")
-    return SwingRange(low, high, [x for x, stopped in zip(ends, stops, strict=True) if stopped], stops)
+    return SwingRange(low, high, [x for x, stopped in zip(ends, stops, strict=True) if stopped], ends_text(between.stops, stops))
 
 
 def _before_zero(desc: Description, drive: str, law: Curve, end: float) -> float:
@@ -361,12 +363,11 @@ def position_text(desc: Description, drive: str, x: float) -> str:
     return f"{x * per_si + 0.0:.2f} {symbol}" if symbol in ("deg", "mm", "cm") else f"{x * per_si + 0.0:.5g} {symbol}"
 
 
-def _swing_note(desc: Description, p: CyclePlan, low: float, high: float, dead_low: bool, dead_high: bool) -> str:
+def _swing_note(desc: Description, p: CyclePlan, low: float, high: float, ends: str) -> str:
     law = p.laws[p.lead]
     rotary = is_rotary(desc, p.lead)
     a, b = (position_text(desc, p.lead, x) for x in sorted((float(law(low)[0]), float(law(high)[0]))))
     text = f"{a.split()[0]} .. {b}"
-    ends = "between dead centres" if dead_low and dead_high else "up to a dead centre" if dead_low or dead_high else "in the range tried"
     return f"drive '{p.lead}' cannot turn fully: it swings {text}, {ends}" if rotary else f"drive '{p.lead}' slides {text}, {ends}"
 
 

@@ -26,6 +26,7 @@ from linkwright.model.curves.lines import Line
 from linkwright.motion import cycle
 from linkwright.motion.designs import ClosedDesign, Designs
 from linkwright.motion.native_walks import law_rows, third_rows
+from linkwright.motion.stop_ends import stops_of
 from linkwright.results.recorded import THIRD
 from linkwright.results.singular_positions import STEEP, steep_minima
 
@@ -88,7 +89,8 @@ class LaneTurns:
         start = {name.removesuffix(".v") for name, _ in core.description.start if not name.endswith(".v")}
         drives = set(core.drive_names)
         plain = drives and drives == set(p.laws) and (not start or start == drives) and all(x in self.ready.here.references for x in drives)
-        return bool(plain and (is_rotary(core.description, p.lead) or not p.open_ended))
+        turns = is_rotary(core.description, p.lead) and not any(stops_of(core.description, p.lead))
+        return bool(plain and (turns or not p.open_ended))
 
     @cached_property
     def _walks(self) -> dict[bool, LaneWalking | None]:

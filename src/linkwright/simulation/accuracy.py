@@ -32,6 +32,7 @@ COMPARED = 200  # samples at most
 CHANGES = (1e-6, 1e-3)  # of the start, in rad and of the size: smallest, largest
 ABOVE_ERROR = 100.0  # a change is so much larger than the tolerance
 SAME = 1e-12  # s: a sample that close is the one that is asked for
+MORE_MODES = 8  # times the modes of the run
 FIRM = 1e-9  # singular value of the dimensionless J: rows beyond hold
 
 
@@ -60,6 +61,7 @@ class Rerun:
     make: Callable[..., Simulation]
     method: Any  # the same, whatever the tolerance
     changed: dict[str, Any] = field(default_factory=dict)  # options that are others in every such run
+    most_modes: int | None = None  # no run has more of them
 
     @property
     def given(self) -> str:
@@ -70,9 +72,12 @@ class Rerun:
         """Coordinates at times, as far as it comes; None where it does not come to its end."""
         try:
             sim = self.make(st, output=times, progress=False, integrator=self.method, **{**self.changed, **other})
+            sim.most_modes = sim.most_modes if self.most_modes is None else self.most_modes
             status = sim.go()
         except LinkwrightError:
             return None
+        if status == "interrupted":
+            raise KeyboardInterrupt
         if status not in ("finished", "event"):
             return None
         nq = sim.system.loops.skel.tree.nq
@@ -85,6 +90,7 @@ def estimate(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Rerun) -> Acc
         return Accuracy(by="the run did not come to its end")
     places = np.unique(np.linspace(0, len(t) - 1, COMPARED).astype(int)) if len(t) > COMPARED else np.arange(len(t))
     how, by = _beside(sim)
+    again = replace(again, most_modes=_modes(sim))
     other = again.positions(t[places], **how)
     if other is None:
         return Accuracy(by=f"{by} does not come to its end")
@@ -131,6 +137,11 @@ def steps_of(sim: Simulation) -> int:
     return int(sum(p.solution.counters["steps"] for p in sim.pieces))
 
 
+def _modes(sim: Simulation) -> int:
+    """Modes a run beside this one may have: one that takes many more is no comparison, and may have no end."""
+    return MORE_MODES * len(sim.pieces) + MORE_MODES
+
+
 def _share(sim: Simulation, steps: int) -> float:
     """The part of a difference that is the error of the run itself: errors go with the power `order` of the length of steps."""
     order, mine = sim.options.method.order, max(steps_of(sim), 1)
@@ -147,7 +158,7 @@ def halved(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Rerun, found: A
         how: dict[str, Any] = {"tolerance": max(o.tolerance / 2.0 ** (o.method.order + 1), 1e-14)}
     else:
         how, share = {"step": (o.step or 0.0) / 2.0}, 1.0 / (1.0 - 0.5**o.method.order)  # Richardson
-    other = again.positions(t, None, **how)
+    other = replace(again, most_modes=_modes(sim)).positions(t, None, **how)
     if other is None:
         return replace(found, error=np.inf, where="", by="the run with half the step does not come to its end")
     n = min(len(other.q), len(t))

@@ -49,8 +49,11 @@ class Proof:
     def accuracy(self) -> Accuracy:
         """The error of the run, estimated by running it again."""
         again = without_calling(self.sim, self.again)
-        found = estimate(self.sim, self.t, self.q, again)
-        return halved(self.sim, self.t, self.q, again, found) if self.certify and found.error is not None else found
+        try:
+            found = estimate(self.sim, self.t, self.q, again)
+            return halved(self.sim, self.t, self.q, again, found) if self.certify and found.error is not None else found
+        except KeyboardInterrupt:  # the run itself is done
+            return Accuracy(by="the estimate was interrupted")
 
     @cached_property
     def certificate(self) -> Certificate:

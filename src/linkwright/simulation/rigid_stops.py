@@ -2,17 +2,18 @@
 
 With u the speed out of the range, impulses and forces P that only push:
 
-    impact    M (v+ - v-) = J' Lam,   u+ = -e u-  where an impulse acts,  u+ <= 0 elsewhere
-    rest      M a + h = tau + J' lam, u' = 0      where the end pushes,   u' <= 0 elsewhere
+    impact    M (v+ - v-) = J' Lam,   u+ = -e u-  where an impulse acts,  u+ <= -e u-  elsewhere
+    rest      M a + h = tau + J' lam, u' = 0      where the end pushes,   u' <= 0      elsewhere
 
-over all ends that are reached at this instant. Which of them push is found by trying: a mechanism rests at few ends at once. An end that
-pushes is a prescribed motion of its coordinate for the time steppers, beside whatever drives it; where the push passes through zero the
-run leaves it. Impacts slower than `SLOW` do not rebound, so that bounces come to an end.
+over all ends that are reached at this instant; `numerics.one_sided` finds which of them push. An end that pushes is a prescribed motion
+of its coordinate for the time steppers, beside whatever drives it; where the push passes through zero the run leaves it.
+
+Bounces come to an end: impacts slower than `SLOW` do not rebound, and where the impact at one end throws a coordinate off another so
+slowly that it would be back after a hop lower than `HOP`, it rests there at once (the end of a series of ever smaller hops).
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +31,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
 from linkwright.numerics.linalg import least_squares
+from linkwright.numerics.one_sided import pushing_rows
 from linkwright.results.state import State
 from linkwright.simulation.events import When
 
@@ -40,8 +42,8 @@ if TYPE_CHECKING:
 SLOW = 1e-3  # rad/s, or characteristic lengths a second: slower impacts do not rebound
 REACHED = 1e-9  # radians, or characteristic lengths: nearer than this an end is reached
 BEYOND = 1e-10  # an event is that far beyond the end: a bounce begins on its near side
-PUSHES = 1e-9  # share of the largest effort, impulse or acceleration that counts as none
-MOST_TRIED = 10  # ends reached at one instant for which all combinations are tried
+HOP = 1e-8  # radians, or characteristic lengths: lower hops are none
+STILL = 1e-9  # share of the largest speed that counts as none
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that move a coordinate whatever stops it
 
 
@@ -176,54 +178,39 @@ class Reached(NamedTuple):
         x = least_squares(K, np.concatenate([right / size, rates]), 1e-11)
         return x[:n], size * x[n:]
 
-    def pushing(self, right: np.ndarray, rates: np.ndarray, base: np.ndarray, candidates: Sequence[int]) -> tuple[np.ndarray, list[int]]:
+    def pushing(self, right: np.ndarray, rates: np.ndarray, candidates: Sequence[int]) -> tuple[np.ndarray, list[int]]:
         """The solution in which some candidates push and all others move away or stay: (x, which of them push).
 
-        `rates` are those of all rows, `base` what the rows' rates are counted from where nothing acts.
+        `rates` are those of all rows. Where a given motion leaves no solution, all push.
         """
-        fixed = list(range(self.fixed))
-        found: tuple[np.ndarray, list[int]] | None = None
-        for chosen in _subsets(candidates):
-            x, P = self.solve([*fixed, *(self.fixed + i for i in chosen)], right, rates[[*fixed, *(self.fixed + i for i in chosen)]])
-            if found is None:
-                found = (x, chosen)
-            out = self.sides * (self.J[self.fixed :] @ x - base[self.fixed :])
-            pushes = -self.sides[chosen] * P[self.fixed :]
-            small = PUSHES * max(1e-300, float(np.abs(P).max(initial=0.0)), float(np.abs(right).max(initial=0.0)))
-            away = PUSHES * max(1e-300, float(np.abs(self.J @ x).max(initial=0.0)), float(np.abs(base).max(initial=0.0)))
-            others = [i for i in candidates if i not in chosen]
-            if np.all(pushes >= -small) and np.all(out[others] <= away):
-                return x, chosen
-        assert found is not None
-        return found
+        fixed, own = list(range(self.fixed)), [self.fixed + i for i in candidates]
+        sides = self.sides[list(candidates)]
+        found = pushing_rows(self.M, right, self.J[fixed], rates[fixed], sides[:, None] * self.J[own], sides * rates[own])
+        chosen = list(candidates) if found is None else [candidates[i] for i in found]
+        rows = [*fixed, *(self.fixed + i for i in chosen)]
+        return self.solve(rows, right, rates[rows])[0], chosen
 
-
-def _subsets(candidates: Sequence[int]) -> list[list[int]]:
-    """Combinations of candidates, many before few; of very many only all, all but one, and none."""
-    n = len(candidates)
-    sizes = range(n, -1, -1) if n <= MOST_TRIED else (n, n - 1, 0)
-    return [list(x) for k in sizes for x in itertools.combinations(candidates, k)]
+    def out(self, rates: np.ndarray) -> np.ndarray:
+        """Rates of the ends out of their ranges."""
+        return self.sides * (self.J[self.fixed :] @ rates)
 
 
 def impact(loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], st: State, armature: np.ndarray) -> tuple[State, float]:
     """The state after everything took hold that is in its way, and the kinetic energy lost."""
     r = Reached.at(loops, given, ends, st, armature)
     c, v = r.T.columns, st.v / r.T.columns
-    rates, u = -(r.J @ v + r.b), r.sides * (r.J @ v)[r.fixed :]
-    for i, (e, speed) in enumerate(zip(ends, u, strict=True)):
-        rates[r.fixed + i] -= e.restitution * r.sides[i] * speed if speed > SLOW else 0.0
-    base = -(r.J @ v)
-    step, _ = r.pushing(np.zeros(len(v)), rates, base, range(len(ends)))
-    after = v + step
-    out = r.sides * (r.J @ after)[r.fixed :]
+    u = r.out(v)
+    rebound = np.array([e.restitution if speed > SLOW else 0.0 for e, speed in zip(ends, u, strict=True)])
+    after, loss, before = _struck(r, v, u, rebound)
+    if loss < -1e-9 * before and not r.b.any():  # several ends of different restitution could gain energy
+        after, loss, before = _struck(r, v, u, np.full(len(ends), rebound.min(initial=1.0)))
+    out = r.out(after)
     stuck = [ends[i] for i in range(len(ends)) if out[i] > 1e-6 * (1.0 + float(np.abs(v).max(initial=0.0)))]
     if stuck:
         raise UsageError(
             f"t = {st.t:.6g} s: '{stuck[0].coordinate}' reaches the end of stop '{stuck[0].stop}', and a prescribed motion drives it on. "
             "Drive by a torque, end the motion before, or give the stop a stiffness."
         )
-    before = 0.5 * float(v @ r.M @ v)
-    loss = before - 0.5 * float(after @ r.M @ after)
     place = r.T.place
     assert place is not None
     back, _ = r.solve(range(len(r.b)), np.zeros(len(v)), -place.closure.phi / r.T.row_scale)  # from where the event was to the end itself
@@ -231,19 +218,54 @@ def impact(loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], s
     return State(st.skel, q, after * c, st.references, st.t), loss if abs(loss) > 1e-13 * before else 0.0
 
 
+def _struck(r: Reached, v: np.ndarray, u: np.ndarray, rebound: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """The velocity after an impact with such restitutions, the kinetic energy it takes, and that before it."""
+    rates = -(r.J @ v + r.b)
+    rates[r.fixed :] -= r.sides * rebound * np.maximum(u, 0.0)
+    after = v + r.pushing(np.zeros(len(v)), rates, range(len(u)))[0]
+    before = 0.5 * float(v @ r.M @ v)
+    return after, before - 0.5 * float(after @ r.M @ after), before
+
+
+class RestFound(NamedTuple):
+    """Ends that push from now on, the state in which they do, and the kinetic energy that the end of hops took."""
+
+    ends: list[StopEnd]
+    state: State
+    loss: float
+
+
 def resting(
     loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], st: State, armature: np.ndarray, tau: np.ndarray
-) -> list[StopEnd]:
-    """The ends, of those that are reached without speed, that push from now on."""
+) -> RestFound:
+    """Of the ends that are reached without speed, or left by no more than a hop, those that push from now on."""
     external = Instant(loops.skel, st.q, st.v, st.t, st.references).pushes(forces.of_description(loops.skel.tree.description))
     r = Reached.at(loops, given, ends, st, armature, external)
+    v, c = st.v / r.T.columns, r.T.columns
     k = np.asarray(r.T.k) / r.T.row_scale
-    right = (np.asarray(tau) - r.T.h) * r.T.columns
-    u = r.sides * (r.J @ (st.v / r.T.columns))[r.fixed :]
-    still = [i for i in range(len(ends)) if abs(u[i]) <= 1e-9 * (1.0 + float(np.abs(st.v / r.T.columns).max(initial=0.0)))]
-    # rates of the rows are accelerations here: J a = -k
-    _, chosen = r.pushing(right, -k, -k, still)
-    return [ends[i] for i in chosen]
+    right = (np.asarray(tau) - r.T.h) * c
+    u, still = r.out(v), STILL * (1.0 + float(np.abs(v).max(initial=0.0)))
+
+    def hops(i: int, chosen: Sequence[int]) -> bool:
+        """True if an end is left for more than a hop: what pulls the coordinate back is the acceleration without a push of that end."""
+        rows = [*range(r.fixed), *(r.fixed + j for j in chosen if j != i)]
+        back = float((r.out(r.solve(rows, right, -k[rows])[0]) + r.sides * k[r.fixed :])[i])
+        return u[i] < -still and 0.5 * u[i] ** 2 > HOP * back
+
+    candidates = [i for i in range(len(ends)) if -SLOW <= u[i] <= still]
+    while True:  # rates of the rows are accelerations here: J a = -k
+        _, chosen = r.pushing(right, -k, candidates)
+        off = [i for i in chosen if hops(i, chosen)]
+        if not off:
+            break
+        candidates = [i for i in candidates if i not in off]
+    found, loss = st, 0.0
+    if any(u[i] < -still for i in chosen):
+        rows = [*range(r.fixed), *(r.fixed + i for i in chosen)]
+        after = v + r.solve(rows, np.zeros(len(v)), -(r.J @ v + r.b)[rows])[0]
+        loss = 0.5 * float(v @ r.M @ v) - 0.5 * float(after @ r.M @ after)
+        found = State(st.skel, st.q, after * c, st.references, st.t)
+    return RestFound([ends[i] for i in chosen], found, loss)
 
 
 def reached(loops: Loops, ends: Sequence[StopEnd], st: State) -> list[StopEnd]:

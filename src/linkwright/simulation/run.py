@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright.control.feedback import Controlling
 from linkwright.drives import actuation, prescribed
-from linkwright.errors import ModelError, UsageError
+from linkwright.errors import ModelError, UsageError, listing
 from linkwright.integrators import Solution
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics import forces
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
 
 MOST_MODES = 10_000
+AT_ONCE = 200  # reached and left ends of stops within SHORT seconds, or that share of the run: they chatter
+SHORT = 0.01
 
 
 class RunPiece(NamedTuple):
@@ -67,6 +69,7 @@ class Simulation:
     pieces: list[RunPiece] = field(default_factory=list)
     happened: list[tuple[float, str, dict[str, Any]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    most_modes: int = MOST_MODES
 
     def __post_init__(self) -> None:
         self.samples = sample_times(self.options.output, self.start.t, self.t_end)
@@ -98,12 +101,23 @@ class Simulation:
     # ---------------------------------------------------------------- modes
 
     def go(self) -> str:
-        """Run to the end; the status of the last loop."""
+        """Run to the end; the status of the last loop. An interrupt between two modes ends it like one within a mode."""
+        try:
+            return self._go()
+        except KeyboardInterrupt:
+            if not self.pieces:
+                raise
+            last = self.pieces[-1]
+            now = replace(last.solution, status="interrupted", message=f"t = {last.solution.end_time:.6g} s: interrupted by the caller.")
+            self.pieces[-1] = last._replace(solution=_with_end(now, last.watched))
+            return "interrupted"
+
+    def _go(self) -> str:
         mode, st = self._begun(RunMode(dict(self.drive), {}, self.off), self.start)
         carried: dict[str, float] = {}
         works = np.zeros(3)
         with Bar(self.start.t, self.t_end, *shown(self.options.progress)) as bar:
-            for _ in range(MOST_MODES):
+            for _ in range(self.most_modes):
                 piece = self._mode(mode, st, carried, works, bar)
                 solution = piece.solution
                 if solution.status != "event" or solution.end_time >= self.t_end:
@@ -115,9 +129,20 @@ class Simulation:
                 carried = dict(zip(piece.evaluator.setup.actuation.x_names, solution.end_state[len(st.q) + len(st.v) :], strict=False))
                 works = solution.end_state[piece.first_x :] if self.needs_power else works
                 mode, st = self._switched(mode, st, acting, piece)
+                self._need_rest(st.t)
         raise UsageError(
-            f"t = {st.t:.6g} s: {MOST_MODES} switching events; constraints chatter. Let an event release what another engages later."
+            f"t = {st.t:.6g} s: {self.most_modes} switching events; constraints chatter. Let an event release what another engages later."
         )
+
+    def _need_rest(self, now: float) -> None:
+        """Raise UsageError where ends of stops are reached and left without end."""
+        last = [x for x in self.happened[-AT_ONCE:] if str(x[2].get("did", "")).startswith(("reach", "leave"))]
+        if len(last) == AT_ONCE and now - last[0][0] < SHORT * min(self.t_end - self.start.t, 1.0):
+            names = sorted({str(x[2]["did"]).split(" ", 1)[1] for x in last})
+            raise UsageError(
+                f"t = {now:.6g} s: ends of rigid stops are reached and left {AT_ONCE} times within {now - last[0][0]:.2g} s and do not "
+                f"come to rest: {listing(names)}. Give one of these stops a stiffness, or take out ends that another one implies."
+            )
 
     def _begun(self, mode: RunMode, st: State) -> tuple[RunMode, State]:
         """The first mode and state, where rigid stops take part."""
@@ -137,7 +162,12 @@ class Simulation:
         after, _ = rigid_stops.impact(loops, rows, at, st, act.armature)
         tau = act.equations.inputs(act.start)[: len(st.v)]
         pushing = rigid_stops.resting(loops, rows, at, after, act.armature, np.asarray(tau, dtype=float))
-        return replace(mode, rests=tuple(e.key for e in pushing)), after
+        return replace(mode, rests=self._rests(pushing)), pushing.state
+
+    def _rests(self, found: rigid_stops.RestFound) -> tuple[str, ...]:
+        """Keys of the ends that push, in the order of the model: the same ends have the same kernels however they were reached."""
+        keys = {e.key for e in found.ends}
+        return tuple(key for key in self.ends if key in keys)
 
     def _stopped(
         self, new: RunMode, st: State, acting: Sequence[When], moving: Mapping[str, Any], piece: RunPiece
@@ -160,7 +190,7 @@ class Simulation:
         head, _ = piece.evaluator.inputs(st.t, y, self.system.loops.skel.pack(st.references))
         stays = [e for e in ends if e.key not in left]
         pushing = rigid_stops.resting(loops, rows, stays, after, act.armature, head["tau"])
-        return replace(new, rests=tuple(e.key for e in pushing)), after, loss
+        return replace(new, rests=self._rests(pushing)), pushing.state, loss + pushing.loss
 
     def _mode(self, mode: RunMode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> RunPiece:
         """One mode of the run; equations that cannot be solved for want of inertia say whose it is."""

@@ -55,7 +55,7 @@ def facts(system: System, s: Summary, c: Trajectory | None) -> list[tuple[str, s
     pull = f"gravity {show(gravity)} m/s²" if gravity else "no gravity"
     return [
         ("Mobility", "; ".join([freedoms, *spins])),
-        ("Structure", f"{s.space}, {bodies}, {s.joints} joints, {_loops(system)}"),
+        ("Structure", f"{s.space}, {bodies}, {s.joints} joint{'s' * (s.joints != 1)}, {_loops(system)}"),
         ("Driven at", driven(system, c, s)),
         ("Motion", _short(s.motion) if c is None or c.proof is None else f"simulated for {c.t[-1] - c.t[0]:.6g} s, {len(c)} samples"),
         ("Constraint", redundancy(system)),

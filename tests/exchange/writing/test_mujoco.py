@@ -413,3 +413,34 @@ def test_refusals() -> None:
     with pytest.raises(lw.UsageError, match="mass"):
         bodies = {**states.GEARED["bodies"], "one": {"pins": ["A"]}}
         to_mjcf(lw.load({**states.GEARED, "bodies": bodies}))
+
+
+DISC = {
+    "plane": "xy", "drawing": {"A": [0, 0]},
+    "bodies": {"ground": {"pins": ["A"]}, "disc": {"pins": ["A"], "mass": 1.0, "com": "A", "inertia": 0.5}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("law", "control"),
+    [("10 N m - 2 N m s/rad * A.v", 5.0), ("3 N m/rad * (0.5 rad - A) - 2 N m s/rad * A.v", 0.5), ("-(A * 4 N m/rad) / 2", 0.0)],
+)
+def test_laws_of_coordinates_are_servos(law, control):
+    """MuJoCo's effort at the control of the keyframe is the law, with gear and limits; the control is where the law vanishes."""
+    m = lw.load({**DISC, "drive": {"A": {"torque": law, "gear": 20, "limits": ["-50 N m", "80 N m"]}}})
+    model = mujoco.MjModel.from_xml_string(lw.to_mjcf(m))  # warnings are errors here: nothing is lost
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    assert data.ctrl == pytest.approx([20 * control])  # of the motor, before the gear
+    for q, v in ((0.0, 0.0), (0.4, 0.1), (2.0, -1.0), (-3.0, 4.0)):
+        data.qpos[:], data.qvel[:] = q, v
+        mujoco.mj_forward(model, data)
+        value = {"1": 10 - 2 * v, "3": 3 * (0.5 - q) - 2 * v, "-": -2 * q}[law[0]]
+        assert data.qfrc_actuator == pytest.approx([np.clip(20 * value, -50, 80)])
+
+
+def test_other_laws_are_lost_with_what_they_depend_on():
+    for law, why in (("2 N m * sin(3 rad/s * t)", "its law over time"), ("2 N m * sin(A)", "its law of A:")):
+        with pytest.warns(LossWarning) as said:
+            lw.to_mjcf(lw.load({**DISC, "drive": {"A": {"torque": law}}}))
+        assert why in str(said[0].message)

@@ -72,6 +72,21 @@ class RobotDraft:
         if closes:
             self.closing.append(joint.name)
 
+    def repeats(self, joint: Joint) -> bool:
+        """True if a joint says the same as one before, of the same type at the same place: it is left out, its name is that one's."""
+        same = (joint.type, joint.first, joint.second, joint.frame_first, joint.frame_second)
+        for other in self.joints.values():
+            if (other.type, other.first, other.second, other.frame_first, other.frame_second) == same:
+                place = f"{joint.where}: " if joint.where else ""
+                self.notes.lose(
+                    f"{place}joint '{joint.name}', which joins '{joint.first}' and '{joint.second}' in the same way at the same place as "
+                    f"'{other.name}', with its limits and friction",
+                    mechanism=True,
+                )
+                self.joint_names.of |= {given: other.name for given, name in self.joint_names.of.items() if name == joint.name}
+                return True
+        return False
+
     def point(self, body: str, wanted: str, at: Vec3) -> tuple[str, str]:
         """A new point of a body: its reference."""
         b = self.bodies[body]

@@ -22,6 +22,9 @@ PACKAGE = "package.xml"
 HIGHEST = 4  # folders above a file in which its package is looked for
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://(.*)\Z", re.DOTALL)
 INSIDE = ("package", "model")
+OUTSIDE = "it lies outside the folders that may be read"
+ABSENT = "there is no such file"
+MORE = "More folders are allowed by folders=[...], or --folder on the command line"
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,8 @@ class Folders:
             elif os.path.isfile(real):
                 return real, ""
         if outside:
-            return None, "it is not in the folders that may be read; name its folder: folders=[...]"
-        return None, "there is no such file"
+            return None, OUTSIDE
+        return None, ABSENT
 
     def folder(self, name: str) -> Path | None:
         """The folder of a model:// or relative URI that names a folder, None without one."""

@@ -20,6 +20,7 @@ class ImportNotes:
         self.sentences: dict[str, None] = {}  # losses that are sentences of their own
         self.counts: Counter[str] = Counter()  # losses by kind
         self.named: dict[str, list[str]] = {}
+        self.moving: set[str] = set()  # kinds and sentences of losses without which the mechanism moves otherwise
 
     def infer(self, sentence: str) -> None:
         self.inferences[sentence] = None
@@ -27,20 +28,30 @@ class ImportNotes:
     def warn(self, sentence: str) -> None:
         self.warnings[sentence] = None
 
-    def drop(self, kind: str, name: str = "") -> None:
-        """Something that has no counterpart: "collision shape", "sensor"; named where the name helps."""
+    def drop(self, kind: str, name: str = "", *, mechanism: bool = False) -> None:
+        """Something that has no counterpart: "collision shape", "sensor"; named where the name helps.
+
+        `mechanism`: without it the mechanism moves otherwise, so that the loss is a warning too.
+        """
+        self.moving |= {kind} if mechanism else set()
         self.counts[kind] += 1
         if name:
             self.named.setdefault(kind, []).append(name)
 
-    def lose(self, sentence: str) -> None:
+    def lose(self, sentence: str, *, mechanism: bool = False) -> None:
+        self.moving |= {sentence} if mechanism else set()
         self.sentences[sentence] = None
 
     def report(self) -> ImportReport:
-        losses = [_counted(kind, n, self.named.get(kind, [])) for kind, n in self.counts.items()]
+        losses = {kind: _counted(kind, n, self.named.get(kind, [])) for kind, n in self.counts.items()} | {x: x for x in self.sentences}
         return ImportReport(
-            self.source, self.format, tuple(self.inferences), (*losses, *self.sentences), warnings=tuple(self.warnings)
-        )  # fmt: skip
+            self.source,
+            self.format,
+            tuple(self.inferences),
+            tuple(losses.values()),
+            warnings=tuple(self.warnings),
+            moving=tuple(text for kind, text in losses.items() if kind in self.moving),
+        )
 
 
 def _counted(kind: str, n: int, names: list[str]) -> str:

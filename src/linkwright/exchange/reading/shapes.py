@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from linkwright.errors import listing
-from linkwright.exchange.reading.folders import Folders
+from linkwright.exchange.reading.folders import ABSENT, OUTSIDE, Folders
 from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.model.description import Mat3, Placement, Visual
 from linkwright.model.file.geometry import matrix, product, transpose
@@ -38,9 +38,16 @@ class ShapeFiles:
         return os.path.relpath(found, self.base)
 
     def report(self) -> None:
-        for why, names in self.missing.items():
-            several = len(names) > 1
-            self.notes.warn(f"{'meshes are' if several else 'a mesh is'} not shown, {why}: {listing(names, 4)}")
+        not_shown(self.missing, self.notes)
+
+
+def not_shown(missing: Mapping[str, Sequence[str]], notes: ImportNotes) -> None:
+    """Warn of meshes without a picture, by the reason."""
+    for why, names in missing.items():
+        several = len(names) > 1
+        reasons = {OUTSIDE: f"{'they lie' if several else 'it lies'} outside the folders that may be read (folders=[...], --folder)",
+                   ABSENT: f"there {'are' if several else 'is'} no such file{'s' * several}"}  # fmt: skip
+        notes.warn(f"{len(names)} mesh{'es are' if several else ' is'} not shown, {reasons.get(why, why)}: {listing(names, 4)}")
 
 
 def shapes(found: Iterable[Visual | None], at: Placement, colour: str, notes: ImportNotes) -> list[Visual]:

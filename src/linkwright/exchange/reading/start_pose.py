@@ -20,6 +20,7 @@ from linkwright.results.state import State
 from linkwright.system.system import System
 
 CLOSED = 1e-9  # m and rad: gaps of the file's pose below it need no other start
+OPEN = 1e-5  # m: a gap that later steps do not close
 MOST_STEPS, LONGEST = 200, 0.3  # Levenberg-Marquardt; length of a step in rad and m
 SPREADS = (0.0, 0.05, 0.2, 0.2, 0.5, 0.5)  # of states beside the drawn one, rad and m
 
@@ -33,7 +34,21 @@ def near_closed(imported: Imported) -> Imported:
         # joints that are no cuts together: the file's pose is the start; a weld that is open by half a turn has no rotation vector
         with suppress(LinkwrightError), np.errstate(all="ignore"):
             d = _closed(d, imported.closing)
+            report = replace(report, stays_open=_left_open(d, imported.closing, dict(distances)))
     return replace(imported, description=d, report=report)
+
+
+def _left_open(d: Description, closing: tuple[str, ...], in_file: dict[str, float]) -> str:
+    """A sentence about the loop that stays widest open at the best; empty where all are closed."""
+    name, least = max(gaps(d, closing)[0], key=lambda x: x[1])
+    if least < OPEN:
+        return ""
+    place = d.joint(name).where
+    at = f" of {place}" if place else ""
+    return (
+        f"the closing '{name}'{at} stays open by {least:.3g} m at best, from the file's pose, where it is open by {in_file[name]:.3g} m, "
+        f"and from {len(SPREADS) - 1} beside it. Check lengths and frames of the closings there; of MJCF, try another start (keyframe=...)."
+    )
 
 
 def _closed(d: Description, closing: tuple[str, ...]) -> Description:

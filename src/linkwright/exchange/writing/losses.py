@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import warnings
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from linkwright import errors
-
-PACKAGE = os.path.dirname(os.path.abspath(errors.__file__))
+from linkwright.exchange.warned import warn_caller
 
 
 class Loss(NamedTuple):
@@ -44,12 +39,4 @@ def warn(writer: str, model: str, lost: Iterable[Loss], advice: str = "") -> Non
     """Warn once of all losses, if there are any."""
     every = tuple(dict.fromkeys(lost))
     if every:
-        warnings.warn(LossWarning(writer, model, every, advice), stacklevel=_depth())
-
-
-def _depth() -> int:
-    """Frames from the warning up to the first line outside of Linkwright, which the warning is shown at."""
-    depth, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        depth, frame = depth + 1, frame.f_back
-    return depth
+        warn_caller(LossWarning(writer, model, every, advice))

@@ -230,6 +230,9 @@ def open_error(loops: Loops, done: Closed, what: str = "") -> AssemblyError:
     c = loops.at(done.at.q, zero, 0.0, done.at.references)
     gaps = {con.name: gap(con, part.phi) for con, part in zip(loops.constraints, c.parts, strict=True) if len(part.phi)}
     worst = max(gaps, key=lambda name: gaps[name])
+    imported = getattr(loops.skel.tree.description.document, "origin", None)
+    if imported is not None and imported.stays_open:  # a file of another program
+        return AssemblyError(f"{imported.source}: {what}{imported.stays_open}", gap=gaps[worst], loop=worst)
     reason = reach_reason(loops.skel, worst) or "no position of the links near the drawing closes it: check the lengths, or draw it closer."
     wide = gap_text(loops, worst, gaps[worst])
     return AssemblyError(f"{what}loop closed by '{worst}' stays open by {wide}: {reason}", gap=gaps[worst], loop=worst)

@@ -28,9 +28,18 @@ def foreign(path: Path) -> str:
     """Why a file of this type is no model and what to do, or empty."""
     for endings, sentence in _FILES.items():
         if path.suffix.lower() in endings:
-            ready = "" if sentence.endswith(("reads it", "python")) else " Models are YAML files (docs/model-file.md) or dicts."
+            others = ", ".join((*files.ROBOTS, *files.SKETCHES))
+            models = f" Models are YAML files (docs/model-file.md), dicts, and files of other programs ({others}; docs/exchange.md)."
+            ready = "" if sentence.endswith(("reads it", "python")) else models
             return f"{sentence}.{ready} See {SEE}."
     return ""
+
+
+def _inner(path: Path) -> str:
+    """Return what to do with a model that has a second ending, as `robot.urdf.txt`; empty for others."""
+    inside = Path(path.stem).suffix.lower()
+    known = (*files.MODELS, *files.ROBOTS, *files.SKETCHES)
+    return f"By its name it was {path.stem}: take the ending {path.suffix} off. " if inside in known else ""
 
 
 def model_file(model: str | os.PathLike[str]) -> Path:
@@ -42,7 +51,7 @@ def model_file(model: str | os.PathLike[str]) -> Path:
         return models.path(text)
     why = foreign(Path(text))
     if why:
-        raise UsageError(f"'{text}' is not a model file. {why}")
+        raise UsageError(f"'{text}' is not a model file. {_inner(Path(text))}{why}")
     if looks_like_path or Path(text).exists():
         return Path(text)
     raise UsageError(f"there is no shipped model '{text}' and no file of that name. {nearest(text, models.names(), 'Shipped models')}")

@@ -9,8 +9,10 @@ import mujoco
 import numpy as np
 import pytest
 
+import linkwright as lw
 from linkwright.exchange.imported import Imported
 from linkwright.exchange.reading.mjcf import read_mjcf
+from linkwright.exchange.writing.mujoco.text import mjcf
 from linkwright.model.description import Drive
 from linkwright.model.expressions import Expr, evaluate
 from tests.exchange.reading.mjcf.files import written
@@ -126,3 +128,29 @@ def test_actuators_without_a_counterpart_are_listed(tmp_path: Path) -> None:
     assert "1 muscle: biceps" in found.report.dropped
     assert "2 unsupported actuators: m, c" in found.report.dropped
     assert "the activation dynamics of 'slow': its control acts at once" in found.report.dropped
+
+
+@pytest.mark.parametrize("limits", ["", ' forcelimited="true" forcerange="-3 2"'])
+@pytest.mark.parametrize("law", ["motor", "position", "velocity", "general", "tendon"])
+def test_actuators_are_written_as_they_were_read(tmp_path: Path, law: str, limits: str) -> None:
+    """MJCF to MJCF: the same efforts at the controls of the keyframe and at others, and no loss of a drive."""
+    actuators = LAWS[law].replace("/>", f"{limits}/>")
+    path = written(tmp_path, MODEL.format(actuators=actuators, ctrl="0.3"))
+    found = mjcf(lw.load(path))
+    assert not [x for x in found.lost if x.part == "drive"]
+    first, second = mujoco.MjModel.from_xml_path(str(path)), mujoco.MjModel.from_xml_string(found.text)
+    assert second.key_ctrl[0] == pytest.approx(first.key_ctrl[0])
+    names = {"A": "A", "B": "B", "left_C" if law in ("general", "tendon") else "left-C": "left-C"}
+    one, other = mujoco.MjData(first), mujoco.MjData(second)
+    rng = np.random.default_rng(3)
+    for control in (0.3, -0.7, 0.05):
+        one.ctrl[:], other.ctrl[:] = control, control
+        for ours, theirs in names.items():
+            a, b = first.joint(theirs), second.joint(ours)
+            one.qpos[a.qposadr], one.qvel[a.dofadr] = rng.normal(), rng.normal()
+            other.qpos[b.qposadr], other.qvel[b.dofadr] = one.qpos[a.qposadr], one.qvel[a.dofadr]
+        mujoco.mj_forward(first, one)
+        mujoco.mj_forward(second, other)
+        for ours, theirs in names.items():
+            wanted, there = one.qfrc_actuator[first.joint(theirs).dofadr], other.qfrc_actuator[second.joint(ours).dofadr]
+            assert there == pytest.approx(wanted, rel=1e-9, abs=1e-9)

@@ -159,13 +159,13 @@ def test_a_missing_mesh_costs_the_picture(tmp_path: Path) -> None:
     found = read_mjcf(written(tmp_path, MESH.format(inertial=INERTIAL)))
     assert found.description.body("b").mass == 2.0
     assert found.description.body("b").visuals == ()
-    assert found.report.warnings == ("a mesh is not shown, there is no such file: parts/tet.stl of b",)
+    assert found.report.warnings == ("1 mesh is not shown, there is no such file: parts/tet.stl of b",)
 
 
 def test_a_missing_mesh_that_gives_the_mass_leaves_a_body_without_one(tmp_path: Path) -> None:
     found = read_mjcf(written(tmp_path, MESH.format(inertial="")))
     assert found.description.body("b").mass == 0.0
-    assert found.report.warnings[0].startswith("the mass of b lacks that of meshes which are missing (tet): name their folder")
+    assert found.report.warnings[0].startswith("the mass of b lacks that of meshes which are missing (tet): allow their folder")
 
 
 def test_a_damaged_mesh_is_named_and_left_out_of_the_masses(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_attached_models(tmp_path: Path) -> None:
     for name in ("left_b", "right_b"):
         assert found.body(name).mass == pytest.approx(model.body(name).mass[0], rel=1e-12)
         assert found.body(name).visuals[0].file == "arm/parts/tet.stl"
-    refused(tmp_path, text.replace("arm/arm.xml", "../arm.xml"), "is not attached")
+    refused(tmp_path, text.replace("arm/arm.xml", "../arm.xml"), "is not read: it lies outside")
     refused(tmp_path, text.replace("arm/arm.xml", "model.xml"), "more than 20 models are attached")
 
 
@@ -248,7 +248,7 @@ def test_mistakes_are_explained_with_their_line(tmp_path: Path, monkeypatch: pyt
 def test_hostile_files_are_refused(tmp_path: Path) -> None:
     refused(tmp_path, '<!DOCTYPE mujoco [<!ENTITY a "b">]><mujoco/>', "model.xml:1", "document type")
     refused(tmp_path, '<mujoco><include file="model.xml"/></mujoco>', "model.xml:1", "includes itself")
-    refused(tmp_path, '<mujoco><include file="../../../../../../etc/passwd"/></mujoco>', "not in the folders that may be read")
+    refused(tmp_path, '<mujoco><include file="../../../../../../etc/passwd"/></mujoco>', "outside the folders that may be read")
     refused(tmp_path, "<mujoco>" + "<worldbody>" * 200, "deep")
     copies = '<replicate count="1000">' * 3 + '<body><joint/><geom size="1"/></body>' + "</replicate>" * 3
     refused(tmp_path, f"<mujoco><worldbody>{copies}</worldbody></mujoco>", "more than 100000 copies")
@@ -262,7 +262,7 @@ def test_no_file_is_read_outside_of_the_folders(tmp_path: Path) -> None:
     text = MESH.format(inertial="").replace('meshdir="parts"', 'meshdir=".."')
     found = read_mjcf(written(inside, text))
     assert found.description.body("b").mass == 0.0
-    assert "not in the folders that may be read" in " ".join(found.report.warnings)
+    assert "outside the folders that may be read" in " ".join(found.report.warnings)
     allowed = read_mjcf(inside / "model.xml", folders=[tmp_path])
     assert allowed.description.body("b").mass == pytest.approx(2.0, rel=1e-6)  # 1000 kg/m^3, 0.001 m^3 scaled by 2
 
@@ -287,3 +287,12 @@ def test_lw_load_takes_limits_servos_and_chains(tmp_path: Path) -> None:
     again = lw.load(m.save(tmp_path / "again.yaml"))
     assert again.system.M(again.system.start) == pytest.approx(m.system.M(m.system.start), rel=1e-12, abs=1e-12)
     assert [b.name for b in again.system.description.moving] == ["base", "hip", "shin", "tail", "flap"]
+
+
+@pytest.mark.parametrize("body, message", [
+    ('<body name="nan">\n<joint axis="0 nan 0"/><geom size="1"/></body>', "model.xml:2: <joint>: axis: 'nan' is not a number"),
+    ('<body>\n<geom size="1" mass="-inf"/></body>', "model.xml:2: <geom>: mass: '-inf' is not a number"),
+    ('\n<replicate count="5000" offset="1 0 0"><body/></replicate>', "model.xml:2: <body>: with its copies the model has 5000 bodies"),
+])  # fmt: skip
+def test_numbers_and_sizes_that_are_no_model(tmp_path: Path, body: str, message: str) -> None:
+    refused(tmp_path, f"<mujoco><worldbody>{body}</worldbody></mujoco>", message)

@@ -165,3 +165,19 @@ def test_mistakes_have_one_message_with_a_line(tmp_path: Path, text: str) -> Non
 def test_files_that_are_no_model(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(lw.LinkwrightError, match=why):
         loaded(tmp_path, text)
+
+
+def test_a_joint_that_repeats_another_is_left_out(tmp_path: Path) -> None:
+    """Two hinges on one axis say the same: the mechanism is that of one, and a follower of the second follows the first."""
+    axis = "<axis><xyz>0 1 0</xyz>{}</axis></joint>"
+    hinge = '<joint name="{}" type="{}"><parent>world</parent><child>a</child>' + axis
+    (tmp_path / "m.sdf").write_text(
+        '<sdf version="1.9"><model name="m"><link name="a"/><link name="b"/>\n'
+        + hinge.format("A", "continuous", "") + "\n" + hinge.format("again", "revolute", "")
+        + '<joint name="B" type="revolute"><parent>a</parent><child>b</child>'
+        + axis.format('<mimic joint="again"><multiplier>2</multiplier></mimic>') + "</model></sdf>"
+    )  # fmt: skip
+    with pytest.warns(lw.exchange.ImportedModelWarning, match=r"left out: .*m.sdf:3: joint 'again', which joins 'ground' and 'a'"):
+        m = lw.load(tmp_path / "m.sdf")
+    assert [j.name for j in m.description.joints] == ["A", "B"] and m.system.mobility.freedoms == 1
+    assert m.description.couplings[0].first == "A"

@@ -88,8 +88,8 @@ def test_includes_outside_and_in_circles_are_refused(tmp_path: Path) -> None:
     path = included(inner, False)
     (tmp_path / "part").mkdir()
     for uri, why in (
-        ("model://other", "'model://other' is not found: there is no such file"),
-        ("../part/x.sdf", "not in the folders"),
+        ("model://other", "'model://other' is not read: there is no such file"),
+        ("../part/x.sdf", "outside the folders"),
         ("https://fuel.gazebosim.org/x", "nothing is fetched from a network"),
         ("m.sdf", "includes itself"),
     ):

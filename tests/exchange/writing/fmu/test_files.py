@@ -132,7 +132,7 @@ WRONG = {
     "version": ({"version": "1.0"}, "no FMI version '1.0'"),
     "kind": ({"kind": "se"}, "kind is 'me'"),
     "option": ({"output": ["A"]}, "export to fmu has no option 'output'. Did you mean 'outputs'"),
-    "unknown input": ({"inputs": {"Q": "torque"}}, "there is no joint, cylinder or body 'Q'"),
+    "unknown input": ({"inputs": {"Q": "torque"}}, "there is no joint, cylinder, body or parameter 'Q'"),
     "kind of input": ({"inputs": {"A": "temperature"}}, "'A' cannot be a 'temperature'"),
     "effort of the other kind": ({"inputs": {"A": "force"}}, "'A' takes a torque, not a force"),
     "no motor": ({"inputs": {"A": "voltage"}}, "'A' has no motor"),

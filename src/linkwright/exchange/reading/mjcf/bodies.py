@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import listing
 from linkwright.exchange.reading.mjcf.compiling import CompiledMjcf, mujoco
 from linkwright.exchange.reading.mjcf.naming import MjcfNames
 from linkwright.exchange.reading.mjcf.text import MeshFile
 from linkwright.exchange.reading.notes import ImportNotes
+from linkwright.exchange.reading.shapes import not_shown
 from linkwright.exchange.reading.understanding.geometry import placement, vector
 from linkwright.model.description import GROUND, Body, Description, Load, Mat3, Point, Visual
 from linkwright.numerics.spatial import Pose, quaternion_rotation
@@ -37,8 +37,7 @@ class MeshPaths:
         return os.path.relpath(path, self.own)
 
     def report(self, notes: ImportNotes) -> None:
-        for why, names in self.missing.items():
-            notes.warn(f"{'meshes are' if len(names) > 1 else 'a mesh is'} not shown, {why}: {listing(names, 4)}")
+        not_shown(self.missing, notes)
 
 
 def pose(at: Any, quaternion: Any) -> Pose:

@@ -50,7 +50,7 @@ def closures(there: CompiledMjcf, names: MjcfNames, tree: MjcfTree, notes: Impor
         elif kind == kinds.mjEQ_TENDON:
             _tendons(m, e, names, out, notes)
         else:
-            notes.drop("flexible-part constraint", names.equalities[e])
+            notes.drop("flexible-part constraint", names.equalities[e], mechanism=True)
     _hold(tree, out, notes)
     return out
 
@@ -86,7 +86,7 @@ def _coupled(m: Any, e: int, names: MjcfNames, out: Closures, notes: ImportNotes
     c = [float(x) for x in m.eq_data[e][:5]]
     name = names.equalities[e]
     if not all(is_hinge_or_slide(m, j) for j in (one, two) if j >= 0):
-        notes.drop("ball or free joint constraint", name)
+        notes.drop("ball or free joint constraint", name, mechanism=True)
         return
     q1 = float(m.qpos0[int(m.jnt_qposadr[one])])
     if two < 0:
@@ -105,7 +105,7 @@ def _hold(tree: MjcfTree, out: Closures, notes: ImportNotes) -> None:
     gone = {tree.moving[j].name for j in out.held}
     for coupling in [x for x in out.couplings if gone & set(x.joints)]:
         out.couplings.remove(coupling)
-        notes.drop("held-joint coupling", coupling.name)
+        notes.drop("held-joint coupling", coupling.name, mechanism=True)
     for j, q in out.held.items():
         joint = tree.moving.pop(j)
         F = pose_of(joint.frame_first)
@@ -127,7 +127,7 @@ def _tendons(m: Any, e: int, names: MjcfNames, out: Closures, notes: ImportNotes
             factors[j] = factors.get(j, 0.0) - c[1] * b
         _summed(m, names.equalities[e], {j: k for j, k in factors.items() if k}, c[0], names, out)
     else:
-        notes.drop("tendon constraint", names.equalities[e])
+        notes.drop("tendon constraint", names.equalities[e], mechanism=True)
 
 
 def _summed(m: Any, name: str, factors: dict[int, float], constant: float, names: MjcfNames, out: Closures) -> None:

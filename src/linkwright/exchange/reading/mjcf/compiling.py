@@ -103,7 +103,7 @@ def _compiled(mj: Any, text: MjcfText, notes: ImportNotes, damaged: frozenset[st
 
 def _refused(problem: Exception, text: MjcfText) -> ModelError:
     """MuJoCo's message with the line of the file instead of that of the text it was given."""
-    message = " ".join(str(problem).split())
+    message = "; ".join(" ".join(x.split()) for x in str(problem).splitlines() if x.strip())
     found = LINE.search(message)
     where = text.place(int(found[1])) if found else text.places[0] if text.places else None
     message = re.sub(r"^(XML )?Error:\s*", "", re.sub(r",?\s*line \d+", "", message))
@@ -192,8 +192,8 @@ def _without_mass(mj: Any, spec: Any, missing: set[str], notes: ImportNotes) -> 
             lost.append(body.name)
     if lighter:
         notes.warn(
-            f"the mass of {listing(lighter, 4)} lacks that of meshes which are missing ({listing(sorted(missing), 4)}): name their folder, "
-            "folders=[...], or give the bodies an <inertial>"
+            f"the mass of {listing(lighter, 4)} lacks that of meshes which are missing ({listing(sorted(missing), 4)}): allow "
+            "their folder (folders=[...], --folder), or give the bodies an <inertial>"
         )
     return lost
 

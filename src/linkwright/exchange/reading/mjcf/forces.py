@@ -61,12 +61,12 @@ def _joint(there: CompiledMjcf, j: int, name: str, acting: set[str], out: MjcfFo
     one = is_hinge_or_slide(m, j)
     stiffness, damping, friction = float(m.jnt_stiffness[j]), float(m.dof_damping[dof]), float(m.dof_frictionloss[dof])
     if _higher(m, "jnt_stiffnesspoly", j) or _higher(m, "dof_dampingpoly", dof):
-        notes.lose(f"terms of higher order in stiffness or damping of '{name}'")
+        notes.lose(f"terms of higher order in stiffness or damping of '{name}'", mechanism=True)
     if stiffness and "spring" in acting:
         if one:
             out.springs.append(TorsionSpring(name, name, stiffness, float(m.qpos_spring[at]), where=where))
         else:
-            notes.drop("ball or free joint spring", name)
+            notes.drop("ball or free joint spring", name, mechanism=True)
     if damping and "damper" in acting:
         out.dampers.append(Damper(name, damping, name, where=where))
     if friction and "friction" in acting:
@@ -76,7 +76,7 @@ def _joint(there: CompiledMjcf, j: int, name: str, acting: set[str], out: MjcfFo
             low, high = (float(x) for x in m.jnt_range[j])
             out.stops.append(Stop(name, name, None, low, high, where=where))
         else:
-            notes.drop("ball joint limit", name)
+            notes.drop("ball joint limit", name, mechanism=True)
 
 
 def _higher(m: Any, field_name: str, i: int) -> bool:
@@ -96,12 +96,12 @@ def _tendon(m: Any, t: int, names: MjcfNames, tree: MjcfTree, acting: set[str], 
         if there
     ]
     if others:
-        notes.drop(f"tendon {' and '.join(others)}", name)
+        notes.drop(f"tendon {' and '.join(others)}", name, mechanism=True)
     if k == 0.0 and d == 0.0:
         return
     only = found.terms[0] if isinstance(found, LinearTendon) and len(found.terms) == 1 else None
     if low != high and k:
-        notes.drop("slack tendon", name)
+        notes.drop("slack tendon", name, mechanism=True)
     elif isinstance(found, LineTendon):
         ends = line_ends(m, found, names)
         if k:
@@ -115,7 +115,7 @@ def _tendon(m: Any, t: int, names: MjcfNames, tree: MjcfTree, acting: set[str], 
         if d:
             out.dampers.append(Damper(name, d * c * c, joint))
     else:
-        notes.drop("multi-joint tendon spring", name)
+        notes.drop("multi-joint tendon spring", name, mechanism=True)
 
 
 def _armature(m: Any, t: int) -> float:

@@ -130,4 +130,4 @@ def _other_losses(there: CompiledMjcf, names: MjcfNames, notes: ImportNotes) -> 
         if m.body_mocapid[b] >= 0:
             notes.infer(f"the mocap body '{names.bodies[b]}' is fixed where the file has it.")
     if m.opt.density or m.opt.viscosity:
-        notes.lose("the fluid around the bodies (density, viscosity)")
+        notes.lose("the fluid around the bodies (density, viscosity)", mechanism=True)

@@ -8,13 +8,14 @@ file it came.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from linkwright.errors import ModelError, Source
-from linkwright.exchange.reading.folders import Folders
+from linkwright.exchange.reading.folders import MORE, Folders
 from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.exchange.reading.xml_reading import MOST_ELEMENTS, XmlElement, read_xml
 
@@ -27,6 +28,13 @@ COUNTED = {  # elements that have no counterpart: section or tag -> what the rep
 }  # fmt: skip
 SECTIONS = {"sensor": "sensor", "contact": "contact pair", "deformable": "flexible part", "extension": "plugin"}
 SILENT = ("visual", "statistic", "size", "custom", "texture", "layer")  # about the program or its pictures
+MOST_BODIES = 1_000  # with all copies: they take some 10 s to be read
+NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)\Z", re.IGNORECASE)
+NAMING = (  # attributes that are names, which may be called nan
+    "name", "class", "childclass", "model", "prefix", "file", "mesh", "material", "texture", "hfield", "joint", "joint1", "joint2", "body",
+    "body1", "body2", "site", "site1", "site2", "geom", "geom1", "geom2", "tendon", "tendon1", "tendon2", "target", "refsite", "key",
+    "jointinparent", "cranksite", "slidersite", "sidesite", "objname", "actuator",
+)  # fmt: skip
 FOLDERS_OF_ASSETS = ("meshdir", "texturedir", "assetdir", "strippath", "fusestatic", "discardvisual")
 
 
@@ -97,7 +105,7 @@ def _content(include: XmlElement, folders: Folders, notes: ImportNotes, chain: t
     if path is None:
         path, _ = folders.beside(chain[-1]).find(name)
     if path is None:
-        raise include.error(f"'{name}' is not included: {why}.")
+        raise include.error(f"'{name}' is not read: {why}. {MORE}.")
     if path in chain:
         raise include.error(f"'{name}' includes itself, by way of {', '.join(p.name for p in chain[chain.index(path) :])}.")
     if len(chain) >= DEEPEST:
@@ -116,7 +124,7 @@ class _TextWriter:
         self.folders, self.notes, self.out = folders, notes, out
         self.meshdir, self.strip = "", False
         self.parent = [""]
-        self.copies = [1]
+        self.copies, self.bodies = [1], 0
 
     def root(self, root: XmlElement) -> None:
         for compiler in root.all("compiler"):
@@ -142,11 +150,16 @@ class _TextWriter:
                 self.notes.drop(COUNTED[e.tag], e.get("name"))
             return
         if e.tag == "geom" and (e.get("hfield") or e.get("type") in ("hfield", "sdf")):
-            self.notes.drop("height field" if e.get("type") != "sdf" else "signed distance field")
+            if e.get("type") == "sdf":  # height fields are counted as assets
+                self.notes.drop("signed distance field")
             return
         self.copies.append(self.copies[-1] * _copies(e))
         if self.copies[-1] > MOST_COPIES:
             raise e.error(f"it makes more than {MOST_COPIES} copies; a model of that size is not read.")
+        self.bodies += self.copies[-1] if e.tag in ("body", "composite") else 0
+        if self.bodies > MOST_BODIES:
+            raise e.error(f"with its copies the model has {self.bodies} bodies or more; at most {MOST_BODIES} are read.")
+        _finite(e)
         e = self._changed(e)
         if not e.children:
             self._line(_tag(e, "/>"), e.where)
@@ -197,7 +210,7 @@ class _TextWriter:
         name = e.attribute("file")
         path, why = self.folders.find(name)
         if path is None:
-            raise e.error(f"'{name}' is not attached: {why}.")
+            raise e.error(f"'{name}' is not read: {why}. {MORE}.")
         if len(self.out.models) >= DEEPEST:
             raise e.error(f"more than {DEEPEST} models are attached; such a model is not read.")
         handed = f"model_{len(self.out.models)}.xml"
@@ -214,6 +227,14 @@ class _TextWriter:
     def _line(self, text: str, where: Source) -> None:
         self.out.lines.append(text)
         self.out.places.append(where)
+
+
+def _finite(e: XmlElement) -> None:
+    """Raise where a number is nan or infinite, which MuJoCo lets pass or refuses without a line."""
+    for name, value in e.attributes.items():
+        found = () if name in NAMING else [x for x in value.split() if NOT_FINITE.match(x)]
+        if found:
+            raise e.error(f"{name}: '{found[0]}' is not a number. Numbers must be finite.")
 
 
 def _tag(e: XmlElement, end: str) -> str:

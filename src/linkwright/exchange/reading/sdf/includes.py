@@ -10,10 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from linkwright.errors import ModelError, Source
-from linkwright.exchange.reading.folders import Folders
+from linkwright.exchange.reading.folders import MORE, Folders
+from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.exchange.reading.poses import inverse
 from linkwright.exchange.reading.sdf.frames import PoseGraph
 from linkwright.exchange.reading.sdf.scopes import MODEL, Scope, find, scope_of
+from linkwright.exchange.reading.sdf.tags import PLACES
+from linkwright.exchange.reading.tags import check_tags
 from linkwright.exchange.reading.xml_reading import MOST_BYTES, XmlElement, read_xml
 from linkwright.numerics.spatial import rotation_quaternion
 
@@ -26,8 +29,8 @@ PLACED = ("link", "frame", "model")
 class Includer:
     """Included files of one model; a file that includes itself is refused."""
 
-    def __init__(self, folders: Folders, path: Path):
-        self.folders = folders
+    def __init__(self, folders: Folders, path: Path, notes: ImportNotes):
+        self.folders, self.notes = folders, notes
         self.opened = (Path(os.path.realpath(path)),)
         self.size = 0  # bytes of all files that were included
 
@@ -48,7 +51,7 @@ class Includer:
         uri = include.need("uri").text.strip()
         found = self._file(include, uri, folders)
         if found is None:
-            raise include.error(f"'{uri}' is not found: {folders.find(uri)[1]}. Give the folder that holds it: folders=[...].")
+            raise include.error(f"'{uri}' is not read: {folders.find(uri)[1]}. {MORE}.")
         if found in opened:
             raise include.error(f"'{uri}' includes itself, by way of {found.name}.")
         self.size += found.stat().st_size
@@ -56,9 +59,10 @@ class Includer:
             most = f"{DEEPEST} deep, or bring more than {MOST_BYTES / 1e6:g} MB"
             raise include.error(f"includes nest more than {most}; such a file is not read.")
         root = read_xml(found, ("sdf",))
+        check_tags(root, PLACES, self.notes)
         models = root.all("model")
         if not models and root.all(*UNUSED):
-            return root.all(*UNUSED)  # reported as dropped where they are put
+            return []  # noted with the tags of the file
         if len(models) != 1:
             raise ModelError(f"an included file has one <model>, not {len(models)}.", Source(str(found), root.where.line))
         model = self.expanded(models[0], folders.beside(found), (*opened, found))

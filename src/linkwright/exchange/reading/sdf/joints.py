@@ -28,9 +28,6 @@ TYPES = {
     "gearbox": "gearbox",
 }
 NONE = 1e15  # a limit of this size or more is none: SDF writes 1e16
-READ = ("parent", "child", "axis", "axis2", "pose", "thread_pitch", "screw_thread_pitch", "must_be_loop_joint",
-        "gearbox_ratio", "gearbox_reference_body")  # fmt: skip
-OF_AXIS = ("xyz", "limit", "dynamics", "mimic", "use_parent_model_frame")
 
 
 @dataclass(frozen=True)
@@ -92,9 +89,6 @@ def add_joints(draft: RobotDraft, found: Sequence[SdfJoint], graph: PoseGraph) -
     for j in found:
         if j.element.get("type") == "gearbox":
             _gearbox(draft, j, found)
-        for other in j.element:
-            if other.tag not in READ:
-                draft.notes.drop(f"<{other.tag}> element" if other.tag != "sensor" else "sensor")
 
 
 def _must_close(j: SdfJoint) -> bool:
@@ -134,9 +128,14 @@ def _add(draft: RobotDraft, j: SdfJoint, graph: PoseGraph, *, closes: bool) -> N
     if kind == "universal":
         _two_axes(draft, j, name, both, (_axis(j, "axis", graph), _axis(j, "axis2", graph)), closes)
         return
+    if not isinstance(first, Placement) and j.element.one("axis") is None:
+        draft.notes.warn(f"{j.element.where}: joint '{j.full}' has no <axis>: SDF's default, z of the joint's frame")
     own = HERE if isinstance(first, Placement) else axes(kind, j.element, first)
     options = (("pitch", _pitch(draft, j)),) if kind == "screw" else ()
-    draft.add_joint(framed(name, kind, j.bodies, both, (own, own), j.element, options), closes=closes)
+    made = framed(name, kind, j.bodies, both, (own, own), j.element, options)
+    if closes and draft.repeats(made):
+        return
+    draft.add_joint(made, closes=closes)
     if kind in ONE_COORDINATE:
         _attached(draft, j, name, "axis")
 
@@ -207,9 +206,6 @@ def _attached(draft: RobotDraft, j: SdfJoint, name: str, tag: str) -> None:
     if rotor is not None and "." not in name:
         ratio = 1.0 if gear is None else gear.as_number(gear.text)
         draft.joints[name] = replace(draft.joints[name], armature=rotor.as_number(rotor.text) * ratio * ratio)
-    for other in axis:
-        if other.tag not in (*OF_AXIS, "drake:rotor_inertia", "drake:gear_ratio"):
-            draft.notes.drop(f"<{other.tag}> element")
 
 
 def _not_negative(element: XmlElement, tag: str) -> float:
@@ -224,8 +220,6 @@ def _limits(draft: RobotDraft, limit: XmlElement, name: str) -> None:
     effort = limit.content("effort", -1.0, infinite=True)
     if 0.0 < effort < NONE:
         draft.efforts[name] = effort
-    if limit.all("velocity"):
-        draft.notes.drop("velocity limit")
     if lower > upper:
         draft.notes.warn(f"joint '{name}': its lower limit {lower:g} is above the upper one {upper:g}; the limits are ignored")
         return
@@ -274,7 +268,7 @@ def _gearbox(draft: RobotDraft, j: SdfJoint, found: Sequence[SdfJoint]) -> None:
     for body in j.bodies:
         own = [x for x in found if set(x.bodies) == {carrier, body} and TYPES[x.element.get("type")] == "revolute"]
         if len(own) != 1:
-            draft.notes.lose(f"gearbox '{j.full}': no hinge between '{carrier}' and '{body}'")
+            draft.notes.lose(f"gearbox '{j.full}': no hinge between '{carrier}' and '{body}'", mechanism=True)
             return
         hinges.append((draft.joint_names.of[own[0].full], 1.0 if own[0].bodies[0] == carrier else -1.0))
     (first, sign), (second, other) = hinges

@@ -13,8 +13,6 @@ from linkwright.exchange.reading.xml_reading import XmlElement
 from linkwright.model.description import GROUND, Body, Point, Visual
 
 MASS, MOMENT = 1.0, 1.0  # of a link that says nothing: SDF's own defaults
-LEFT = {"collision": "collision shape", "sensor": "sensor", "light": "light"}
-READ = ("inertial", "visual", "pose")
 
 
 def read_links(draft: RobotDraft, scope: Scope, graph: PoseGraph, files: ShapeFiles) -> None:
@@ -33,11 +31,6 @@ def read_links(draft: RobotDraft, scope: Scope, graph: PoseGraph, files: ShapeFi
             body = draft.links.add(full)
             mass, com, inertia = _inertial(draft, scope, name, graph)
             draft.bodies[body] = Body(body, (), mass, com, inertia, at, where=link.where, visuals=shown)
-        for other in link:
-            if other.tag in LEFT:
-                draft.notes.drop(LEFT[other.tag])
-            elif other.tag not in READ:
-                draft.notes.drop(f"<{other.tag}> element")
 
 
 def _inertial(draft: RobotDraft, scope: Scope, name: str, graph: PoseGraph) -> tuple:
@@ -65,12 +58,12 @@ def _visuals(draft: RobotDraft, scope: Scope, name: str, graph: PoseGraph, files
     for visual in link.element.all("visual"):
         geometry = visual.one("geometry")
         at = times(inverse(graph.of(link)), graph.within(visual, scope, link))
-        found = [_shape(draft, kind, scope.full(name), files) for kind in (geometry.children if geometry is not None else ())]
+        found = [_shape(kind, scope.full(name), files) for kind in (geometry.children if geometry is not None else ())]
         out += shapes(found, at, _colour(visual), draft.notes)
     return drawable(out, draft.notes)
 
 
-def _shape(draft: RobotDraft, kind: XmlElement, link: str, files: ShapeFiles) -> Visual | None:
+def _shape(kind: XmlElement, link: str, files: ShapeFiles) -> Visual | None:
     if kind.tag == "box":
         size = kind.need("size")
         x, y, z = size.as_numbers(size.text, "size", 3)
@@ -84,8 +77,6 @@ def _shape(draft: RobotDraft, kind: XmlElement, link: str, files: ShapeFiles) ->
         x, y, z = (1.0, 1.0, 1.0) if scale is None else scale.as_numbers(scale.text, "scale", 3)
         file = files.mesh(kind.named_text("uri"), link)
         return None if file is None else Visual("mesh", (x, y, z), file=file)
-    if kind.tag != "empty":
-        draft.notes.drop(f"<{kind.tag}> shape")
     return None
 
 

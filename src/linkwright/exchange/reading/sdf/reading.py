@@ -22,14 +22,14 @@ from linkwright.exchange.reading.sdf.includes import Includer
 from linkwright.exchange.reading.sdf.joints import SdfJoint, add_joints, joints_of, read_mimics
 from linkwright.exchange.reading.sdf.links import read_links
 from linkwright.exchange.reading.sdf.scopes import FrameRef, Scope, scope_of
+from linkwright.exchange.reading.sdf.tags import PLACES
 from linkwright.exchange.reading.shapes import ShapeFiles
+from linkwright.exchange.reading.tags import check_tags
 from linkwright.exchange.reading.xml_reading import XmlElement, read_xml
 from linkwright.model.description import GROUND, Joint, Point
 
 OLDEST, NEWEST = (1, 5), (1, 11)
 GRAVITY = (0.0, 0.0, -9.8)  # of a world that says nothing: SDF's own default
-READ = ("link", "joint", "frame", "model", "pose", "static", "gravity", "drake:ball_constraint", "drake:linear_spring_damper")
-QUIET = ("allow_auto_disable", "self_collide", "enable_wind", "physics", "scene", "magnetic_field", "atmosphere", "wind", "audio", "gui")
 
 
 def read_sdf(path: str | os.PathLike[str], folders: Any = None, drives: Sequence[str] = (), only: str = "") -> Imported:
@@ -39,7 +39,8 @@ def read_sdf(path: str | os.PathLike[str], folders: Any = None, drives: Sequence
     notes = ImportNotes(files.shown(path), f"SDF {root.get('version')}")
     _need_version(root, notes)
     own = Folders.of(place, folders)
-    root = Includer(own, place).expanded(root)
+    check_tags(root, PLACES, notes)
+    root = Includer(own, place, notes).expanded(root)
     world = _world(root, only)
     draft = RobotDraft.of(notes, _title(world) or place.stem)
     draft.gravity = _gravity(world.element, draft.gravity)
@@ -53,7 +54,6 @@ def read_sdf(path: str | os.PathLike[str], folders: Any = None, drives: Sequence
     read_mimics(draft, joints)
     read_constraints(draft, scopes)
     _points(draft, scopes, graph)
-    _leave(draft, scopes)
     draft.name_drives(names_of(drives))
     shapes.report()
     return draft.finish({name: b.start for name, b in draft.bodies.items()})
@@ -148,10 +148,3 @@ def _points(draft: RobotDraft, scopes: Sequence[Scope], graph: PoseGraph) -> Non
             taken = {p.name for p in b.points}
             label = draft.point_name(scope.full(name), taken)
             draft.bodies[body] = replace(b, points=(*b.points, Point(label, at.at, at.rotation)))
-
-
-def _leave(draft: RobotDraft, scopes: Sequence[Scope]) -> None:
-    for scope in scopes:
-        for other in scope.element:
-            if other.tag not in (*READ, *QUIET):
-                draft.notes.drop(f"<{other.tag}> element" if other.tag not in ("light", "plugin", "actor") else other.tag)

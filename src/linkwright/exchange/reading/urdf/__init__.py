@@ -5,5 +5,6 @@ joints.py     tree joints, limits, friction, mimic
 loops.py      elements that close loops: <loop>, <coupling>, <constraint>, <loop_joint>, Drake's
 frames.py     frames that close loops by their names, or by a YAML file beside the URDF
 drives.py     transmissions and other signs of a driven joint
+tags.py       tags of the format, those that are left out
 reading.py    all of it in order
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from linkwright import files
-from linkwright.errors import ModelError, nearest
+from linkwright.errors import ModelError, Source, nearest
 from linkwright.exchange.reading.draft import RobotDraft
 from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.exchange.reading.poses import HERE, axes_along, times
@@ -109,7 +109,7 @@ def read_frames(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:
     for first, second, kind in found.pairs:
         links = [_frame(draft, node, joints) for node in (first, second)]
         label = first.string("closed_loop").removesuffix("_A").removesuffix("_B").removeprefix("closedloop_")
-        _weld(draft, label, links, kind)
+        _weld(draft, label, links, kind, first.where)
     if found.pairs:
         return
     for name in list(draft.links.of):
@@ -130,23 +130,25 @@ def _frame(draft: RobotDraft, node: FileNode, joints: dict[str, str]) -> str:
     return link
 
 
-def _weld(draft: RobotDraft, label: str, links: Sequence[str], kind: str) -> None:
+def _weld(draft: RobotDraft, label: str, links: Sequence[str], kind: str, where: Source | None = None) -> None:
     """A pair of frames that coincide, altogether (6d) or in their origins (3d)."""
     bodies = [draft.links.of[x] for x in links]
     name = draft.joint_names.add(label)
-    draft.add_joint(Joint(name, "fixed" if kind == "6d" else "spherical", bodies[0], bodies[1]), closes=True)
+    place = where or draft.bodies[bodies[0]].where
+    draft.add_joint(Joint(name, "fixed" if kind == "6d" else "spherical", bodies[0], bodies[1], where=place), closes=True)
 
 
 def _mate(draft: RobotDraft, label: str) -> None:
     """Frames of onshape-to-robot: a point each, or with second points `_z` an axis each."""
     ends = [f"closing_{label}_{i}" for i in (1, 2)]
     bodies = [draft.links.of[x] for x in ends]
+    place = draft.bodies[bodies[0]].where
     if all(f"{x}_z" in draft.links.of for x in ends):
         frames = [_towards(draft, x, f"{x}_z") for x in ends]
-        joint = Joint(draft.joint_names.add(label), "revolute", bodies[0], bodies[1], frames[0], frames[1])
+        joint = Joint(draft.joint_names.add(label), "revolute", bodies[0], bodies[1], frames[0], frames[1], where=place)
         draft.notes.infer(f"frames '{ends[0]}', '{ends[1]}' and the points along their z axes become the hinge '{joint.name}'")
     else:
-        joint = Joint(draft.joint_names.add(label), "spherical", bodies[0], bodies[1])
+        joint = Joint(draft.joint_names.add(label), "spherical", bodies[0], bodies[1], where=place)
         draft.notes.infer(f"frames '{ends[0]}' and '{ends[1]}' become the ball joint '{joint.name}'; a fixed mate looks the same in URDF")
     draft.add_joint(joint, closes=True)
 

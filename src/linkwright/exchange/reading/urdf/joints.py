@@ -29,7 +29,6 @@ TYPES = {
     "cylindrical": "cylindrical",
 }
 JOINT_TAGS = ("joint", "drake:joint")
-READ = ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic", "drake:screw_thread_pitch")
 BASE = "base"
 UNLIMITED = 1e9  # SI: limits from here on stand for none, where the format asks for a number
 
@@ -168,9 +167,6 @@ def _attached(draft: RobotDraft, j: XmlElement) -> None:
         dynamics = j.one("dynamics")
         if dynamics is not None:
             draft.resist(name, _not_negative(dynamics, "damping"), _not_negative(dynamics, "friction"), dynamics.where)
-    for other in j:
-        if other.tag not in READ:
-            draft.notes.drop(f"<{other.tag}> element")
 
 
 def _not_negative(element: XmlElement, name: str) -> float:
@@ -219,7 +215,7 @@ def read_mimics(draft: RobotDraft, robot: XmlElement) -> None:
         other = draft.joint_names.of[mimic.get("joint")]
         types = [draft.joints[x].type for x in (name, other)]
         if any(t not in ONE_COORDINATE for t in types):
-            draft.notes.lose(f"mimic of '{name}' from '{other}': {types[0]} and {types[1]} joints are not coupled")
+            draft.notes.lose(f"mimic of '{name}' from '{other}': {types[0]} and {types[1]} joints are not coupled", mechanism=True)
             continue
         found[name] = (other, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
         if _circle(found, name):

@@ -31,11 +31,6 @@ def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles, ground: 
         else:
             body = draft.links.add(name)
             draft.bodies[body] = replace(_inertial(link, body, draft.notes), where=link.where, visuals=shown)
-        for other in link:
-            if other.tag == "collision":
-                draft.notes.drop("collision shape")
-            elif other.tag not in ("inertial", "visual"):
-                draft.notes.drop(f"<{other.tag}> element")
 
 
 def _inertial(link: XmlElement, name: str, notes: ImportNotes) -> Body:
@@ -58,12 +53,12 @@ def _visuals(draft: RobotDraft, link: XmlElement, files: ShapeFiles, colours: Ma
         geometry = visual.one("geometry")
         material = visual.one("material")
         colour = "" if material is None else _colour(material) or colours.get(material.get("name"), "")
-        found = [_shape(draft, kind, link.get("name"), files) for kind in (geometry.children if geometry is not None else ())]
+        found = [_shape(kind, link.get("name"), files) for kind in (geometry.children if geometry is not None else ())]
         out += shapes(found, origin(visual), colour, draft.notes)
     return drawable(out, draft.notes)
 
 
-def _shape(draft: RobotDraft, kind: XmlElement, link: str, files: ShapeFiles) -> Visual | None:
+def _shape(kind: XmlElement, link: str, files: ShapeFiles) -> Visual | None:
     if kind.tag == "box":
         x, y, z = kind.numbers("size", 3)
         return Visual("box", (x, y, z))
@@ -76,7 +71,6 @@ def _shape(draft: RobotDraft, kind: XmlElement, link: str, files: ShapeFiles) ->
         x, y, z = kind.numbers("scale", 1) * 3 if one else kind.numbers("scale", 3, (1.0, 1.0, 1.0))
         file = files.mesh(kind.attribute("filename"), link)
         return None if file is None else Visual("mesh", (x, y, z), file=os.fspath(file))
-    draft.notes.drop(f"<{kind.tag}> shape")
     return None
 
 

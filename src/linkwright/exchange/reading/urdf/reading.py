@@ -15,6 +15,8 @@ from linkwright.exchange.reading.folders import Folders
 from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.exchange.reading.poses import placed
 from linkwright.exchange.reading.shapes import ShapeFiles
+from linkwright.exchange.reading.tags import check_tags
+from linkwright.exchange.reading.urdf.balls import with_balls
 from linkwright.exchange.reading.urdf.drives import read_drives
 from linkwright.exchange.reading.urdf.frames import loop_file, of_this_robot, read_frames, retype
 from linkwright.exchange.reading.urdf.joints import (
@@ -27,12 +29,12 @@ from linkwright.exchange.reading.urdf.joints import (
     tree_of,
 )
 from linkwright.exchange.reading.urdf.links import read_links
-from linkwright.exchange.reading.urdf.loops import READERS, read_loops
+from linkwright.exchange.reading.urdf.loops import read_loops
+from linkwright.exchange.reading.urdf.tags import PLACES
 from linkwright.exchange.reading.xml_reading import XmlElement, read_xml
 from linkwright.model.description import Description
 
 WORLD = "world"
-READ = ("link", *JOINT_TAGS, "material", "transmission", "ros2_control", "coupling", *READERS)
 
 
 def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fixed", drives: Sequence[str] = ()) -> Imported:
@@ -40,9 +42,10 @@ def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fi
     need_known_base(base)
     robot = read_xml(path, ("robot",))
     refuse_xacro(robot)
-    robot = with_world(robot)
     place = Path(path)
     notes = ImportNotes(files.shown(path), "URDF")
+    check_tags(robot, PLACES, notes)
+    robot = with_balls(with_world(robot))
     draft = RobotDraft.of(notes, robot.get("name") or place.stem)
     shapes = ShapeFiles(Folders.of(place, folders), notes, os.path.realpath(place.parent))
     tree = tree_of(robot)
@@ -58,9 +61,6 @@ def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fi
     at = starting(draft, in_limits=not (draft.closing or tree.cutting))
     close_two_parents(draft, tree, at)
     read_drives(draft, robot, names_of(drives), beside.motors)
-    for element in robot:
-        if element.tag not in READ:
-            notes.drop(f"<{element.tag}> element")
     shapes.report()
     carrying = [j for name, j in draft.joints.items() if name not in draft.closing]
     return draft.finish(placed(Description("", tuple(draft.bodies.values()), ()), carrying, at))

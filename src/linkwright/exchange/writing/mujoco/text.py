@@ -79,7 +79,7 @@ def mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: floa
     for i, n in enumerate(system.tree.nodes):
         if n.parent < 0:
             _body(world, text, i)
-    _tendons(root, system, forces)
+    _tendons(root, system, forces, drives)
     _equalities(root, system)
     actuators(root, drives, forces)
     _keyframe(root, system, order, loops.system_of(model).start, drives.controls(len(forces.actuators)))
@@ -205,19 +205,23 @@ def _points(e: xml.Element, system: System, body: str, shapes: Shapes) -> None:
 # -------------------------------------------------------------------- what holds and drives it
 
 
-def _tendons(root: xml.Element, system: System, forces: MujocoForces) -> None:
+def _tendons(root: xml.Element, system: System, forces: MujocoForces, drives: Drives) -> None:
     d = system.description
     ranges = {name: {"range": numbers(x)} for name, x in forces.ranges.items()}
     lines: list[tuple[str, Any, dict[str, str]]] = [(x.name, x.between, ranges.get(x.name, {})) for x in (*d.rods, *d.cylinders)]
     lines += forces.tendons
     sums = [c for c in d.couplings if c.plus]
-    if not lines and not sums:
+    if not lines and not sums and not drives.tendons:
         return
     section = xml.SubElement(root, "tendon")
     for c in sums:  # q_second - ratio q_first - sum of c q
         e = xml.SubElement(section, "fixed", name=f"tie:{c.name}")
         for joint, factor in ((c.second, 1.0), (c.first, -float(c.ratio)), *((name, -float(x)) for name, x in c.plus)):
             xml.SubElement(e, "joint", joint=_only(system, joint, c.name), coef=numbers([factor]))
+    for name, weights in drives.tendons:
+        e = xml.SubElement(section, "fixed", name=name)
+        for joint, factor in weights.items():
+            xml.SubElement(e, "joint", joint=joint, coef=numbers([factor]))
     for name, ends, acts in lines:
         e = xml.SubElement(section, "spatial", {"name": name, **acts})
         for body, point in ends:

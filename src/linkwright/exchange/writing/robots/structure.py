@@ -198,7 +198,8 @@ def _link_frame(X_WB: Pose, last: RobotJoint) -> Pose:
     if last.kind in ("slide", "fixed", "free"):
         return X_WB
     away = X_WB.p - last.X_WJ.p
-    along = 0.0 if last.kind in ("ball", "universal") else float(away @ last.axis)
+    centred = last.kind in ("ball", "universal") or (last.kind == "turn" and last.entry is None)  # the last hinge of a ball has no entry
+    along = 0.0 if centred else float(away @ last.axis)
     at = last.X_WJ.p + along * last.axis
     return X_WB if np.abs(at - X_WB.p).max() < DUST else Pose(X_WB.R, at)
 
