@@ -141,6 +141,6 @@ def test_control_authority_along_a_path_is_that_of_every_sample():
     s = lw.compile("five-bar")
     motion = {"left_rod.C": _moved(s, "left_rod.C", (-0.05, -0.06))}
     c = s.follow(motion, np.linspace(0.0, 1.0, 41))
-    found = authority._shares(s.loops, s.core.drive_names, s._motions._drive_speeds(c, s.core.drive_names))
+    found = authority.authority_shares(s.loops, s.core.drive_names, s._motions._drive_speeds(c, s.core.drive_names))
     exact = np.array([s.controllable(c.state(i)).smallest for i in range(41)])
     np.testing.assert_allclose(found, exact / exact.max(), rtol=1e-9)

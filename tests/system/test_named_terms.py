@@ -12,7 +12,7 @@ import linkwright as lw
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.results.labelled import Labelled
 from tests import ROOT
-from tests.exchange import states
+from tests.exchange.writing import states
 
 LEG = ROOT / "tests" / "data" / "floating-leg.yaml"
 TASKS = ["shank", "shank.F", "com", "shank in trunk", "rod.S in thigh"]

@@ -40,7 +40,6 @@ COMMAND = CliCommand(
     f"Read: YAML, URDF with loops, SDF, MJCF, DXF and SVG. Written: {_KINDS}.",
     examples=(
         "linkwright convert four-bar four-bar.xml",
-        "linkwright convert wiper wiper.yaml --param crank.mass=0.4",
         "linkwright convert robot.urdf robot.xml --folder meshes",
         "linkwright convert stewart stewart.js --json",
     ),

@@ -223,12 +223,14 @@ def _swings(system: System, c: Trajectory) -> list[ChannelCurve]:
 
 
 def _strokes(system: System, c: Trajectory) -> list[ChannelCurve]:
-    """Travels of all joints with a guide of their own; a floating body has none, nor has a floating bearing in a planar loop."""
-    sliding, still = [], {f"{j.name}.slide" for j in system.description.joints if j.type == "floating_bearing"}
+    """Travels of all joints with a guide of their own; a floating body has none, nor has a bearing that does not slide."""
+    sliding, still = [], set()
     for j in system.description.joints:
         jt = JOINTS[j.type]
         lengths = [name for name, kind in zip(jt.q_names, jt.coordinate_kinds, strict=True) if kind == "length" and not jt.floats]
-        sliding += [f"{j.name}.{name}" if name else j.name for name in lengths]
+        named = [f"{j.name}.{name}" if name else j.name for name in lengths]
+        sliding += named
+        still |= set(named) if jt.guide is None else set()
     found = [n for n in sliding if n in c.channels and c.dimension(n) == "length"]
     return [ChannelCurve(n, n) for n in found if n not in still or float(np.ptp(c[n])) > RESTING]
 

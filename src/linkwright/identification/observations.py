@@ -15,6 +15,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, nearest
 from linkwright.identification.tables import MeasuredTable
+from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.file.units import ANGLE, LENGTH, Dimension
@@ -99,7 +100,7 @@ def _observation(system: System, table: MeasuredTable, name: str, points: Sequen
     if name in names:
         dimension = ANGLE if is_rotary(d, name) else LENGTH
         return Observation(name, True, dimension, table.column(name, dimension), _of_coordinate(names.index(name)), dimension == ANGLE)
-    if name in {j.name for j in d.joints} and d.joint(name).type == "revolute":
+    if name in {j.name for j in d.joints} and is_hinge(JOINTS[d.joint(name).type]):
         return Observation(name, True, ANGLE, table.column(name, ANGLE), _of_revolute(system, name), True)
     if len(ends) == 2 and all(x in points for x in ends):
         return Observation(name, False, LENGTH, table.column(name, LENGTH), _of_distance(*(points.index(x) for x in ends)))

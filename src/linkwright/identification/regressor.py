@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, degrees_of_freedom
+from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model.description import Description, Friction
 from linkwright.optimisation.inertia_regressor import labels, of_body
@@ -200,7 +201,7 @@ class TwistHistory:
         if joint in names:
             return self.S[:, names.index(joint)]
         j = d.joint(joint)
-        if j.type != "revolute":
+        if not is_hinge(JOINTS[j.type]):
             raise UsageError(
                 f"friction of '{joint}': a {j.type} joint that closes a loop is not identified. Choose other cuts (`cuts:` in the model), "
                 "or leave it out."

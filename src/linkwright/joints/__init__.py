@@ -82,6 +82,11 @@ def is_ball(joint: Any) -> bool:
     return joint.keeps_origin and joint.rows == ("tx", "ty", "tz")
 
 
+def is_cross(joint: Any) -> bool:
+    """True for two rotations about the axes of a cross: a universal joint."""
+    return joint.keeps_origin and joint.coordinate_kinds == ("angle", "angle")
+
+
 def is_slider(joint: Any) -> bool:
     """True for one translation along x of F."""
     return joint.coordinate_kinds == ("length",) and along_x(joint)
@@ -152,6 +157,7 @@ __all__ = [
     "grouped",
     "holds",
     "is_ball",
+    "is_cross",
     "is_hinge",
     "is_slider",
     "position_of",

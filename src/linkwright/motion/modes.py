@@ -173,7 +173,7 @@ def _by_homotopy(assembler: Assembler, fixed: Loops, held: Mapping[str, Any], he
         record = replace(record, why="; ".join(said))
     closed.sort(key=lambda pair: apart(fixed, pair[0].at.q, here.q))
     closed = closed[:most]
-    ways = sum(any(j.type == "universal" for j, _ in leg.ends) for leg in P.legs)
+    ways = sum(any(joints.is_cross(joints.JOINTS[j.type]) for j, _ in leg.ends) for leg in P.legs)
     bodies = [body for (_, _, body), mine in zip(P.tree, P.owners, strict=True) if mine]
     search = _PathSearch(assembler, P, tuple(x if x is None else np.concatenate([x, u / P.units]) for _, x in closed))
     states = [State.of(c.at) for c, _ in closed]
@@ -292,7 +292,7 @@ def _leg_root(P: PoseEquations, leg: Leg, found: Mapping[str, Pose], u: np.ndarr
     R = _turned(before / max(float(np.linalg.norm(before)), 1e-300), along) @ R
     inside = P.leg_poses(leg, u)
     for joint, side in leg.ends:
-        if joint.type == "universal":
+        if joints.is_cross(joints.JOINTS[joint.type]):
             mine, other = (joint.first, joint.second) if side == 0 else (joint.second, joint.first)
             own = R @ (inside[mine] @ P.frame(joint, side)).R[:, side]
             other_axis = np.asarray((found[other] @ P.frame(joint, 1 - side)).R[:, 1 - side], dtype=float)

@@ -20,6 +20,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.compiler.graph import trace
 from linkwright.compiler.program import Program
+from linkwright.joints import JOINTS
 from linkwright.mechanics.kinematics.motion import pose_of
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.spatial import EYE, IDENTITY, Pose
@@ -79,7 +80,7 @@ class PoseEquations:
     def count(self) -> int:
         """Equations, the last of them unit lengths of turns and quaternions."""
         rows = 2 if self.description.planar else 3
-        more = sum(rows + (j.type == "universal") for j in self.closing)
+        more = sum(rows + joints.is_cross(JOINTS[j.type]) for j in self.closing)
         units = sum(b.kind != "slide" for b in self.blocks)
         return more + len(self.legs) + len(self.description.rods) + len(self.lengths) + units
 
@@ -155,7 +156,7 @@ class PoseEquations:
         for joint in self.closing:
             F, M = found[joint.first] @ self.frame(joint, 0), found[joint.second] @ self.frame(joint, 1)
             rows += list((M.p - F.p)[: 2 if d.planar else 3])
-            if joint.type == "universal":
+            if joints.is_cross(JOINTS[joint.type]):
                 rows.append(sum(a * b for a, b in zip(F.R[:, 0], M.R[:, 1], strict=True)))
         for leg in self.legs:
             a, b = self.ends_apart(leg, found)
@@ -248,8 +249,9 @@ def _legs(d: Description, rigid: Sequence[Joint]) -> list[Leg]:
         ends = [(j, 0 if j.first in bodies else 1) for j in d.joints if (j.first in bodies) != (j.second in bodies)]
         if d.bodies[0].name in bodies or bodies & pointed or len(ends) != 2 or any(across(j, side) in gone for j, side in ends):
             continue
-        types = sorted(j.type for j, _ in ends)
-        if types != ["revolute", "revolute"] if d.planar else types not in (["spherical", "spherical"], ["spherical", "universal"]):
+        types = [JOINTS[j.type] for j, _ in ends]
+        balls = sum(map(joints.is_ball, types))
+        if not (all(map(joints.is_hinge, types)) if d.planar else balls and balls + sum(map(joints.is_cross, types)) == 2):
             continue
         inside = [j for j in rigid if j.first in bodies]
         if len(inside) != len(bodies) - 1:
@@ -274,8 +276,7 @@ def _spanned(
     d: Description, gone: set[str], tied: Sequence[Joint], rigid: Sequence[Joint]
 ) -> tuple[list[tuple[Joint | None, str, str]], list[Joint]]:
     """A spanning tree that prefers rigid joints and those that cannot close a loop here, and the joints that close loops."""
-    closes = ("revolute",) if d.planar else ("spherical", "universal")
-    order = sorted(tied, key=lambda j: (j not in rigid, j.type in closes, j.type == "spherical"))
+    order = sorted(tied, key=lambda j: (j not in rigid, _closes(j, d.planar), joints.is_ball(JOINTS[j.type])))
     group = {b.name: b.name for b in d.bodies}
 
     def root(name: str) -> str:
@@ -287,7 +288,7 @@ def _spanned(
     for j in order:
         a, b = root(j.first), root(j.second)
         if a == b:
-            if j in rigid or j.type not in closes:
+            if j in rigid or not _closes(j, d.planar):
                 raise Unsupported(f"the {j.type} joint '{j.name}' closes a loop")
             closing.append(j)
         else:
@@ -306,6 +307,12 @@ def _spanned(
         known.add(tree[-1][2])
         left.remove(tree[-1][2])
     return tree, closing
+
+
+def _closes(joint: Joint, planar: bool) -> bool:
+    """True if a joint may close a loop: its rows are polynomials of the poses."""
+    kind = JOINTS[joint.type]
+    return joints.is_hinge(kind) if planar else joints.is_ball(kind) or joints.is_cross(kind)
 
 
 def _pieces(joint: Joint) -> Sequence[Any]:

@@ -214,3 +214,13 @@ def test_inputs_that_are_parameters_move_nothing(tmp_path):
             m.export(tmp_path / "a.fmu", inputs=inputs, platforms=[])
     m.export(tmp_path / "a.fmu", inputs=["arm_ctrl"], platforms=[])
     assert [v.name for v in fmpy.read_model_description(str(tmp_path / "a.fmu")).modelVariables if v.causality == "input"] == ["arm_ctrl"]
+
+
+def test_parameters_of_motions_are_left_out(tmp_path):
+    """The law of a motion is inside with its numbers: a parameter of it would change nothing, so it is none of the FMU."""
+    m = lw.load({**SERVO, "parameters": {**SERVO["parameters"], "rate": "2 rad/s", "twice": "2 * rate"}, "drive": {"A": "twice * 1.5"}})
+    m.export(tmp_path / "a.fmu", platforms=[])
+    names = {v.name for v in fmpy.read_model_description(str(tmp_path / "a.fmu")).modelVariables if v.causality == "parameter"}
+    assert {"R", "disc.mass"} <= names and not names & {"rate", "twice"}
+    with pytest.raises(lw.UsageError, match="'twice' is part of the motion, voltage or motor of a drive"):
+        m.export(tmp_path / "a.fmu", platforms=[], parameters=["twice", "R"])

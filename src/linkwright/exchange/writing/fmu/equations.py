@@ -27,7 +27,7 @@ from linkwright.compiler.switches import switched
 from linkwright.drives.base import Bound
 from linkwright.drives.equations import InputEquations
 from linkwright.exchange.writing.fmu.inputs import ExternalMotor, FmuVariable, InputPlan
-from linkwright.exchange.writing.fmu.laws import followed, steering
+from linkwright.exchange.writing.fmu.laws import followed, inside, need_outside, steering
 from linkwright.exchange.writing.fmu.outputs import ChosenOutputs, FmuOutput, OutputReader
 from linkwright.kernels.equations.kinematic import cut_coordinates, normalised
 from linkwright.kernels.equations.variants import Variant
@@ -115,6 +115,7 @@ def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, ou
     kernels = _kernels(system, plan)
     known = every_parameter(kernels.described)
     free = _default(known, kernels) if parameters is None else choose(known, list(parameters), kernels.described)
+    need_outside(() if parameters is None else (p.name for p in free), kernels.described)
     outside = [x.name for x in plan.steered]
     free, may = [p for p in free if p.name not in outside], steering(kernels.described)
     kernels = replace(kernels, free=(*free, *(known[name] for name in outside)), made={}, plans=kernels.plans)
@@ -136,11 +137,10 @@ def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, ou
 
 
 def _default(known: Mapping[str, Parameter], kernels: Kernels) -> list[Parameter]:
-    """Every named number; of a large mechanism without those that are zero, which shorten its equations by a third."""
-    if len(known) <= MANY:
-        return list(known.values())
-    named = {name for name, _ in kernels.described.parameters}
-    return [p for p in known.values() if p.name in named or abs(p.value) > ZERO * p.size]
+    """Every named number outside of motions and motors; of a large mechanism without zeros, which shorten its equations by a third."""
+    fixed, named = inside(kernels.described), {name for name, _ in kernels.described.parameters}
+    every = [p for p in known.values() if p.name not in fixed]
+    return every if len(known) <= MANY else [p for p in every if p.name in named or abs(p.value) > ZERO * p.size]
 
 
 def _samples(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:

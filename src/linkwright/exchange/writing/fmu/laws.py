@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -64,14 +65,35 @@ def steering(described: Description) -> frozenset[str]:
             note_variables(getattr(described, name), found)
     for body in described.bodies:
         note_variables(tuple(getattr(body, name) for name in compared(type(body)) if name not in MASSES), found)
+    return frozenset(dict(described.parameters)) - _with_sources(found, described) - inside(described)
+
+
+def inside(described: Description) -> frozenset[str]:
+    """Named parameters of motions, voltages and motors: an FMU has these laws with numbers, so such a parameter cannot be one of it."""
+    found: set[str] = set()
     note_variables(tuple(d for d in described.drives if d.kind != "torque"), found)
-    values = dict(described.parameters)
+    return _with_sources(found, described) & frozenset(dict(described.parameters))
+
+
+def _with_sources(found: set[str], described: Description) -> frozenset[str]:
+    """Names, and those of the parameters that they are computed from."""
+    values, every = dict(described.parameters), set(found)
     todo = [name for name in found if name in values]
     while todo:
-        more = free_variables(values[todo.pop()]) - found
-        found |= more
+        more = free_variables(values[todo.pop()]) - every
+        every |= more
         todo += [name for name in more if name in values]
-    return frozenset(values) - found
+    return frozenset(every)
+
+
+def need_outside(names: Iterable[str], described: Description) -> None:
+    """Raise UsageError if a parameter asked for is one of a motion, voltage or motor."""
+    for name in names:
+        if name in inside(described):
+            raise UsageError(
+                f"parameters: '{name}' is part of the motion, voltage or motor of a drive, which an FMU has with numbers. Leave it out, "
+                "and make the drive an input: inputs={'A': 'speed'} (position, voltage)."
+            )
 
 
 def steered_kind(d: Description, name: str) -> str:
