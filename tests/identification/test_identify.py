@@ -94,6 +94,7 @@ def test_friction_of_drives_and_passive_joints() -> None:
     assert found.mechanism.description.frictions[0].joint == "A"
 
 
+@pytest.mark.slow
 def test_friction_by_load_is_iterated() -> None:
     d = lw.load("five-bar").description
     m = lw.Mechanism(replace(d, frictions=(Friction("fA", "A", mu=0.3, radius=0.01),)))

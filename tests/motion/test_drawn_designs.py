@@ -157,6 +157,7 @@ def test_kernels_take_pins_as_free_numbers() -> None:
     assert np.abs(a - b).max() < 1e-10 * np.abs(b).max()
 
 
+@pytest.mark.slow
 def test_models_with_the_same_numbers_written_otherwise_do_not_share_code() -> None:
     """A centre in the drawing stays there when pins move; one in the body moves along: the same numbers, other code."""
     text = (

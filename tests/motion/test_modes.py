@@ -79,6 +79,7 @@ def test_a_planar_platform_has_the_six_poses_of_its_sextic(flat: tuple[lw.System
     assert table.startswith("6 real assembly modes, 0 complex") and "trace test passed" in table and table.count("deg") == 6
 
 
+@pytest.mark.slow
 def test_a_path_between_modes_keeps_the_legs_independent(flat: tuple[lw.System, list]) -> None:
     """The determinant of the three lines of force, computed from points, keeps its sign; modes of the other sign are refused."""
     _, found = flat

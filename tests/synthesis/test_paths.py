@@ -153,6 +153,7 @@ def test_held_numbers_stay() -> None:
             assert np.angle(at.d - at.a) == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_long_closed_curve() -> None:
     points = along(CRANK_ROCKER, np.sort(np.random.default_rng(2).uniform(0.0, 2.0 * np.pi, 90)))
     found = lw.synthesise(path=points, closed=True, n=2)

@@ -61,6 +61,7 @@ def test_timed_points_are_met_exactly_by_all_types(kind: str) -> None:
     check_arch(kind, 4096)
 
 
+@pytest.mark.slow
 def test_points_without_timing_are_met_in_order() -> None:
     found, _, _ = six_bar_paths(LINE, kind="Stephenson-III", starts=512, n=1)
     best = found[0]
