@@ -66,6 +66,7 @@ def test_every_item_of_a_paper(key, tmp_path):
     _check_picture(overview.Folder(tmp_path, [key]).picture(key, with_figure[0]))
 
 
+@pytest.mark.slow
 def test_items_of_synthesis_that_take_no_module_of_their_own(tmp_path):
     """Paths and Hoeken's table; the slow test computes all."""
     from linkwright.papers import synthesis, synthesis_paths

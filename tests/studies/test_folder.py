@@ -46,6 +46,7 @@ def test_a_folder_gives_the_table_of_memory_and_opens_again(tmp_path, small_chun
     assert {"model", "plan", "work", "equations", "versions", "units"} <= set(manifest)
 
 
+@pytest.mark.slow
 def test_torn_foreign_and_missing_parts_are_done_again(tmp_path, small_chunks) -> None:
     given = {"vary": VARY, "measure": "max A.torque", "folder": tmp_path / "s"}
     first = lw.study("four-bar", **given)

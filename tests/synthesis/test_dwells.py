@@ -75,6 +75,7 @@ def test_every_rocker_from_several_seeds(kind: str, seed: int) -> None:
     assert c.full_turn and np.ptp(y[:161]) < np.deg2rad(0.1) and 39.99 < np.rad2deg(np.ptp(y)) < 40.84
 
 
+@pytest.mark.slow
 def test_the_dwell_begins_where_it_is_asked_for() -> None:
     found, _, _ = dwells(stroke=0.1, dwell_angle=WINDOW, kind="slotted slider", start=np.deg2rad(100.0), starts=1024, n=1)
     pins = found[0].linkage.pins
@@ -84,6 +85,7 @@ def test_the_dwell_begins_where_it_is_asked_for() -> None:
     assert rest < 2e-4 and stroke == pytest.approx(0.1, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_links_are_within_their_limits() -> None:
     found, _, _ = dwells(stroke=0.1, dwell_angle=WINDOW, kind="stephenson III slider", longest=0.25, shortest=0.03, starts=1024, n=3)
     assert found
@@ -93,6 +95,7 @@ def test_links_are_within_their_limits() -> None:
         assert len(lengths) == 5 and max(lengths) < 0.25 * 1.002 and min(lengths) > 0.03 / 1.002
 
 
+@pytest.mark.slow
 def test_a_tolerance_out_of_reach_is_said() -> None:
     found, _, notes = dwells(
         stroke=0.1, dwell_angle=np.deg2rad(240.0), tolerance=1e-6, kind="watt II slider", starts=256, n=1, transmission=0.8

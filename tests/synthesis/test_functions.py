@@ -101,6 +101,7 @@ def test_slider_crank_generates_a_parabola() -> None:
     assert np.abs(away - 0.5 * (away.max() + away.min())).max() == pytest.approx(best.error, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_text_callable_and_samples_agree() -> None:
     x = np.linspace(1, 2, 41)
     given: list[Any] = [("log10(x)", (1, 2)), (np.log10, (1, 2)), ((x, np.log10(x)), None)]

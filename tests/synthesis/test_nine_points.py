@@ -74,6 +74,7 @@ def test_the_shipped_set_has_all_classes() -> None:
     assert np.abs(step).max() < 1e-9 * np.abs(x).max()
 
 
+@pytest.mark.slow
 def test_other_linkages_lead_into_the_shipped_set() -> None:
     # Were a share of the classes missing, some of 24 random linkages, tracked to the shipped points, would end outside.
     x, p = stored()

@@ -68,6 +68,7 @@ def test_a_linkage_is_found_again_from_its_timed_path(name: str, clockwise: bool
     assert missed_in_the_engine(found.best).max() < 1e-8 and str(found.best.speed).startswith("-") == clockwise
 
 
+@pytest.mark.slow
 def test_a_path_without_timing_in_both_directions() -> None:
     theta = np.array([0.0, 0.4, 0.9, 1.1, 1.8, 2.6, 3.0])
     points = along(CRANK_ROCKER, theta)
@@ -95,6 +96,7 @@ def test_slider_cranks() -> None:
     assert np.sin(np.angle(held.linkage.guides["guide"].direction) - guide) == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_bounds_hold_and_are_named() -> None:
     t = 2.0 * np.pi * np.arange(11) / 11
     points = 30 * np.cos(t) + 18j * np.sin(t) + 6 * np.exp(2j * t)
@@ -190,6 +192,7 @@ def test_a_closed_curve_at_link_bounds_from_several_seeds(seed: int, n: int) -> 
     assert best.error < {10: 4.0557e-4, 60: 3.2336e-3}[n] and any("upper bound" in note for note in best.notes)
 
 
+@pytest.mark.slow
 def test_answers_are_drawn(tmp_path: Any) -> None:
     found = lw.synthesise(path=FIVE_TIMED, timing="60 deg", hold=HELD, n=2)
     assert found.plot(tmp_path / "linkages.png").stat().st_size > 10_000

@@ -73,6 +73,7 @@ def test_other_functions(span: float, function: Any, kind: str) -> None:
     assert engine_error(found[0], span, function) == pytest.approx(found[0].error, rel=0.2)
 
 
+@pytest.mark.slow
 def test_a_decreasing_input_turns_the_crank_clockwise() -> None:
     found, _, _ = six_bar_functions(-RANGE * T, 0.5 * logarithm(T), kind="watt II", starts=512, n=1)
     assert str(found[0].speed).startswith("-") and np.rad2deg(found[0].error) < 0.01

@@ -89,6 +89,7 @@ def test_six_bars_are_nearer_to_a_closed_path_than_any_four_bar(kind: str, seed:
     assert np.abs(path[0:360:20] - points).max() == pytest.approx(best.measures["largest deviation"], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_limits_of_links_and_pivots_are_met() -> None:
     box = [[-0.4, -0.4], [0.8, -0.05]]
     found, _, _ = six_bar_paths(
@@ -105,6 +106,7 @@ def test_limits_of_links_and_pivots_are_met() -> None:
         assert x.measures["least transmission angle"] > 0.48  # the limit holds at 24 positions of the turn and at the points
 
 
+@pytest.mark.slow
 def test_a_clockwise_timing_gives_a_drive_that_turns_clockwise() -> None:
     found, _, _ = six_bar_paths(ARCH, timing=-ARCH_TIMES, kind="stephenson III", starts=512, n=1)
     assert found[0].error < 1e-22 and str(found[0].speed).startswith("-")

@@ -148,6 +148,7 @@ def test_speed_variation_is_that_of_the_engine() -> None:
     assert np.ptp(p.slope[2].real) / np.ptp(p.value.real) * np.pi == pytest.approx(x.measures["speed variation"], rel=0.01)
 
 
+@pytest.mark.slow
 def test_all_kinds_are_ranked_and_shares_need_a_crank_that_turns() -> None:
     found, facts, notes = straight_lines(0.05, n=3, kind=["hoeken", "watt", "hart", "peaucellier"])
     assert [x.linkage.kind in EXACT_LINES for x in found] == [True, True, False] and facts["families"] == 4 and notes == ()
