@@ -220,10 +220,16 @@ def test_one_piece_that_needs_nothing(told: str) -> None:
     assert "nan" not in page.text.lower().split() and "inf" not in page.text.lower().split()
 
 
+def settled(text: str) -> str:
+    """Text without figures of round-off: code that is compiled between two readings rounds otherwise than the interpreter before it."""
+    return re.sub(r"\d(?:\.\d+)?e[-\N{MINUS SIGN}]1\d", "~", " ".join(text.split()))
+
+
 def test_the_file(wiper: lw.Mechanism, turn: lw.Trajectory, told: str, tmp_path: Path) -> None:
     path = turn.report(tmp_path / "wiper.html", motor=MOTOR)
     written = path.read_text(encoding="utf-8")
-    assert f'<p id="report-changed" hidden></p>{told}</section>' in written, "the same input gives the same report"
+    report_in_it = re.search(r'<p id="report-changed" hidden></p>(<article class="rp">.*?</article>)', written, re.DOTALL)
+    assert report_in_it and settled(Reader(report_in_it[1]).text) in settled(Reader(told).text), "the same input gives the same report"
     assert ".rp-head" in written
     assert "<style" not in told and "stroke-linejoin: round" in told, "a figure's style would be that of the page's drawing too"
     with pytest.raises(lw.UsageError, match="unsupported file type"):
