@@ -151,3 +151,12 @@ RESOLUTION = option(
     type=resolution,
     help="of the animation: 720p, 1080p (default of .mp4), 1440p, 2160p, or pixels such as 1280x720",
 )
+FREE = option("--free", action="store_true", help="without the file's drives: everything moves freely")
+DRIVE = option(
+    "--drive",
+    metavar="JOINT=VALUE",
+    action="append",
+    type=assignment,
+    default=[],
+    help="drive a joint otherwise: a torque (A='2 N m'), speed, position, voltage of its motor, expression of t, or 'free'",
+)

@@ -179,15 +179,8 @@ COMMAND = CliCommand(
         option(
             "--speed", metavar="JOINT=VALUE", action="append", type=options.assignment, default=[], help="start speed of a joint (A=10rpm)"
         ),
-        option("--free", action="store_true", help="without the file's drives: everything moves freely"),
-        option(
-            "--drive",
-            metavar="JOINT=VALUE",
-            action="append",
-            type=options.assignment,
-            default=[],
-            help="drive a joint otherwise: a torque (A='2 N m'), speed, position, voltage of its motor, expression of t, or 'free'",
-        ),
+        options.FREE,
+        options.DRIVE,
         options.CUTS,
         options.FOLDER,
         *(_setting(name, *written) for name, written in SETTINGS.items()),

@@ -15,7 +15,7 @@ from linkwright.synthesis.drawings import drawn
 from linkwright.synthesis.dwell_fit import IN_WINDOW, RATIO, DwellFit, DwellLimits
 from linkwright.synthesis.dwell_forms import DWELL_FORMS, DwellForm
 from linkwright.synthesis.form_paths import Found, wanted_kinds
-from linkwright.synthesis.polishing import VIOLATED, polished
+from linkwright.synthesis.polishing import VIOLATED, distinct, polished
 
 Array = np.ndarray
 STARTS = 4096
@@ -127,7 +127,7 @@ def _search(
         done = levenberg_marquardt(fit, x, low, high, iterations=iterations, tolerance=1e-4)
         x, cost, evaluations = done.x, done.cost, evaluations + done.evaluations
     optima = []
-    for row in _distinct(x, cost):
+    for row in distinct(x, cost, TRIED):
         finer = replace(fit, limits=limits, inside=PEAKS[0], outside=PEAKS[1])
         level = float(fit.parts(x[row : row + 1], np.array([row]), slopes=False)[0].value[0, :IN_WINDOW].mean())
         ends = (np.append(low, -np.inf), np.append(high, np.inf))
@@ -138,17 +138,6 @@ def _search(
         if len(optima) == wanted:
             break
     return [(f, r, x) for _, f, r, x in sorted(optima, key=lambda o: o[0])], evaluations
-
-
-def _distinct(x: Array, cost: Array) -> list[int]:
-    """Return the best candidates that differ by more than 1 % in a column."""
-    chosen: list[int] = []
-    for k in np.argsort(cost, kind="stable"):
-        if np.isfinite(cost[k]) and all((np.abs(x[k] - x[c]) > 0.01 * (0.1 + np.abs(x[c]))).any() for c in chosen):
-            chosen.append(int(k))
-        if len(chosen) == TRIED:
-            break
-    return chosen
 
 
 def _answer(fit: DwellFit, row: int, x: Array, longest: float | None, stroke: float) -> SynthesisedLinkage:

@@ -163,3 +163,14 @@ def _least_maximum(cached: _Cached, y: Array, lower: Array, upper: Array, iterat
         if after.max(initial=0.0) <= float(after[rows].max(initial=0.0)) * (1.0 + 1e-3):
             break
     return out
+
+
+def distinct(x: Array, cost: Array, most: int) -> list[int]:
+    """Return the best candidates that differ by more than 1 % in a column, at most so many."""
+    chosen: list[int] = []
+    for k in np.argsort(cost, kind="stable"):
+        if np.isfinite(cost[k]) and all((np.abs(x[k] - x[c]) > 0.01 * (0.1 + np.abs(x[c]))).any() for c in chosen):
+            chosen.append(int(k))
+        if len(chosen) == most:
+            break
+    return chosen

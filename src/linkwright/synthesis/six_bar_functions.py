@@ -17,7 +17,7 @@ from linkwright.synthesis.drawings import drawn
 from linkwright.synthesis.form_paths import Found, wanted_kinds
 from linkwright.synthesis.function_fit import FunctionFit
 from linkwright.synthesis.function_forms import FUNCTION_FORMS, FunctionForm
-from linkwright.synthesis.polishing import VIOLATED, polished
+from linkwright.synthesis.polishing import VIOLATED, distinct, polished
 
 Array = np.ndarray
 STARTS = 4096
@@ -102,7 +102,7 @@ def _search(
         done = levenberg_marquardt(fit, x[rows], low, high, iterations=iterations, tolerance=1e-5)
         x, cost, evaluations = done.x, done.cost, evaluations + done.evaluations
     optima = []
-    for row in _distinct(x, cost):
+    for row in distinct(x, cost, TRIED):
         fit.costs[row] = np.inf
         level = float(fit.parts(x[row : row + 1], np.array([row]), slopes=False).errors.value[0].mean())
         ends = (np.append(low, -np.inf), np.append(high, np.inf))
@@ -113,17 +113,6 @@ def _search(
         if len(optima) == POLISHED:
             break
     return [(f, r, x) for _, f, r, x in sorted(optima, key=lambda o: o[0])], evaluations
-
-
-def _distinct(x: Array, cost: Array) -> list[int]:
-    """Return the best candidates that differ by more than 1 % in a column."""
-    chosen: list[int] = []
-    for k in np.argsort(cost, kind="stable"):
-        if np.isfinite(cost[k]) and all((np.abs(x[k] - x[c]) > 0.01 * (0.1 + np.abs(x[c]))).any() for c in chosen):
-            chosen.append(int(k))
-        if len(chosen) == TRIED:
-            break
-    return chosen
 
 
 def _answer(fit: FunctionFit, row: int, x: Array, size: float) -> SynthesisedLinkage:
