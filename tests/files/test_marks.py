@@ -58,4 +58,4 @@ def test_a_foreign_archive_with_our_name_inside_is_foreign(tmp_path: Path) -> No
 
 
 def test_the_page_carries_the_mark_that_is_looked_for() -> None:
-    assert files.GENERATOR in asset("page.html")
+    assert files.GENERATOR in asset("shell/page.html")

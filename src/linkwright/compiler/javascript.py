@@ -40,6 +40,13 @@ _RESERVED = frozenset(
 _ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
+def short(source: str) -> str:
+    """Return a script without comments (types in JSDoc are comments) and indentation; a string in it must not contain " //" or "/**"."""
+    bare = re.sub(r"/\*\*.*?\*/ ?", "", source, flags=re.DOTALL)
+    lines = (re.sub(r"(^|\s)//.*$", "", line).strip() for line in bare.splitlines())
+    return "".join(f"{line}\n" for line in lines if line)
+
+
 def write(program: Program, name: str) -> str:
     """The source of `name(x, y)`, complete in itself."""
     _check(name)

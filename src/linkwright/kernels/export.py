@@ -59,7 +59,7 @@ def javascript(
     data = json.dumps(_data(kernels, programs), separators=(",", ":")).replace("<", "\\u003c")
     head = f"// {title_of(kernels)}. SI units, radians.\n"
     # `module` is a parameter so that the inner script, made for node too, leaves the real one alone
-    page = _short(template("page.js"))
+    page = js.short(template("page.js"))
     return (
         f'{head}var {name}=((module)=>{{"use strict";\n{js.module(programs)}const data={data};\n{page}return m}})();\n'
         f'if(typeof module==="object"&&module.exports)module.exports={name};\n'
@@ -204,9 +204,3 @@ def _eyes(kernels: Kernels) -> dict[str, dict[str, list[int]]]:
         eye.setdefault(j.first, []).append(-i)
         eye.setdefault(j.second, []).append(i)
     return out
-
-
-def _short(text: str) -> str:
-    """Without comments and indentation."""
-    lines = (re.sub(r"(^|\s)//.*$", "", line).strip() for line in text.splitlines())
-    return "".join(f"{line}\n" for line in lines if line)

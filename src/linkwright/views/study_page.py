@@ -24,8 +24,8 @@ from linkwright.views.style import RAMP
 
 MOST_DESIGNS = 20_000
 STEPS = 1e6  # of the span of a column: numbers in a page are rounded to one of them
-SHARED = ("dom.js", "format.js", "scale.js", "plots.js", "plot_tools.js")  # with the page of a mechanism
-OWN = ("columns.js", "axes.js", "values.js", "map.js", "grid.js", "points.js", "main.js")
+SHARED = ("base/dom.js", "base/format.js", "plots/scale.js", "plots/plots.js", "plots/tools.js")  # with the page of a mechanism
+OWN = tuple(f"study/{name}.js" for name in ("columns", "axes", "values", "map", "grid", "points", "main"))
 
 
 def write(study: Study, path: str | os.PathLike[str]) -> Path:
@@ -36,12 +36,11 @@ def write(study: Study, path: str | os.PathLike[str]) -> Path:
 
 def text(study: Study) -> str:
     """Return the page of a study."""
-    scripts = [f"var DATA={live.json_text(contents(study))};", *(live.short(live.asset(name)) for name in SHARED)]
-    scripts += [live.short(live.asset(f"study/{name}")) for name in OWN]
+    scripts = [f"var DATA={live.json_text(contents(study))};", *(live.short(live.asset(name)) for name in SHARED + OWN)]
     return live.filled(
         "study/page.html",
         title=html.escape(str(study.manifest["name"])),
-        style=live.styles("panels.css", "page.css", "study/study.css"),
+        style=live.styles("panels/panels.css", "shell/page.css", "study/study.css"),
         scripts="\n".join(live.script_element(s) for s in scripts),
     )
 

@@ -212,8 +212,10 @@ def test_a_page_is_whole_and_needs_nothing_from_outside() -> None:
     told = json.loads(data.removeprefix("var DATA=").removesuffix(";"))
     assert told["reload"] == "/version?have=1" and told["name"] == "slider-crank" and told["version"] == lw.__version__
     assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page) and "THREE" not in page
-    order = [s for s in live.script_names(True)]
-    assert order[0] == "engine.js" and order[-1] == "main.js" and "space.js" not in order and "space.js" in live.script_names(False)
+    order, space = live.script_names(True), "drawing/space.js"
+    assert order[-1] == "shell/main.js" and space not in order and space in live.script_names(False)
+    folders = {p.parent.name for p in live.ASSETS.glob("*/*.js")} - {"editor", "study"}  # which not every page has
+    assert folders == set(live.FOLDERS) and not [*live.ASSETS.glob("*.js")]
 
 
 def test_texts_from_models_cannot_break_out_of_the_page(tmp_path: Path) -> None:

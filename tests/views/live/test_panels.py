@@ -21,7 +21,10 @@ from linkwright.views.live.sliders import sliders
 from tests.compiler.samples import node
 
 ASSETS = Path(str(resources.files("linkwright.views"))) / "live" / "assets"
-OWN = ("dom", "format", "scale", "yaml", "plot_tools", "plots", "pins", "parameters", "machinery", "checks", "record", "transport", "frame")
+OWN = (
+    *("base/dom", "base/format", "base/yaml", "plots/scale", "plots/tools", "plots/plots", "player/transport", "drawing/frame"),
+    *("panels/pins", "panels/parameters", "panels/machinery", "panels/checks", "panels/record"),
+)
 
 
 def run(script: str) -> Any:

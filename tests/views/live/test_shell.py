@@ -15,7 +15,7 @@ import pytest
 from tests.compiler.samples import node
 
 ASSETS = Path(str(resources.files("linkwright.views"))) / "live" / "assets"
-OWN = ("cards", "frame", "glide", "hand", "keyboard", "main", "menu", "play", "reload", "share", "shell", "torque", "transport")
+OWN = sorted(str(p.relative_to(ASSETS).with_suffix("")) for p in ASSETS.glob("*/*.js"))
 
 # promised to readers of the documentation and to the tests in a browser
 PLACES = {
@@ -62,7 +62,7 @@ def run(files: tuple[str, ...], script: str) -> Any:
 
 @pytest.fixture(scope="module")
 def html() -> str:
-    return (ASSETS / "page.html").read_text("utf-8")
+    return (ASSETS / "shell" / "page.html").read_text("utf-8")
 
 
 def test_the_page_has_its_places_once_and_asks_nobody(html: str) -> None:
@@ -78,7 +78,7 @@ def test_the_page_has_its_places_once_and_asks_nobody(html: str) -> None:
 
 
 def test_the_page_of_an_error_shows_title_and_message_and_asks_only_for_its_new_version() -> None:
-    text = (ASSETS / "error.html").read_text("utf-8")
+    text = (ASSETS / "shell" / "error.html").read_text("utf-8")
     page = Page(text)
     assert {"message", "waiting"} <= set(page.ids) and page.addresses == ["data:,"]
     assert [text.count(f"{{{{{key}}}}}") for key in ("title", "message", "watch")] == [2, 1, 1]
@@ -88,7 +88,7 @@ def test_the_page_of_an_error_shows_title_and_message_and_asks_only_for_its_new_
 def test_pages_ask_for_another_version_while_they_are_seen_and_give_up_when_nobody_answers() -> None:
     """Answers of a server in turn ("x": none at all), and what the page did: questions asked, reloads, told that it ended."""
     asked = run(
-        ("reload",),
+        ("shell/reload",),
         "const tries=async(path,answers,hidden)=>{const seen={asked:0,reloads:0,ended:0};let next=null;"
         "globalThis.document={get hidden(){return hidden.shift()||false;}};globalThis.location={reload(){seen.reloads++;}};"
         "globalThis.setTimeout=(f)=>{next=f;};"
@@ -111,20 +111,20 @@ def test_a_script_survives_shortening_and_uses_nothing_risky(name: str) -> None:
     text = (ASSETS / f"{name}.js").read_text("utf-8")
     assert text.startswith("// ") and len(text.splitlines()) < 400
     assert not re.search(r"\beval\(|new Function|innerHTML|localStorage|https?://", text)
-    assert "fetch(" not in text or name == "reload"
+    assert "fetch(" not in text or name == "shell/reload"
     short = "\n".join(re.sub(r"(^|\s)//.*$", "", line).strip() for line in text.splitlines())
     assert "//" not in re.sub(r"/\^?(?:[^/\n\\\[]|\\.|\[[^\]]*\])+/[gim]*", "", short)
 
 
 def test_colours_are_defined_for_light_dark_and_paper() -> None:
-    text = (ASSETS / "page.css").read_text("utf-8")
+    text = (ASSETS / "shell" / "page.css").read_text("utf-8")
     blocks = re.findall(r"(:root[^{]*)\{(.*?)\}", text, re.DOTALL)
     named = {" ".join(head.split()): set(re.findall(r"(--[a-z]+):", body)) for head, body in blocks}
     light, dark, paper = named[":root"], named[':root[data-theme="dark"]'], named[":root, :root[data-theme]"]
     # the same in light and dark: shape and type
     assert light - dark == {"--radius", "--mono"} and dark <= light
     assert dark - paper <= {"--driven", "--pressed"}
-    used = {v for f in ASSETS.glob("*.css") for v in re.findall(r"var\((--[a-z]+)[,)]", f.read_text("utf-8")) if f.name in ("page.css",)}
+    used = {v for f in ASSETS.glob("*/*.css") for v in re.findall(r"var\((--[a-z]+)[,)]", f.read_text("utf-8")) if f.name in ("page.css",)}
     assert used <= light | {"--fill"}
 
 
@@ -134,20 +134,20 @@ def test_the_address_keeps_the_state_and_ignores_what_it_does_not_know() -> None
         "pick": {"kind": "pin", "name": "B", "body": "coupler"}, "traces": ["coupler.P", "x&y"], "tab": "parameters", "theme": "dark",
     }  # fmt: skip
     back, strange, plain = run(
-        ("share",),
+        ("shell/share",),
         f"const r=LW.share.read,w=LW.share.write;out=[r('#'+w({json.dumps(state)})),"
         "r('#s=abc&play=7&speed=-1&mode=fly&tab=x&theme=pink&pick=star:B&p.L1=&p.=3&p.L2=nan&other=1'),w({play:true,speed:1,values:{}})]",
     )
     assert back == state
     assert strange == {"values": {}}
     assert plain == ""
-    assert run(("share",), "out=LW.share.read('#machinery=1&axes=world').tab") == "machinery"
+    assert run(("shell/share",), "out=LW.share.read('#machinery=1&axes=world').tab") == "machinery"
 
 
 def test_the_address_keeps_names_with_its_own_signs() -> None:
     state = {"pick": {"kind": "pin", "name": "B:1", "body": "cou:pl,er|x%3A"}, "traces": ["a,b.P", "c:d&e=f#", "100% +"], "values": {}}
     back, old, whole, broken = run(
-        ("share",),
+        ("shell/share",),
         f"const r=LW.share.read,w=LW.share.write;out=[r('#'+w({json.dumps(state)})),r('#s=1&pick=pin:B:coupler&trace=coupler.P,x%26y'),"
         "r('pick=pin%3AB%3Acoupler').pick,r('#pick=pin:%zz&trace=%zz,P')]",
     )
@@ -174,7 +174,7 @@ const player = LW.player(e, DATA, {say: (text) => { said = text; }, changed() {}
 
 def play(script: str, duration: float = 2.0, closed: bool = True) -> Any:
     head = ENGINE.replace("DURATION", str(duration)).replace("CLOSED", json.dumps(closed))
-    return run(("play", "glide"), head + script)
+    return run(("player/play", "player/glide"), head + script)
 
 
 def test_a_motion_with_a_gap_ends_before_it_and_begins_behind_it() -> None:
@@ -204,7 +204,7 @@ def test_a_turn_keeps_time_and_goes_round() -> None:
 
 
 def test_fast_and_slow_motions_are_shown_at_a_pace_one_can_watch() -> None:
-    paces = run(("play",), "out=[0.02,1.333,15,600].map((d)=>{const r=LW.player.comfortable(d);return [d/r,LW.player.paceText(r)]})")
+    paces = run(("player/play",), "out=[0.02,1.333,15,600].map((d)=>{const r=LW.player.comfortable(d);return [d/r,LW.player.paceText(r)]})")
     assert paces == [[2.5, "1/130 real time"], [1.333, "real time"], [15, "real time"], [12, "50× real time"]]
 
 
@@ -232,7 +232,7 @@ def test_a_free_swing_starts_from_rest_or_with_the_speed_it_had_and_ends_with_a_
 
 def test_mixed_poses_are_rotations() -> None:
     turned = "[Math.cos(2),-Math.sin(2),0,Math.sin(2),Math.cos(2),0,0,0,1]"
-    R = run(("glide",), f"out=Array.from(LW.blendPoses({{R:[1,0,0,0,1,0,0,0,1],p:[0,0,0]}},{{R:{turned},p:[1,2,3]}},.5).R)")
+    R = run(("player/glide",), f"out=Array.from(LW.blendPoses({{R:[1,0,0,0,1,0,0,0,1],p:[0,0,0]}},{{R:{turned},p:[1,2,3]}},.5).R)")
     assert R[0] * R[4] - R[1] * R[3] == pytest.approx(1.0, abs=1e-12)
     # halfway between 0 and 2 rad
     assert R[0] == pytest.approx(0.5403023058681398, abs=1e-12)
@@ -241,7 +241,8 @@ def test_mixed_poses_are_rotations() -> None:
 def test_angles_of_a_full_turn_are_told_within_it() -> None:
     cycle = "{full_turn:true,drives:['A','B'],kinds:['angle','length'],over:{name:'A'}}"
     found = run(
-        ("transport",), f"const c={cycle};out=[7,-1,2*Math.PI,0].map((x)=>LW.withinTurn(x,c));c.over.name='t';out.push(LW.withinTurn(7,c))"
+        ("player/transport",),
+        f"const c={cycle};out=[7,-1,2*Math.PI,0].map((x)=>LW.withinTurn(x,c));c.over.name='t';out.push(LW.withinTurn(7,c))",
     )
     assert found == pytest.approx([7 - 6.283185307179586, 5.283185307179586, 0, 0, 7], abs=1e-9)
 
@@ -249,7 +250,7 @@ def test_angles_of_a_full_turn_are_told_within_it() -> None:
 def test_vectors_of_any_plane_are_named_by_its_axes() -> None:
     # a planar model keeps its two coordinates first, whatever they are called
     told = run(
-        ("cards",),
+        ("panels/cards",),
         "LW.format=String;const say=LW.cards.components;out=['xy','xz','yz'].map((axes)=>say({planar:true,axes},[1,2,0],'force'));"
         "out.push(say({planar:false,axes:'xyz'},[1,2,3],'force'))",
     )

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
+from linkwright.compiler.javascript import short
 from linkwright.errors import UsageError
 from linkwright.numerics.blas import one_thread
 from linkwright.results.trajectory import Trajectory
@@ -26,8 +27,9 @@ from linkwright.system.system import System
 
 ASSETS = Path(__file__).parent / "assets"
 THREE = Path(__file__).parent.parent / "vendor" / "three.min.js"
-STYLES = ("drawing.css", "panels.css", "page.css", "report.css")
-FIRST = ("plane.js", "space.js", "figures.js", "plots.js", "pins.js", "parameters.js", "machinery.js", "checks.js", "record.js")
+STYLES = ("drawing/drawing.css", "panels/panels.css", "shell/page.css", "shell/report.css")
+FOLDERS = ("base", "engine", "drawing", "plots", "panels", "player", "shell")  # of assets: those every page of a mechanism has
+START = "shell/main.js"
 QUIET, LOUD = "<script>LW_warn=console.warn;console.warn=()=>{}</script>", "<script>console.warn=LW_warn</script>"  # it deprecates itself
 
 
@@ -52,7 +54,7 @@ def text(
     made, known = contents(system, run, steps, static, designs)
     known |= {"reload": reload, "name": title or system.description.name}
     return filled(
-        "page.html",
+        "shell/page.html",
         title=html.escape(title or system.description.name),
         style=styles(*STYLES),
         report=report or "",
@@ -68,8 +70,8 @@ def write(subject: Any, path: str | os.PathLike[str], **options: Any) -> Path:
 
 def error_text(title: str, message: str, reload: str | None = None) -> str:
     """A page that says what is wrong with a model, and reloads when it changes."""
-    watch = script_element(short(asset("reload.js")))
-    return filled("error.html", title=html.escape(title), message=html.escape(message), watch=watch, reload=json_text(reload))
+    watch = script_element(short(asset("shell/reload.js")))
+    return filled("shell/error.html", title=html.escape(title), message=html.escape(message), watch=watch, reload=json_text(reload))
 
 
 def contents(
@@ -127,25 +129,16 @@ def _scripts(made: str, known: dict[str, Any], planar: bool) -> list[str]:
     return out + [script_element(short(asset(name))) for name in script_names(planar)]
 
 
-def script_names(planar: bool) -> list[str]:
-    """The page's own scripts in their order; main.js starts it."""
-    every = sorted(p.name for p in ASSETS.glob("*.js"))
-    engine = [n for n in every if n.startswith("engine")]
-    rest = [n for n in every if n not in engine and n not in FIRST and n != "main.js"]
-    names = [*engine, *FIRST, *rest, "main.js"]
-    return [n for n in names if not (planar and re.match(r"space(_|\.)", n))]
+def script_names(planar: bool, *more: str) -> list[str]:
+    """Return the page's own scripts in their order, those of `more` folders too; START is the last."""
+    every = [f"{folder}/{p.name}" for folder in (*FOLDERS, *more) for p in sorted((ASSETS / folder).glob("*.js"))]
+    return [n for n in every if n != START and not (planar and n.startswith("drawing/space"))] + [START]
 
 
 @cache
 def asset(name: str) -> str:
     """The text of a file of the page."""
     return (ASSETS / name).read_text(encoding="utf-8")
-
-
-def short(source: str) -> str:
-    """A script without whole-line comments and indentation."""
-    lines = (line.strip() for line in source.splitlines())
-    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
 
 
 def script_element(source: str) -> str:

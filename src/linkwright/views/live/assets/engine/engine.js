@@ -1,7 +1,7 @@
 // The engine of the page: the state of the mechanism and everything computed from it, on top of the kernels (`mechanism`).
 // SI, radians, world axes; no DOM, runs in node. Places on bodies are given in the bodies' coordinates at the file's values and
-// follow the sliders. The parts: engine_core.js (kernels, closing), engine_cycle.js (a whole cycle), engine_hand.js (dragging),
-// engine_swing.js (free motion), engine_tell.js (free bodies, hodographs, singular values, table), engine_checks.js.
+// follow the sliders. The parts: core.js (kernels, closing), cycle.js (a whole cycle), hand.js (dragging),
+// swing.js (free motion), tell.js (free bodies, hodographs, singular values, table), checks.js.
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";

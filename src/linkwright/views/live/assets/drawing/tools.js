@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const LW = globalThis.LW || (globalThis.LW = {});
-  const SVG = "http://www.w3.org/2000/svg";
+  const SVG = "http:" + "//www.w3.org/2000/svg";
 
   // ---------------------------------------------------------------- SVG
 
