@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import linkwright as lw
-from tests.system.test_named_terms import LEG, moving
+from tests.system.test_named_terms import LEG, acceleration, by_hand, jacobian, moving
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +29,51 @@ def test_inverse_dynamics_gives_the_wrench_on_the_base(leg: lw.System) -> None:
         for name, effort in (loads.tau | loads.base).items():
             assert effort == pytest.approx(needed[name], abs=1e-11)
         assert set(loads.tau) == {"hip", "crank"} and loads.residual < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_wrench_and_torques_are_those_of_pinocchio(leg: lw.System, seed: int) -> None:
+    """The loop closes between bodies of the tree, so that base rows of Pinocchio's recursion are the wrench; forces of the loop at S are
+    chosen such that undriven joints have no torque. Forces to 60 N: round-off of some ten products, times the condition of the loop."""
+    st = moving(leg, seed)
+    h, given = by_hand(leg, st), {"base.x": 2.0, "base.z": -1.0, "base.wx": 0.5, "base.wy": -1.0, "hip": 1.5, "crank": -2.0}
+    loop = (jacobian(h, "rod.S") - jacobian(h, "shank.S"))[3:]
+    bias = (acceleration(h, "rod.S") - acceleration(h, "shank.S"))[3:]
+    a, undriven = np.zeros(11), [leg.names.v.index(name) for name in ("upper.angle1", "upper.angle2", "knee")]
+    a[[leg.names.v.index(name) for name in given]] = list(given.values())
+    a[undriven] = np.linalg.solve(loop[:, undriven], -bias - loop @ a)
+    efforts = h.T.T @ pin.rnea(h.model, h.data, h.q, h.v, h.T @ a + h.drift)
+    efforts = efforts - loop.T @ np.linalg.solve(loop.T[undriven], efforts[undriven])
+    loads = leg.inverse(st, given)
+    needed = dict(zip(leg.names.v, efforts.tolist(), strict=True))
+    for name, effort in (loads.base | loads.tau).items():
+        assert effort == pytest.approx(needed[name], abs=1e-11)
+    force, moment = loads.base_wrench(about=st["trunk"])
+    R = h.data.oMi[1].rotation
+    along = [needed[f"base.{x}"] for x in ("wx", "wy", "wz", "x", "y", "z")]
+    np.testing.assert_allclose(np.concatenate([R.T @ moment, force]), along, atol=1e-11)
+    assert all(line in str(loads) for line in ("floating base", "base.wz", "base.x"))
+
+
+def test_the_wrench_of_a_followed_motion_has_channels(leg: lw.System) -> None:
+    """The base shakes and turns about z; Newton's law of the whole by the second difference of the centre of mass (1e-4 N: its truncation)."""
+
+    def trunk(t: float) -> tuple[np.ndarray, np.ndarray]:
+        c, s = np.cos(0.4 * np.sin(4.0 * t)), np.sin(0.4 * np.sin(4.0 * t))
+        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), np.array([0.05 * np.sin(6.0 * t), 0.0, 0.02 * t])
+
+    step = 1e-3
+    c = leg.follow({"trunk": trunk, "hip": "0.2 rad * sin(3 rad/s * t)", "crank": "0.5 rad/s * t"}, duration=0.01, steps=10)
+    com = np.array(leg.named_terms()(c).com)
+    rate = 6.35 * (com[2:] - 2.0 * com[1:-1] + com[:-2]) / step**2
+    np.testing.assert_allclose(c["base.force"][1:-1], rate - 6.35 * np.asarray(leg.description.gravity), atol=1e-4)
+    np.testing.assert_array_equal(c["base.force.z"], c["base.force"][:, 2])
+    for i in (0, 7):
+        loads = leg.inverse(c.state(i), c.a[i])
+        force, moment = loads.base_wrench(about=c["trunk"][i])
+        np.testing.assert_allclose(c["base.force"][i], force, atol=1e-11)
+        np.testing.assert_allclose(c["base.moment"][i], moment, atol=1e-11)
+    assert c["base.moment.y", "N mm"][0] == pytest.approx(1e3 * c["base.moment"][0, 1])
 
 
 def test_the_wrench_is_the_rate_of_momentum_against_weight(leg: lw.System) -> None:
@@ -124,6 +170,8 @@ def test_a_planar_mechanism_floats_on_a_planar_joint(tmp_path: Path) -> None:
     # by hand: 1 rad/s^2 of the leg about the hip takes I + m l^2 = 0.02 N m, its centre (0.1 m below) moves by 0.1 m/s^2 in x
     assert loads.tau["hip"] == pytest.approx(0.02, abs=1e-13)
     assert loads.base == pytest.approx({"base.x": 0.1, "base.y": 3 * 9.81 + 0.1, "base.angle": 0.02}, abs=1e-12)
+    c = s.follow({"hip": "0.5 rad/s^2 * t^2"}, duration=0.1, steps=4)
+    np.testing.assert_allclose(np.column_stack([c["base.force"], c["base.moment"]])[0], [0.1, 3 * 9.81, 0.02], atol=1e-9)
     assert s.named_terms("leg.F in trunk")(st).J.at("leg.F.x in trunk", "hip") == pytest.approx(0.3)
     assert s.mobility.freedoms == 4 and s.controllable(st).beside_base
     assert s.simulate(st, 0.1).checks().certificate.momentum_drift < 1e-9

@@ -1,4 +1,5 @@
-"""Channels of loads: `A.torque`, `A.power`, `C.on.rocker`, `C.load` (size of a joint's force), `shaking.force`, `shaking.moment`."""
+"""Channels of loads: `A.torque`, `A.power`, `C.on.rocker`, `C.load` (size of a joint's force), `shaking.force`, `shaking.moment`; of a
+floating base `base.force`, `base.moment`."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ import numpy as np
 from linkwright import joints
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.base import base_joints
+from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.description import Description
 from linkwright.results.channels import Channel
 
@@ -37,6 +40,29 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
             add(f"{j.name}.load", "force", lambda x, n=j.name: _size(x.loads.reaction(n).force))
     add("shaking.force", "force", lambda x: x.loads.ground_wrench[0][pick])
     add("shaking.moment", "torque", lambda x: x.loads.ground_wrench[1][2] if d.planar else x.loads.ground_wrench[1])
+    return out
+
+
+def base_channels(skel: Skeleton) -> dict[str, Channel]:
+    """Channels of the wrench that holds a floating base: force and moment about its joint's point, in world axes."""
+    d, out = skel.tree.description, {}
+    pick = slice(0, 2) if d.planar else slice(0, 3)
+
+    def moment(x: Instant, joint: str) -> Any:
+        w = x.loads.reaction(joint)
+        found = x.loads.base_wrench(about=w.at, joint=joint)[1]
+        return found[2] if d.planar else found
+
+    def add(name: str, dimension: str, read: Any) -> None:
+        out[name] = Channel(name, dimension, read)
+
+    for joint in base_joints(skel.tree):
+        add(f"{joint}.force", "force", lambda x, n=joint: x.loads.base_wrench(joint=n)[0][pick])
+        add(f"{joint}.moment", "torque", lambda x, n=joint: moment(x, n))
+        for i, axis in enumerate(d.plane or "xyz"):
+            add(f"{joint}.force.{axis}", "force", lambda x, n=joint, i=i: x.loads.base_wrench(joint=n)[0][i])
+            if not d.planar:
+                add(f"{joint}.moment.{axis}", "torque", lambda x, n=joint, i=i: moment(x, n)[i])
     return out
 
 

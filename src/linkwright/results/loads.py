@@ -17,7 +17,7 @@ from linkwright.results.batch import Batch
 from linkwright.results.channels import Channel
 from linkwright.results.interpolation import WINDOW
 from linkwright.results.kernel_history import KernelHistory
-from linkwright.results.load_channels import load_channels
+from linkwright.results.load_channels import base_channels, load_channels
 from linkwright.results.recorded import acting, cut_rows
 from linkwright.results.state import State
 from linkwright.results.turn_loads import TurnLoads
@@ -88,9 +88,10 @@ class SampleLoads:
         if solved and self.c.system is None:
             return {}
         drives, tables = self.c.drives if solved else (), self.c.skel.tables
-        if ("loads", drives) not in tables:
-            tables["loads", drives] = load_channels(self.c.skel.tree.description, drives)
-        return tables["loads", drives]
+        if ("loads", drives, solved) not in tables:
+            base = base_channels(self.c.skel) if solved else {}
+            tables["loads", drives, solved] = {**load_channels(self.c.skel.tree.description, drives), **base}
+        return tables["loads", drives, solved]
 
     @cached_property
     def rows(self) -> dict[str, np.ndarray]:

@@ -45,6 +45,7 @@ def value(text, dimension, units=()):
         ("7850 kg/m^3", u.DENSITY, 7850.0),
         ("1 kg m s^-2", u.FORCE, 1.0),
         ("1 Hz", u.ANGULAR_SPEED, 1.0),
+        ("0.5 kHz", u.FREQUENCY, 500.0),
         ("0", u.STIFFNESS, 0.0),
     ],
 )

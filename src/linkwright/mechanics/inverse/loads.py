@@ -191,15 +191,16 @@ class Loads:
             moment = moment - cross(np.asarray(about, dtype=float), force)
         return force, moment
 
-    def base_wrench(self, about: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def base_wrench(self, about: Any = None, joint: str | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (force, moment) from outside on a floating base that the motion needs, world axes; moment about the world origin or a
-        point. Zero in free flight."""
+        point. Zero in free flight. `joint` names one of several bases."""
         skel, place = self.skel, self.problem.place
         force, moment = np.zeros(3), np.zeros(3)
         for name, effort in self.base.items():
             part = joint_part(skel.tree.description, name)
-            for node, w in joint_effort(place, part.joint, effort, part.entries[0]):
-                force, moment = force + w[3:], moment + w[:3] + cross(skel.origins[node], w[3:])
+            if joint is None or part.joint.name == joint:
+                for node, w in joint_effort(place, part.joint, effort, part.entries[0]):
+                    force, moment = force + w[3:], moment + w[:3] + cross(skel.origins[node], w[3:])
         return force, moment if about is None else moment - cross(np.asarray(about, dtype=float), force)
 
     @cached_property
@@ -244,4 +245,5 @@ class Loads:
         for name in self._wrenches:
             w = self.reaction(name)
             rows.append((name, *(f"{x:.6g}" for x in (*w.force, np.linalg.norm(w.force))), "yes" if w.unique else "no"))
-        return "\n".join([efforts, table(("joint", "force x", "force y", "force z", "size", "unique"), rows, left=(0, 5))])
+        base = [table(("floating base", "effort"), [(n, f"{x:.6g}") for n, x in self.base.items()], left=1)] if self.base else []
+        return "\n".join([efforts, *base, table(("joint", "force x", "force y", "force z", "size", "unique"), rows, left=(0, 5))])

@@ -55,7 +55,7 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     "s": (1.0, TIME), "ms": (1e-3, TIME), "us": (1e-6, TIME), "min": (60.0, TIME), "h": (3600.0, TIME),
     "rad": (1.0, ANGLE), "mrad": (1e-3, ANGLE), "deg": (math.pi / 180, ANGLE), "°": (math.pi / 180, ANGLE),
     "rev": (2 * math.pi, ANGLE), "turn": (2 * math.pi, ANGLE),
-    "rpm": (math.pi / 30, ANGULAR_SPEED), "Hz": (1.0, FREQUENCY),
+    "rpm": (math.pi / 30, ANGULAR_SPEED), "Hz": (1.0, FREQUENCY), "kHz": (1e3, FREQUENCY),
     "N": (1.0, FORCE), "mN": (1e-3, FORCE), "kN": (1e3, FORCE), "MN": (1e6, FORCE), "lbf": (_LB * _G0, FORCE),
     "Nm": (1.0, TORQUE), "Nmm": (1e-3, TORQUE), "kNm": (1e3, TORQUE),
     "Pa": (1.0, PRESSURE), "kPa": (1e3, PRESSURE), "MPa": (1e6, PRESSURE), "GPa": (1e9, PRESSURE), "bar": (1e5, PRESSURE),
