@@ -56,7 +56,7 @@ def test_wrench_and_torques_are_those_of_pinocchio(leg: lw.System, seed: int) ->
 
 
 def test_the_wrench_of_a_followed_motion_has_channels(leg: lw.System) -> None:
-    """The base shakes and turns about z; Newton's law of the whole by the second difference of the centre of mass (1e-4 N: its truncation)."""
+    """The base shakes and turns about z; second differences of the centre of mass give the force (1e-4 N: truncation)."""
 
     def trunk(t: float) -> tuple[np.ndarray, np.ndarray]:
         c, s = np.cos(0.4 * np.sin(4.0 * t)), np.sin(0.4 * np.sin(4.0 * t))
