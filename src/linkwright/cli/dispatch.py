@@ -11,7 +11,23 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from linkwright import files
-from linkwright.cli import console, convert, export, info, new, optimise, page, report, reproduce, simulate, study, synthesise, turn
+from linkwright.cli import (
+    console,
+    convert,
+    export,
+    fastest,
+    identify,
+    info,
+    new,
+    optimise,
+    page,
+    report,
+    reproduce,
+    simulate,
+    study,
+    synthesise,
+    turn,
+)
 from linkwright.cli.bench import command as bench
 from linkwright.cli.parser import PROGRAM, CliCommand, Parser, add_options, settings_of
 from linkwright.errors import LinkwrightError, UsageError, nearest
@@ -24,6 +40,9 @@ COMMANDS: tuple[CliCommand, ...] = (
     study.COMMAND,
     optimise.COMMAND,
     synthesise.COMMAND,
+    fastest.COMMAND,
+    identify.COMMAND,
+    identify.CALIBRATE,
     report.COMMAND,
     export.COMMAND,
     convert.COMMAND,

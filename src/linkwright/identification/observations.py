@@ -77,7 +77,7 @@ def observations(system: System, table: MeasuredTable) -> list[Observation]:
     """Return what each column observes; columns of other names are an error, `t` is passed over."""
     out, done = [], set()
     points = [f"{b.name}.{p.name}" for b in system.description.bodies for p in b.points]
-    for name in table.names:
+    for name in table.quantities:
         if name in done or name == "t":
             continue
         body, _, tail = name.rpartition(".")
@@ -108,10 +108,11 @@ def _observation(system: System, table: MeasuredTable, name: str, points: Sequen
         return Observation(name, False, LENGTH, table.column(name, LENGTH), _of_point(points.index(body), axes.index(tail)))
     if tail == "angle" and d.planar and body in {b.name for b in d.moving}:
         return Observation(name, False, ANGLE, table.column(name, ANGLE), _of_angle(system.skel.node(body)), True)
-    known = [*drives, *names, *(f"{p}.{a}" for p in points for a in axes)]
+    hinges = (j.name for j in d.joints if is_hinge(JOINTS[j.type]))
+    known = dict.fromkeys([*drives, *names, *hinges, *(f"{p}.{a}" for p in points for a in axes)])
     raise UsageError(
         f"{table.what}: column '{name}' is no joint, point or distance of '{d.name}'. {nearest(name, known, 'Known')} Points have an axis "
-        "(tool.P.x), distances two points (tool.P - ground.Q). Leave other columns out."
+        "(tool.P.x), distances two points (tool.P - ground.Q). Leave other columns out, or name what they hold (columns=, --column)."
     )
 
 

@@ -38,6 +38,12 @@ class MeasuredTable:
             return list(self.source.table.names)
         return list(self.source.channels) if isinstance(self.source, Trajectory) else [_head(str(k))[0] for k in self.source]
 
+    @property
+    def quantities(self) -> list[str]:
+        """Names of what the columns hold: their own, or those that `columns` gives them."""
+        held = {head: name for name, head in self.renamed.items()}
+        return [held.get(name, name) for name in self.names]
+
     def has(self, name: str) -> bool:
         return self.renamed.get(name, name) in self.names
 
@@ -47,7 +53,7 @@ class MeasuredTable:
         if not self.has(name):
             raise UsageError(
                 f"{self.what}: there is no column '{held}'. {nearest(held, self.names, 'Columns')} "
-                f"Say with columns={{'{name}': ...}} which one holds it."
+                f"Say which one holds it: columns={{'{name}': ...}}, on the command line --column {name}=HEAD."
             )
         if isinstance(self.source, Trajectory):
             return _finite(np.asarray(self.source[held], dtype=float), held, self.what)
