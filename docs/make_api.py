@@ -49,7 +49,10 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "State": ("A position with velocities, on the loops.", ("State",)),
     "Stepper": ("The result of `s.stepper(n)`: many mechanisms, step by step ([how to](howto-steps.md)).", ("Stepper",)),
     "Bridge": ("The result of `s.jax()`, `s.torch()` and `s.casadi()` ([JAX, PyTorch and CasADi](bridges.md)).", ("Bridge",)),
-    "Drives": ("For `simulate(drive={...})` ([drives](drives.md)).", ("torque", "force", "speed", "position", "voltage", "motor")),
+    "Drives": (
+        "For `simulate(drive={...})` ([drives](drives.md)).",
+        ("torque", "force", "speed", "position", "moves", "law_factors", "voltage", "motor"),
+    ),
     "Events": (
         "For `simulate(events=[...])` ([events](simulation.md#events-and-switching)).",
         ("when", "lock", "unlock", "engage", "release"),

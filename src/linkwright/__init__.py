@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         trapezoidal,
     )
     from linkwright.design.comparison import Comparison, compare, control_report
-    from linkwright.drives import force, motor, position, speed, torque, voltage
+    from linkwright.drives import force, motor, moves, position, speed, torque, voltage
     from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SimulationError, SingularityError, UsageError
     from linkwright.exchange import to_mjcf, to_pinocchio
     from linkwright.identification import calibrate, excitation, identify
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from linkwright.identification.identification import Identification
     from linkwright.mechanism import Mechanism, compile, load, open, study, synthesise
     from linkwright.model import library as models
+    from linkwright.model.curves.laws import law_factors
     from linkwright.model.description import Description
     from linkwright.motion.fastest.result import FastestMotion
     from linkwright.numerics.spatial import Pose
@@ -111,12 +112,14 @@ __all__ = [
     "identify",
     "impedance",
     "inverse_dynamics",
+    "law_factors",
     "load",
     "lock",
     "lqr",
     "minimum_jerk",
     "models",
     "motor",
+    "moves",
     "noise",
     "open",
     "path_distance",
@@ -198,7 +201,8 @@ _HOME = {
         ),
         "control",
     ),
-    **dict.fromkeys(("force", "motor", "position", "speed", "torque", "voltage"), "drives"),
+    **dict.fromkeys(("force", "motor", "moves", "position", "speed", "torque", "voltage"), "drives"),
+    "law_factors": "model.curves.laws",
     **dict.fromkeys(
         ("AssemblyError", "ChannelError", "LinkwrightError", "ModelError", "SimulationError", "SingularityError", "UsageError"), "errors"
     ),

@@ -52,3 +52,21 @@ def test_results_of_bench_and_reproduce_are_as_documented(monkeypatch: pytest.Mo
     assert cli.main(["reproduce", "koul"]) == 0
     assert capsys.readouterr().out.endswith("\n2 items: 1 agrees, 1 undecided\n")
     assert cli.main(["reproduce", "kuol"]) == 1 and "Koul2013" in capsys.readouterr().err
+
+
+def test_laws_are_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
+    """Factors and the peaks of a move; a jump is null."""
+    for words in ([], ["--rise", "20 mm", "--in", "60 deg", "--speed", "120 rpm"]):
+        assert cli.main(["laws", "--json", *words]) == 0
+        data = json.loads(capsys.readouterr().out)
+        assert disagreements("laws", data) == []
+    found = {x["law"]: x for x in data["laws"]}
+    assert found["cycloidal"]["peaks"]["velocity"] == pytest.approx(2.0 * 0.02 / (1 / 12)) and found["harmonic"]["peaks"]["jerk"] is None
+    for words, said in (
+        (["--rise", "20mm"], "need --rise and --in"),
+        (["--rise", "20mm", "--in", "60 deg"], "--speed '120 rpm'"),
+        (["--rise", "20mm", "--in", "60 kg"], "must be time"),
+        (["--rise", "20mm", "--in", "-1 s"], "greater than zero"),
+    ):
+        assert cli.main(["laws", *words]) == 1 and said in capsys.readouterr().err
+    assert cli.main(["laws", "--rise", "20mm", "--in", "0.1s"]) == 0 and "velocity [mm/s]" in capsys.readouterr().out

@@ -13,7 +13,7 @@ from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.control.references import csv, minimum_jerk, read_reference, setpoint, sinusoid, spline, trapezoidal
 from linkwright.errors import UsageError
-from linkwright.model.curves.profiles import RISES
+from linkwright.model.curves.laws import LAWS
 
 MODEL = load("slider-crank").description
 DEG = math.pi / 180.0
@@ -89,7 +89,7 @@ def test_minimum_jerk_begins_where_it_stands_and_has_its_known_peaks():
 def test_trapezoidal_moves():
     thirds = bound(trapezoidal(2.0, 3.0), now=[-1.0])
     for t in np.linspace(0.03, 2.97, 50):  # the cam law of the same name, written on its own
-        s, ds, dds = RISES["trapezoidal"](t / 3.0)
+        s, ds, dds = LAWS["trapezoidal"](t / 3.0)
         np.testing.assert_allclose(np.ravel(thirds(t)), [-1.0 + 3.0 * s, ds, dds / 3.0], atol=1e-14)
     # 1 m at 0.5 m/s and 2 m/s^2: ramps of 0.25 s (1/16 m each), 1.75 s between; the second component goes half as far
     path = bound(trapezoidal([1.0, -0.5], speed="0.5 m/s", acceleration=2.0, start=[0.0, 0.0]), ("length", "length"))

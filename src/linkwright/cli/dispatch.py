@@ -18,6 +18,7 @@ from linkwright.cli import (
     fastest,
     identify,
     info,
+    laws,
     new,
     optimise,
     page,
@@ -47,6 +48,7 @@ COMMANDS: tuple[CliCommand, ...] = (
     export.COMMAND,
     convert.COMMAND,
     new.LIST,
+    laws.COMMAND,
     reproduce.COMMAND,
     bench.COMMAND,
 )
@@ -130,9 +132,7 @@ def _page(argv: list[str]) -> int:
     ending = os.path.splitext(given.model)[1].lower()
     if ending and ending not in MODEL_ENDINGS and os.path.isfile(given.model):
         models, runs = _one_of(*files.MODELS, *files.ROBOTS, *files.SKETCHES), _one_of(*files.RUNS)
-        raise UsageError(
-            f"'{given.model}' is no model and no run: a model's file ends in {models}, a saved run in {runs}."
-        )
+        raise UsageError(f"'{given.model}' is no model and no run: a model's file ends in {models}, a saved run in {runs}.")
     return page.COMMAND.run(given) or 0
 
 

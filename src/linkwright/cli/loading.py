@@ -119,13 +119,20 @@ def turns(m: Mechanism, name: str) -> bool:
 
 
 def drive(m: Mechanism, name: str, text: str) -> Any:
-    """`A=45 rpm` is a speed, `A=90 deg` a position, `A=2 N m` an effort, `A=12 V` a voltage; a bare number is a speed, as in the file."""
+    """`A=45 rpm` is a speed, `A=90 deg` a position, `A=2 N m` an effort, `A=12 V` a voltage; a bare number is a speed, as in the file.
+
+    `A=90 deg in 0.4 s by 345, dwell 0.2 s` are moves."""
     from linkwright import drives
+    from linkwright.model.file.moves import is_programme, listed
     from linkwright.model.file.units import KINDS, describe, matches
 
     if text == "free":
         return drives.torque(0.0)
     rotary = turns(m, name)
+    if is_programme(text):
+        pieces = listed(text, f"--drive {name}")
+        kind = "angle" if rotary else "length"
+        return drives.moves([{k: with_unit(m, x, kind) if k == "to" else x for k, x in piece.items()} for piece in pieces])
     text = with_unit(m, text, "angular speed" if rotary else "speed")
     kinds = ("angular speed", "angle", "torque") if rotary else ("speed", "length", "force")
     makers = dict(zip((*kinds, "voltage"), (drives.speed, drives.position, drives.torque, drives.voltage), strict=True))
@@ -135,7 +142,8 @@ def drive(m: Mechanism, name: str, text: str) -> Any:
             return make(text)
     examples = "45 rpm, 90 deg or 2 N m" if rotary else "20 mm/s, 50 mm or 100 N"
     raise UsageError(
-        f"--drive {name}: '{text}' is {describe(dimension)}. Give a speed, a position, an effort or a voltage: {examples} or 12 V."
+        f"--drive {name}: '{text}' is {describe(dimension)}. Give a speed, a position, an effort, a voltage or moves: {examples}, "
+        f"12 V or '{'90 deg' if rotary else '50 mm'} in 0.4 s, dwell 0.2 s'."
     )
 
 

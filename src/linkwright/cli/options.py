@@ -158,5 +158,6 @@ DRIVE = option(
     action="append",
     type=assignment,
     default=[],
-    help="drive a joint otherwise: a torque (A='2 N m'), speed, position, voltage of its motor, expression of t, or 'free'",
+    help="drive a joint otherwise: a torque (A='2 N m'), speed, position, voltage of its motor, expression of t, moves "
+    "(A='90 deg in 0.4 s by 345, dwell 0.2 s'), or 'free'",
 )

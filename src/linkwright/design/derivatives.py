@@ -190,7 +190,7 @@ def _stepped(x: Any) -> bool:
 
 
 def _is_stepped(drive: Drive) -> bool:
-    return _stepped((drive.value, tuple((move.time, move.to) for move in drive.moves)))
+    return _stepped((drive.value, tuple((move.span, move.to) for move in drive.moves)))
 
 
 def _check_wheels(d: Description, parameter: str) -> None:

@@ -52,6 +52,16 @@ def position(value: Any) -> Position:
 
 
 @call_explained
+def moves(pieces: Any) -> Moves:
+    """Moves and dwells by motion laws from the start position on, as `moves:` of the model file.
+
+    pieces: a text ("90 deg in 0.4 s by modified_sine, dwell 0.2 s, 0 in 0.6 s") or a list of {"to": "90 deg", "in": "0.4 s", "law": "345"}
+    and {"dwell": "0.2 s"}. Laws: cycloidal (default), modified_sine, modified_trapezoid, 345, 4567, harmonic, trapezoidal, straight.
+    """
+    return Moves(pieces)
+
+
+@call_explained
 def voltage(value: Any, *, every: Any = None, motor: DCMotor | Any = None, current: Any = 0.0) -> Voltage:
     """A voltage ("12 V") at the joint's DC motor: the model's `motor_dc`, or motor=lw.motor(Kt=..., R=...).
 
@@ -90,6 +100,7 @@ __all__ = [
     "drives_of_description",
     "force",
     "motor",
+    "moves",
     "position",
     "prescribed",
     "speed",

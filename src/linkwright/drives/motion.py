@@ -14,7 +14,7 @@ import numpy as np
 from linkwright.drives.base import DriveOutput, DriveSpecification, Start
 from linkwright.drives.place import DriveTarget
 from linkwright.drives.signals import Called, Signal, read_motion
-from linkwright.errors import UsageError
+from linkwright.errors import ModelError, UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
 from linkwright.model.curves.combined import ScaledCurve
@@ -24,6 +24,7 @@ from linkwright.model.curves.lines import Constant, Line
 from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.model.curves.profiles import Programme
 from linkwright.model.description import Move
+from linkwright.model.file.moves import moves_of_call
 from linkwright.model.file.units import display_unit
 
 AGREE = 1e-6  # of the size of a coordinate: how well the start must lie on the prescribed motion
@@ -101,17 +102,27 @@ class Position(DriveSpecification):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moves(DriveSpecification):
-    """The moves and dwells of a model file, in turn from t = 0 on. Where the first one began follows from the present position."""
+    """`lw.moves(...)`, moves of a model file: in turn from t = 0 on. Where the first one began follows from the present position."""
 
-    moves: tuple[Move, ...]
+    moves: Any  # of the file: a tuple of Move; else as a caller writes them
     kind = "moves"
 
     def bind(self, target: DriveTarget, start: Start) -> BoundMotion:
+        moves = self._read(target)
         x0, t0 = float(target.position(start.here)), float(start.here.t)
-        from_0, from_1 = (float(Programme.of(begin, self.moves).value(t0)) for begin in (0.0, 1.0))
+        from_0, from_1 = (float(Programme.of(begin, moves).value(t0)) for begin in (0.0, 1.0))
         share = from_1 - from_0  # of the beginning in the present position; none once the first move is done
-        programme = Programme.of((x0 - from_0) / share if share > AGREE else x0, self.moves)
+        programme = Programme.of((x0 - from_0) / share if share > AGREE else x0, moves)
         return BoundMotion(target, programme, programme)
+
+    def _read(self, target: DriveTarget) -> tuple[Move, ...]:
+        if isinstance(self.moves, tuple) and all(isinstance(m, Move) for m in self.moves):
+            return self.moves
+        what = f"the moves of '{target.name}'"
+        try:
+            return moves_of_call(self.moves, target.dimension("position"), what)
+        except ModelError as error:
+            raise UsageError(error.message) from error
 
 
 def _curve(signal: Curve | Called, t0: float, what: str) -> Curve:

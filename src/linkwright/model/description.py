@@ -132,10 +132,20 @@ class Rod:
 
 
 @dataclass(frozen=True)
-class Coupling:
-    """q_second = ratio * q_first + offset, or q_second = table(q_first), or a polynomial of q_first. The joints see torque only.
+class Move:
+    """One piece of a motion: go `to` by a `law` within a span of time, or of the driving joint's coordinate; dwell if `to` is None."""
 
-    `plus` are further joints whose coordinates, times a factor, add to the right side.
+    span: Scalar
+    to: Scalar | None = None
+    law: str = "cycloidal"
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """q_second = ratio * q_first + offset, a table, a polynomial, or moves by motion laws over q_first. The joints see torque only.
+
+    Moves begin at `begin` where q_first is `phase`; those that span whole turns of a hinge repeat (`repeats`). `plus` are further joints
+    whose coordinates, times a factor, add to the right side.
     """
 
     name: str
@@ -147,6 +157,10 @@ class Coupling:
     where: Source | None = _place()
     polynomial: tuple[Scalar, ...] = ()  # coefficients, lowest power first; in the place of ratio and offset
     plus: tuple[tuple[str, Scalar], ...] = ()
+    moves: tuple[Move, ...] = ()
+    begin: Scalar = 0.0
+    phase: Scalar = 0.0
+    repeats: bool = False
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -280,15 +294,6 @@ class Cylinder:
     between: tuple[PointRef, PointRef]
     force: Varying = 0.0
     where: Source | None = _place()
-
-
-@dataclass(frozen=True)
-class Move:
-    """One piece of a driven motion: go `to` within `time` by a `law`, or dwell (`to` None)."""
-
-    time: Scalar
-    to: Scalar | None = None
-    law: str = "cycloidal"
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def _speeds(core: Compiled, chosen: Sequence[Parameter], values: np.ndarray, dri
         moved = {d.joint: d for d in core.described.numbers({**named, p.name: named[p.name] + 1j * STEP}).drives}
         for drive in core.description.drives:
             stepped = moved[drive.joint]
-            if not _is_complex((stepped.value, tuple((m.time, m.to) for m in stepped.moves))):
+            if not _is_complex((stepped.value, tuple((m.span, m.to) for m in stepped.moves))):
                 continue
             if drive.kind != "speed" or isinstance(drive.value, (Expr, Table)):
                 raise UsageError(

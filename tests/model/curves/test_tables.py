@@ -13,8 +13,9 @@ from linkwright.compiler import javascript
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.control.references import read_reference
+from linkwright.model.curves.laws import LAWS
 from linkwright.model.curves.monotone import monotone
-from linkwright.model.curves.profiles import RISES, Programme
+from linkwright.model.curves.profiles import Programme
 from linkwright.model.curves.tables import table
 from tests.compiler.test_javascript import agree, run
 
@@ -47,7 +48,7 @@ def test_a_cam_stays_between_its_points_and_rests_in_its_dwells(interpolation: s
     rests = (angle <= 60) | ((angle >= 120) & (angle <= 180)) | (angle >= 240)
     assert np.abs(c["lift.v"][rests]).max() < 1e-9 and np.abs(c["lift.a"][rests]).max() < 1e-9
     rise = (angle > 60) & (angle < 120)  # between two rests: the 3-4-5 polynomial of cam design
-    f, df, ddf = RISES["345"]((angle[rise] - 60.0) / 60.0)
+    f, df, ddf = LAWS["345"]((angle[rise] - 60.0) / 60.0)
     rate = 2.0 * np.pi / np.radians(60.0)  # 60 rpm over 60 degrees
     assert lift[rise] == pytest.approx(20.0 * f, abs=1e-9)
     assert c["lift.v"][rise] == pytest.approx(0.02 * df * rate, abs=1e-9)

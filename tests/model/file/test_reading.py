@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from linkwright.errors import ModelError, UsageError
-from linkwright.model.curves.profiles import RISES
 from linkwright.model.description import CoilSpring, GasSpring, Table, TorsionSpring
 from linkwright.model.expressions import Expr
 from linkwright.model.file import read, read_text, reread
-from linkwright.model.file.drives import LAWS
 
 WIPER = """\
 name: wiper
@@ -345,10 +343,6 @@ def test_position_laws_and_names_only():
     assert d.kind == "position" and str(d.value).endswith("sin(2.0*t)")
     (n,) = read({**_as_dict(), "drive": ["A"]}).drives
     assert (n.joint, n.kind) == ("A", "free")
-
-
-def test_the_laws_are_those_that_exist():
-    assert set(LAWS) == set(RISES)
 
 
 def test_loads_in_si_need_no_units():

@@ -1,4 +1,5 @@
-"""A coupling of joints, q_second = f(q_first) + sum of c q: f is a ratio with an offset, a polynomial, or a table (monotone by default).
+"""A coupling of joints, q_second = f(q_first) + sum of c q: f is a ratio with an offset, a polynomial, moves by motion laws, or a table
+(monotone by default).
 
 Belts, cables, differentials and transmissions whose inside is of no interest: the joints feel torques, with no
 force between the bodies besides them. For the tooth force at its place use a gear.
@@ -17,8 +18,21 @@ from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
 from linkwright.model.curves.polynomial import Polynomial
+from linkwright.model.curves.profiles import Programme, repeated
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Coupling, Joint
+
+
+def coupling_curve(c: Coupling) -> Curve | None:
+    """The follower's coordinate over the driver's by a table, a polynomial or moves; None of a ratio."""
+    if c.table is not None:
+        return table(c.table.x, c.table.y, c.table.interpolation, straight=True)
+    if c.polynomial:
+        return Polynomial(c.polynomial)
+    if c.moves:
+        programme = Programme.of(c.begin, c.moves, c.phase, repeats=c.repeats)
+        return repeated(programme) if c.repeats else programme
+    return None
 
 
 @dataclass(frozen=True)
@@ -39,10 +53,9 @@ class CouplingConstraint:
         d = skel.tree.description
         first, second = d.joint(c.first), d.joint(c.second)
         plus = tuple((d.joint(name), factor) for name, factor in c.plus)
-        if c.table is not None:
-            return cls(c.name, first, second, table(c.table.x, c.table.y, c.table.interpolation, straight=True), plus)
-        if c.polynomial:
-            return cls(c.name, first, second, Polynomial(c.polynomial), plus)
+        law = coupling_curve(c)
+        if law is not None:
+            return cls(c.name, first, second, law, plus)
         offset = c.offset
         if offset is None:
             start = skel.start_coordinates

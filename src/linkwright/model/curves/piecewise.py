@@ -32,13 +32,13 @@ class Piecewise(Curve):
         return len(self.breaks) <= MOST_TRACED
 
     def value(self, x: Any, /) -> Any:
-        return _polynomial(*self._piece(x))
+        return polynomial_value(*self._piece(x))
 
     def __call__(self, x: Any, /) -> Jet:
         """f, f', f'' at once: a traced value chooses its piece only once."""
         row, d = self._piece(x)
-        first = _derived(row)
-        return _polynomial(row, d), _polynomial(first, d), _polynomial(_derived(first), d)
+        first = derived_row(row)
+        return polynomial_value(row, d), polynomial_value(first, d), polynomial_value(derived_row(first), d)
 
     def _piece(self, x: Any) -> tuple[list[Any], Any]:
         """The coefficients that hold at x, and how far x is from where they count."""
@@ -57,7 +57,7 @@ class Piecewise(Curve):
         """Breaks between two places beyond which the piece before, continued over the next interval, misses the curve."""
         widths = np.diff(self.breaks)
         ahead, behind = np.append(widths, widths[-1]), np.insert(widths, 0, 0.0)
-        gap = np.abs(_polynomial(list(self.c[:-1].T), behind + ahead) - _polynomial(list(self.c[1:].T), ahead))
+        gap = np.abs(polynomial_value(list(self.c[:-1].T), behind + ahead) - polynomial_value(list(self.c[1:].T), ahead))
         inside = (self.breaks > first) & (self.breaks < last)
         return self.breaks[inside & (gap > NEGLIGIBLE * np.ptp(self.c[1:, 0]))]
 
@@ -87,8 +87,8 @@ class Piecewise(Curve):
 class Periodic(Curve):
     """A curve over one period, from its first break to its last, again and again; each period adds `gain` (an integral's)."""
 
-    curve: Piecewise
-    gain: float = 0.0
+    curve: Any  # a curve with breaks: Piecewise, or a programme of moves
+    gain: Any = 0.0
 
     @property
     def breaks(self) -> np.ndarray:
@@ -100,16 +100,18 @@ class Periodic(Curve):
 
     def value(self, x: Any, /) -> Any:
         once, periods = self._once(x)
-        f = self.curve.value(once)
-        return f + self.gain * periods if self.gain else f
+        return self._gained(self.curve.value(once), periods)
 
     def __call__(self, x: Any, /) -> Jet:
         once, periods = self._once(x)
         f, df, ddf = self.curve(once)
-        return (f + self.gain * periods if self.gain else f), df, ddf
+        return self._gained(f, periods), df, ddf
+
+    def _gained(self, f: Any, periods: Any) -> Any:
+        return f if isinstance(self.gain, float) and self.gain == 0.0 else f + self.gain * periods
 
     def integral(self) -> Periodic:
-        """From the first break on."""
+        """From the first break on, of pieces that are polynomials."""
         whole = self.curve.integral()
         return Periodic(whole, float(whole.value(float(self.breaks[-1]))))
 
@@ -123,17 +125,21 @@ class Periodic(Curve):
 
     def _once(self, x: Any) -> tuple[Any, Any]:
         """Whole periods taken off, and their number; at a seam rounding may leave it on either side, where the curve is the same."""
-        first, period = float(self.breaks[0]), float(self.breaks[-1] - self.breaks[0])
+        first, period = self.breaks[0], self.breaks[-1] - self.breaks[0]
+        if isinstance(period, float):
+            first, period = float(first), float(period)
         periods = np.rint((x - first) / period - 0.5)
         return x - period * periods, periods
 
 
-def _polynomial(row: Sequence[Any], d: Any) -> Any:
+def polynomial_value(row: Sequence[Any], d: Any) -> Any:
+    """The polynomial with these coefficients, constant first."""
     out = row[-1]
     for a in row[-2::-1]:
         out = out * d + a
     return out
 
 
-def _derived(row: Sequence[Any]) -> list[Any]:
+def derived_row(row: Sequence[Any]) -> list[Any]:
+    """Coefficients of its derivative."""
     return [k * a for k, a in enumerate(row)][1:] or [0.0 * row[0]]

@@ -1,123 +1,157 @@
-"""Moves from rest to rest by the laws of cam design, and programmes of moves and dwells."""
+"""Moves by the motion laws of cam design (`laws`), and programmes of moves and dwells, once or again and again."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.model.curves import Curve, Jet
-from linkwright.model.curves.piecewise import Piecewise
+from linkwright.model.curves.laws import JUMPS, LAWS, MEETING
+from linkwright.model.curves.piecewise import Periodic, Piecewise, derived_row, polynomial_value
 from linkwright.model.curves.tables import polyline
 from linkwright.model.description import Move
 from linkwright.numerics.scalars import real, where
 
-
-def _cycloidal(x: Any) -> Jet:
-    w = 2.0 * np.pi
-    return x - np.sin(w * x) / w, 1.0 - np.cos(w * x), w * np.sin(w * x)
+DWELL = "dwell"  # the law of a piece that rests
+RETURNS = 1e-12  # of its largest value: what a repeating programme may miss its beginning by
 
 
-def _polynomial_345(x: Any) -> Jet:
-    return x**3 * (10 - 15 * x + 6 * x * x), 30 * x * x * (1 - x) ** 2, 60 * x * (1 - 3 * x + 2 * x * x)
+class _Rows(NamedTuple):
+    """Pieces as columns, the first before and the last after the programme: f = sum c_k u^k + factor law(u), u = (x - since)/span."""
 
-
-def _polynomial_4567(x: Any) -> Jet:
-    return x**4 * (35 - 84 * x + 70 * x * x - 20 * x**3), 140 * x**3 * (1 - x) ** 3, 420 * x * x * (1 - x) ** 2 * (1 - 2 * x)
-
-
-def _trapezoidal(x: Any) -> Jet:
-    """Speed rises, holds and falls in thirds of the time; the top speed is 1.5."""
-    up = (2.25 * x * x, 4.5 * x, 4.5 + 0.0 * x)
-    hold = (1.5 * x - 0.25, 1.5 + 0.0 * x, 0.0 * x)
-    down = (1.0 - 2.25 * (1 - x) ** 2, 4.5 * (1 - x), -4.5 + 0.0 * x)
-    parts = [where(real(x) < 1 / 3, a, where(real(x) < 2 / 3, b, c)) for a, b, c in zip(up, hold, down, strict=True)]
-    return parts[0], parts[1], parts[2]
-
-
-def _modified_sine(x: Any) -> Jet:
-    """Quarter sines at the ends, a three times longer one between: low peak speed and smooth jerk."""
-    c, p = 1.0 / (4.0 + np.pi), np.pi
-
-    def end(shift: float) -> Jet:
-        return c * (shift + p * x - 0.25 * np.sin(4 * p * x)), c * p * (1 - np.cos(4 * p * x)), 4 * c * p * p * np.sin(4 * p * x)
-
-    y = (4 * p * x + p) / 3
-    middle = (c * (2 + p * x - 2.25 * np.sin(y)), c * p * (1 - 3 * np.cos(y)), 4 * c * p * p * np.sin(y))
-    parts = [where(real(x) < 0.125, a, where(real(x) < 0.875, b, d)) for a, b, d in zip(end(0.0), middle, end(4.0), strict=True)]
-    return parts[0], parts[1], parts[2]
-
-
-# rise from 0 to 1 while x runs from 0 to 1, with zero speed at both ends
-RISES: dict[str, Callable[[Any], Jet]] = {
-    "cycloidal": _cycloidal,
-    "modified_sine": _modified_sine,
-    "345": _polynomial_345,
-    "4567": _polynomial_4567,
-    "trapezoidal": _trapezoidal,
-}
-
-
-def _move(t: Any, duration: float, here: float, stroke: float, law: str) -> Jet:
-    """One move from here at t = 0."""
-    s, ds, dds = RISES[law](t / duration)
-    return here + stroke * s, stroke * ds / duration, stroke * dds / duration**2
+    since: np.ndarray
+    span: np.ndarray
+    c: np.ndarray  # (pieces + 2, degree + 1)
+    factors: dict[str, np.ndarray]  # law -> factor of each piece; polynomials are in c
 
 
 @dataclass(frozen=True)
 class Programme(Curve):
-    """Moves and dwells one after the other, starting at `begin`; constant before and after."""
+    """Moves and dwells one after the other from x = `first` on, starting at `begin`; before and after, its end speed goes on.
 
-    begin: float
-    pieces: tuple[tuple[float, float, str], ...]  # (duration, end position, law)
+    Spans and positions may be any scalar. `repeats`: the last piece is followed by the first.
+    """
+
+    begin: Any
+    pieces: tuple[tuple[Any, Any, str], ...]  # (span, end position, law or DWELL)
+    first: Any = 0.0
+    repeats: bool = False
 
     @classmethod
-    def of(cls, begin: float, moves: Sequence[Move]) -> Programme:
-        """The moves of a drive of the model file; one without an end is a dwell."""
+    def of(cls, begin: Any, moves: Sequence[Move], first: Any = 0.0, *, repeats: bool = False) -> Programme:
+        """The moves of a drive or coupling of the model file; one without an end is a dwell."""
         pieces, here = [], begin
         for move in moves:
-            here = here if move.to is None else float(move.to)
-            pieces.append((float(move.time), here, move.law))
-        return cls(begin, tuple(pieces))
+            here = here if move.to is None else move.to
+            pieces.append((move.span, here, DWELL if move.to is None else move.law))
+        return cls(begin, tuple(pieces), first, repeats)
 
     @property
-    def duration(self) -> float:
+    def duration(self) -> Any:
         return sum(p[0] for p in self.pieces)
 
+    @cached_property
+    def breaks(self) -> np.ndarray:
+        """Where pieces begin, and the end of the last."""
+        return np.array(list(itertools.accumulate((p[0] for p in self.pieces), initial=self.first)))
+
     def corners(self, first: float, last: float, /) -> np.ndarray:
-        """Jumps of the acceleration: at the ends of trapezoidal moves, and where their speed begins and ceases to be constant."""
-        since, found = 0.0, []
-        for duration, _, law in self.pieces:
-            found += [since + share * duration for share in (0.0, 1 / 3, 2 / 3, 1.0)] if law == "trapezoidal" else []
-            since += duration
+        """Jumps of the acceleration: at the ends of harmonic, trapezoidal and straight moves, and inside trapezoidal ones."""
+        found = [
+            since + share * span for since, (span, _, law) in zip(self.breaks, self.pieces, strict=False) for share in JUMPS.get(law, ())
+        ]
         return np.unique([t for t in found if first < t < last])
 
-    def _at_samples(self, t: np.ndarray) -> Jet:
-        """Every piece at its own samples only."""
-        value, speed, acceleration = np.full(t.shape, self.begin), np.zeros(t.shape), np.zeros(t.shape)
-        since, here = 0.0, self.begin
-        for duration, there, law in self.pieces:
-            mine = (t >= since) & (t < since + duration)
-            value[mine], speed[mine], acceleration[mine] = _move(t[mine] - since, duration, here, there - here, law)
-            since, here = since + duration, there
-        value[t >= since] = here
-        return value, speed, acceleration
+    # ------------------------------------------------------------ pieces as rows
 
-    def __call__(self, t: Any, /) -> Jet:
-        if isinstance(t, np.ndarray) and t.dtype.kind == "f":
-            return self._at_samples(t)
-        value = (self.begin + 0.0 * t, 0.0 * t, 0.0 * t)
-        since, here = 0.0, self.begin
-        for duration, there, law in self.pieces:
-            move = _move(t - since, duration, here, there - here, law)
-            value = tuple(where(real(t) >= since, a, b) for a, b in zip(move, value, strict=True))
-            since, here = since + duration, there
-        rest = (here + 0.0 * t, 0.0 * t, 0.0 * t)
-        value = tuple(where(real(t) >= since, a, b) for a, b in zip(rest, value, strict=True))
-        return value[0], value[1], value[2]
+    @cached_property
+    def _speeds(self) -> tuple[Any, ...]:
+        """The speed of straight pieces; zero of the others."""
+        return tuple((there - here) / span if law == "straight" else 0.0 for here, (span, there, law) in self._moves())
+
+    def _moves(self) -> Iterator[tuple[Any, tuple[Any, Any, str]]]:
+        """Every piece with the position where it begins."""
+        here = self.begin
+        for piece in self.pieces:
+            yield here, piece
+            here = piece[1]
+
+    @cached_property
+    def _rows(self) -> _Rows:
+        n, speeds = len(self.pieces), self._speeds
+        rows, factors = (
+            [],
+            {law: [0.0] for law in dict.fromkeys(p[2] for p in self.pieces) if law in LAWS and law not in (*MEETING, "straight")},
+        )
+        for i, (here, (span, there, law)) in enumerate(self._moves()):
+            before = speeds[i - 1] if i or self.repeats else 0.0
+            after = speeds[(i + 1) % n] if i + 1 < n or self.repeats else 0.0
+            rows.append(_row(here, there - here, span, law, before, after))
+            for name, column in factors.items():
+                column.append(there - here if name == law else 0.0)
+        end = self.pieces[-1][1]
+        every = [[self.begin, speeds[0]], *rows, [end, speeds[-1]]]
+        wide = max(len(r) for r in every)
+        c = np.array([[*r, *[0.0] * (wide - len(r))] for r in every])
+        since = np.concatenate([self.breaks[:1], self.breaks[:-1], self.breaks[-1:]])
+        spans = np.array([1.0, *(p[0] for p in self.pieces), 1.0])
+        return _Rows(since, spans, c, {name: np.array([*column, 0.0]) for name, column in factors.items()})
+
+    def __call__(self, x: Any, /) -> Jet:
+        """f, f', f'' at once; a traced value chooses the numbers of its piece first, and evaluates every law once."""
+        rows = self._rows
+        columns = [rows.since, rows.span, *rows.c.T, *rows.factors.values()]
+        if hasattr(x, "where"):  # traced
+            chosen = [_chosen(x, self.breaks, column) for column in columns]
+        else:
+            j = np.searchsorted(np.real(self.breaks), real(x), side="right")
+            chosen = [column[j] for column in columns]
+        since, span, c, factors = chosen[0], chosen[1], chosen[2 : 2 + rows.c.shape[1]], chosen[2 + rows.c.shape[1] :]
+        u = (x - since) / span
+        first = derived_row(c)
+        f, df, ddf = polynomial_value(c, u), polynomial_value(first, u), polynomial_value(derived_row(first), u)
+        for law, factor in zip(rows.factors, factors, strict=True):
+            s, ds, dds = LAWS[law](u)
+            f, df, ddf = f + factor * s, df + factor * ds, ddf + factor * dds
+        zero = 0.0 * u
+        return f + zero, df / span + zero, ddf / (span * span) + zero
+
+
+def _chosen(x: Any, breaks: np.ndarray, column: np.ndarray) -> Any:
+    """The entry of the piece that a traced value lies in."""
+    entries = [float(a) if isinstance(a, (int, float)) else a for a in column.tolist()]
+    out = entries[0]
+    for at, entry in zip(breaks.tolist(), entries[1:], strict=True):
+        out = out if isinstance(entry, float) and isinstance(out, float) and entry == out else where(x >= at, entry, out)
+    return out
+
+
+def _row(here: Any, stroke: Any, span: Any, law: str, before: Any, after: Any) -> list[Any]:
+    """Coefficients of a piece over u from 0 to 1; polynomials meet the speeds before and after without acceleration."""
+    if law == "straight":
+        return [here, stroke]
+    if law not in MEETING:
+        return [here]
+    v0, v1 = before * span, after * span
+    if law == "345":
+        return [here, v0, 0.0, 10 * stroke - 4 * v1 - 6 * v0, 7 * v1 + 8 * v0 - 15 * stroke, 6 * stroke - 3 * (v0 + v1)]
+    rest, gain = stroke - v0, v1 - v0
+    top = [35 * rest - 15 * gain, 39 * gain - 84 * rest, 70 * rest - 34 * gain, 10 * gain - 20 * rest]
+    return [here, v0, 0.0, 0.0, *top]
+
+
+def repeated(programme: Programme) -> Periodic:
+    """The programme again and again; what it gains in a period adds up, as an indexing table's angle does."""
+    gain = programme.pieces[-1][1] - programme.begin
+    sizes = [abs(p[1]) for p in programme.pieces if isinstance(p[1], (int, float))]
+    returns = isinstance(gain, (int, float)) and abs(gain) <= RETURNS * max(sizes, default=0.0)
+    return Periodic(programme, 0.0 if returns else gain)
 
 
 # ---------------------------------------------------------------- one rise from 0 to 1, constant before and after
@@ -133,7 +167,7 @@ class MinimumJerkRise(Curve):
     def __call__(self, x: Any, /) -> Jet:
         u = (x - self.at) / self.duration
         done = u.maximum(0.0).minimum(1.0) if hasattr(u, "maximum") else np.clip(u, 0.0, 1.0)
-        s, ds, dds = RISES["345"](done)
+        s, ds, dds = LAWS["345"](done)
         return s, ds / self.duration, dds / self.duration**2
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from linkwright.errors import listing, nearest
 from linkwright.joints import JOINTS, attitudes, speed_names
-from linkwright.model.description import Drive, Joint, Move
+from linkwright.model.description import Drive, Joint
 from linkwright.model.file.context import Context
 from linkwright.model.file.loads import ChannelDimensions, varying
+from linkwright.model.file.moves import read_moves
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
 from linkwright.model.file.units import (
@@ -33,7 +34,6 @@ from linkwright.model.file.units import (
     multiply,
 )
 
-LAWS = ("cycloidal", "modified_sine", "345", "4567", "trapezoidal")
 DRIVE_KEYS = ("speed", "position", "moves", "torque", "force", "motor_dc", "free")
 ACTUATOR_KEYS = ("gear", "limits")  # beside a torque, a force or `free`
 MOTOR: dict[str, Dimension] = {
@@ -95,7 +95,7 @@ def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensi
     gear, limits = _actuator(context, acting, FORCE if slides else TORQUE, what)
     position = LENGTH if slides else ANGLE
     if kind == "moves":
-        return Drive(name, "moves", moves=_moves(context, entry, position, what), where=node.where)
+        return Drive(name, "moves", moves=read_moves(context, entry, (TIME, position), what), where=node.where)
     if kind == "motor_dc":
         motor, voltage = _motor(context, entry, slides, channels, f"{what}: motor_dc")
         return Drive(name, "motor_dc", voltage, motor=motor, where=node.where)
@@ -149,25 +149,6 @@ def _by_dimension(context: Context, name: str, node: FileNode, slides: bool, cha
         f"{what}: '{node.text}' is {describe(quantity.dimension)}; a {'slider' if slides else 'hinge'} takes a speed, position or "
         f"effort such as {examples}."
     )
-
-
-def _moves(context: Context, node: FileNode, position: Dimension, what: str) -> tuple[Move, ...]:
-    moves = []
-    for entry in node.sequence(f"{what}: moves"):
-        keys = entry.keys(f"{what}: a move", ("to", "in", "law", "dwell"))
-        if ("dwell" in keys) == ("to" in keys) or ("to" in keys) != ("in" in keys):
-            raise entry.error(f"{what}: a move is {{to: 90 deg, in: 0.4 s}} with an optional `law`, or {{dwell: 0.2 s}}.")
-        time = context.number(keys.get("in") or keys["dwell"], TIME, f"{what}: the time of a move")
-        if context.numeric(time) <= 0.0:
-            raise entry.error(f"{what}: a move takes {context.numeric(time):g} s; it must take longer than zero.")
-        law = keys["law"].string(f"{what}: law") if "law" in keys else Move.law
-        if law not in LAWS:
-            raise keys["law"].error(f"{what}: there is no law '{law}'. {nearest(law, LAWS, 'Laws')}")
-        to = context.number(keys["to"], position, f"{what}: to") if "to" in keys else None
-        moves.append(Move(time, to, law))
-    if not moves:
-        raise node.error(f"{what}: the list of moves is empty. Add {{to: 90 deg, in: 0.4 s}}.")
-    return tuple(moves)
 
 
 def _motor(

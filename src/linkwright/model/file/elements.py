@@ -28,6 +28,7 @@ from linkwright.model.description import (
 from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import add, length, rotate, sub
 from linkwright.model.file.loads import TABLE_KEYS, ChannelDimensions, tabulated, varying
+from linkwright.model.file.moves import read_moves, whole_turns
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
 from linkwright.model.file.units import (
@@ -48,6 +49,7 @@ from linkwright.model.file.units import (
 )
 
 RATE = (0, 0, -1, 0, 0)
+PROGRAMME_KEYS = ("moves", "begin", "phase")
 
 
 class Elements:
@@ -165,7 +167,7 @@ class Elements:
         couplings = []
         for name, entry in self.entries(node, "couplings", "coupling"):
             what = f"coupling '{name}'"
-            keys = entry.keys(what, ("from", "to", "ratio", "offset", "polynomial", "plus", *TABLE_KEYS), ("from", "to"))
+            keys = entry.keys(what, ("from", "to", "ratio", "offset", "polynomial", "plus", *PROGRAMME_KEYS, *TABLE_KEYS), ("from", "to"))
             first, second = self.joint(keys["from"], f"{what}: from"), self.joint(keys["to"], f"{what}: to")
             if first == second:
                 raise entry.error(f"{what} couples joint '{first}' with itself. Name two joints.")
@@ -176,13 +178,31 @@ class Elements:
                     raise entry.error(f"{what} has a table and a ratio or offset; keep one.")
                 table = tabulated(self.context, first, keys, entry, (x, y), f"{what}: table", motion=True)
             polynomial = self._polynomial(keys, (x, y), what)
+            programme = self.programme(keys, entry, (x, y), what)
             plus = self._plus(keys, (first, second), y, what)
             ratio = self.value(keys, "ratio", multiply(y, x, -1), what, 1.0)
             if self.context.numeric(ratio) == 0.0:
                 raise keys["ratio"].error(f"{what} has the ratio 0, which would block joint '{second}'. Give another ratio.")
             offset = self.value(keys, "offset", y, what)
-            couplings.append(Coupling(name, first, second, ratio, offset, table, entry.where, polynomial, plus))
+            couplings.append(Coupling(name, first, second, ratio, offset, table, entry.where, polynomial, plus, **programme))
         return tuple(couplings)
+
+    def programme(self, keys: dict[str, FileNode], entry: FileNode, kinds: tuple[Dimension, Dimension], what: str) -> dict[str, Any]:
+        """Moves of a coupling or cam, with `begin` and `phase`; spans of whole turns repeat. Empty if it has none."""
+        own = [k for k in ("begin", "phase") if k in keys]
+        if "moves" not in keys:
+            if own:
+                raise keys[own[0]].error(f"{what}: `{own[0]}` belongs to `moves:`. Add moves, or take it out.")
+            return {}
+        other = [k for k in ("ratio", "offset", "polynomial", *TABLE_KEYS) if k in keys]
+        if other:
+            raise keys["moves"].error(f"{what} has moves and `{other[0]}`; keep one.")
+        moves = read_moves(self.context, keys["moves"], kinds, what)
+        repeats = whole_turns(self.context, moves, kinds[0])
+        if repeats:
+            read_moves(self.context, keys["moves"], kinds, what, closed=True)
+        begin = self.value(keys, "begin", kinds[1], what, 0.0)
+        return {"moves": moves, "begin": begin, "phase": self.value(keys, "phase", kinds[0], what, 0.0), "repeats": repeats}
 
     def _polynomial(self, keys: dict[str, FileNode], kinds: tuple[Dimension, Dimension], what: str) -> tuple[Any, ...]:
         """Coefficients, lowest power first."""

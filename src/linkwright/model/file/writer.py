@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from linkwright.model.description import (
     GasSpring,
     Gear,
     Joint,
+    Move,
     Placement,
     Point,
     Stop,
@@ -329,6 +330,8 @@ def _coupling(c: Any) -> dict[str, Any]:
         return {**out, **{k: x for k, x in _varying(c.table).items() if k != "over"}}
     if c.polynomial:
         return {**out, "polynomial": list(c.polynomial)}
+    if c.moves:
+        return {**out, "moves": _moves(c.moves), "begin": c.begin, "phase": c.phase}
     out["ratio"] = c.ratio
     return out if c.offset is None else {**out, "offset": c.offset}
 
@@ -372,6 +375,10 @@ def _load(load: Any, flat: int) -> dict[str, Any]:
     return out
 
 
+def _moves(moves: Sequence[Move]) -> list[dict[str, Any]]:
+    return [{"dwell": m.span} if m.to is None else {"to": m.to, "in": m.span, "law": m.law} for m in moves]
+
+
 def _drive(drive: Drive) -> Any:
     ends = ["none" if x is None else x for x in drive.limits]
     acting = {} if not isinstance(drive.gear, Expr) and drive.gear == 1.0 else {"gear": drive.gear}
@@ -382,6 +389,5 @@ def _drive(drive: Drive) -> Any:
         fed = {} if not isinstance(drive.value, (Expr, Table)) and drive.value == 0.0 else {"voltage": _varying(drive.value)}
         return {"motor_dc": {**dict(drive.motor), **fed}}
     if drive.kind == "moves":
-        moves = [{"dwell": m.time} if m.to is None else {"to": m.to, "in": m.time, "law": m.law} for m in drive.moves]
-        return {"moves": moves}
+        return {"moves": _moves(drive.moves)}
     return {drive.kind: _varying(drive.value), **acting}
