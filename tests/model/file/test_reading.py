@@ -307,7 +307,7 @@ start: {A: 60, A.v: 10 rpm}
     assert isinstance(drag.moment[2], Table) and drag.moment[2].channel == "A"
     assert str(wave.moment[2]) == "2.0*sin(3.0*t)" and wave.point == "A"
     assert d.drives[0].kind == "speed" and d.drives[0].value == 0.02
-    assert [(m.time, m.law) for m in d.drives[1].moves] == [(0.4, "cycloidal"), (0.2, "cycloidal")] and d.drives[1].moves[1].to is None
+    assert [(m.span, m.law) for m in d.drives[1].moves] == [(0.4, "cycloidal"), (0.2, "cycloidal")] and d.drives[1].moves[1].to is None
 
 
 @pytest.mark.parametrize(

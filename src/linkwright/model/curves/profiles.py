@@ -33,7 +33,7 @@ class _Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Programme(Curve):
-    """Moves and dwells one after the other from x = `first` on, starting at `begin`; before and after, its end speed goes on.
+    """Moves and dwells one after the other from x = `first` on, starting at `begin`; it continues at its end speeds.
 
     Spans and positions may be any scalar. `repeats`: the last piece is followed by the first.
     """
@@ -58,7 +58,7 @@ class Programme(Curve):
 
     @cached_property
     def breaks(self) -> np.ndarray:
-        """Where pieces begin, and the end of the last."""
+        """Begin of every piece, and the end of the last."""
         return np.array(list(itertools.accumulate((p[0] for p in self.pieces), initial=self.first)))
 
     def corners(self, first: float, last: float, /) -> np.ndarray:
