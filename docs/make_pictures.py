@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import linkwright as lw
-from linkwright.cli.bench.page import LAUNCH, NOT_FOUND, READY, WATCH, chromium
+from linkwright.cli.bench.page import READY, WATCH
 from linkwright.views import live
+from linkwright.views.printing import LAUNCH, NOT_FOUND, chromium
 
 IMAGES = Path(__file__).resolve().parent / "images"
 MOST = 150_000  # bytes of a picture

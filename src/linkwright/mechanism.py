@@ -256,16 +256,24 @@ class Mechanism:
         *,
         steps: int | None = None,
         tolerances: ToleranceAnalysis | None = None,
+        curves: Sequence[str] | str | None = None,
+        variants: Mapping[str, Mechanism] | None = None,
         force: bool = False,
+        **texts: Any,
     ) -> Path:
-        """Write the page with one or two sheets for print: mobility, motion, drive, motor, bearing loads, checks.
+        """Write the report, as a page with sheets for print or as .pdf: title block, mobility, dimensions, motion, drive, motor, bearing
+        loads, variants, checks, terms.
 
         `run` is reported on in place of a turn (of `steps` steps, 360 if not given); `motor` is a dict as for
-        `c.drive_sizing(motor=...)`, in place of the file's own; `tolerances` (of `m.tolerances`) get a part of their own.
+        `c.drive_sizing(motor=...)`, in place of the file's own; `tolerances` (of `m.tolerances`) get a part of their own; `curves` are
+        channels to show; `variants` are other mechanisms by name, side by side with this one. `texts` are those of the title block:
+        title, number, revision, author, company, date; those not given here are taken from `report:` in the file.
         """
         from linkwright.views.report import report
 
-        return report(self, path, run=_a_run(run), motor=motor, steps=steps, tolerances=tolerances)
+        return report(
+            self, path, run=_a_run(run), motor=motor, steps=steps, tolerances=tolerances, curves=curves, variants=variants, **texts
+        )  # fmt: skip
 
     def _repr_html_(self) -> str:
         """Notebooks: the page itself."""

@@ -1,39 +1,60 @@
-"""`linkwright report`: the page with sheets for print, of a model or of a saved run."""
+"""`linkwright report`: the document about a model or a saved run, as its page with sheets for print or as PDF."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from typing import Any
 
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, option
 from linkwright.errors import UsageError
+from linkwright.model.report_block import TEXTS
+
+ENDINGS = (*outputs.PAGES, ".pdf")
 
 
 def run(given: argparse.Namespace) -> int:
     target = f"{_stem(given.model)}-report.html" if given.output is None else given.output
-    outputs.check([(target, outputs.PAGES)], given.force)
+    outputs.check([(target, ENDINGS)], given.force)
     if given.simulate is not None and loading.is_run(given.model):
         raise UsageError(f"--simulate needs a model, but '{given.model}' is a run that was computed already; leave it out.")
     if given.simulate is not None and given.steps is not None:
         raise UsageError("--steps is for a turn; a report with --simulate describes the run. Leave one of them out.")
     with console.waiting("writing the report"):
         if loading.is_run(given.model):
+            if given.variant:
+                raise UsageError(f"--variant changes a model, but '{given.model}' is a computed run. Give the model instead.")
             recorded = loading.open_run(given)
             name = recorded.skel.tree.description.name
-            recorded.report(target)
+            recorded.report(target, **_content(given))
         else:
             m = loading.load(given)
             name = m.name
             simulated = None if given.simulate is None else m.simulate(given.simulate, progress=False)
             if simulated is not None and simulated.certificate.status == "interrupted":
                 raise KeyboardInterrupt  # a report of part of the run would pass for one of all of it
-            m.report(target, run=simulated, steps=given.steps)
+            variants = {name: m.with_(**changes) for name, changes in given.variant} or None
+            m.report(target, run=simulated, steps=given.steps, variants=variants, **_content(given))
     if given.json:
         has_run = loading.is_run(given.model) or given.simulate is not None
         outputs.print_json("report/1", {"model": name, "run": has_run, "file": target, "bytes": os.path.getsize(target)})
     outputs.report_files([target], given.json)
     return 0
+
+
+def _content(given: argparse.Namespace) -> dict[str, Any]:
+    """Title block and curves of the command line; None where the file's own hold."""
+    return {"curves": given.curve or None, **{name: getattr(given, name) for name in TEXTS}}
+
+
+def variant(text: str) -> tuple[str, dict[str, str]]:
+    """`longer crank: B.x=170mm, C.y=780mm`."""
+    name, colon, rest = text.partition(":")
+    changes = [x.partition("=") for x in rest.split(",")]
+    if not (colon and name.strip() and all(key.strip() and value.strip() for key, _, value in changes)):
+        raise argparse.ArgumentTypeError(f"'{text}' is no variant; write its name and its changes: 'longer crank: B.x=170mm, C.y=780mm'")
+    return name.strip(), {key.strip(): value.strip() for key, _, value in changes}
 
 
 def _stem(model: str) -> str:
@@ -42,13 +63,14 @@ def _stem(model: str) -> str:
 
 COMMAND = CliCommand(
     name="report",
-    help="one or two pages to print: mobility, motion, drive, bearing loads, checks",
-    about="Write the report of a model or of a saved run: its page with one or two sheets for print about mobility and redundancy, "
-    "motion, drive torque and power, motor, bearing loads and checks.",
+    help="a document to print or .pdf: dimensions, motion, drive, bearing loads, variants, checks",
+    about="Write the report of a model or of a saved run, as its page with sheets for print or as PDF: title block, mobility and "
+    "redundancy, dimensions, motion, drive torque and power, motor, bearing loads, variants and checks.",
     examples=(
         "linkwright report wiper -o wiper-report.html",
         "linkwright report four-bar --param L1=250mm -o shorter.html",
         "linkwright report wiper --simulate 2 -o with-a-run.html",
+        "linkwright report wiper --title 'Wiper, left' --revision B --variant 'longer: B.x=170mm' -o wiper.pdf",
     ),
     options=(
         options.SUBJECT,
@@ -58,7 +80,13 @@ COMMAND = CliCommand(
         options.FOLDER,
         options.STEPS,
         option("--simulate", metavar="DURATION", help="also simulate the model for so long ('5', '200 ms') and report on it"),
-        option("-o", "--output", metavar="FILE", help="the file to write, ending in .html (default: MODEL-report.html)"),
+        option("-o", "--output", metavar="FILE", help="the file to write, .html or .pdf (default: MODEL-report.html)"),
+        option("--curve", metavar="CHANNEL", action="append", help="a curve to show, such as coupler.P.x; may be repeated"),
+        option(
+            "--variant", metavar="NAME: P=VALUE,..", action="append", type=variant, default=[],
+            help="another design side by side: 'longer: B.x=170mm, C.y=780mm'; may be repeated",
+        ),
+        *(option(f"--{name}", metavar="TEXT", help=f"{name} in the title block (default: `report:` in the file)") for name in TEXTS),
         options.FORCE,
         options.JSON,
     ),

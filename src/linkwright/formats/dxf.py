@@ -62,7 +62,7 @@ def _fill(space: Any, drawing: Any) -> None:
         elif isinstance(x, DrawnCircle):
             made = space.add_circle(x.at, x.radius, dxfattribs=attributes) if x.radius else space.add_point(x.at, dxfattribs=attributes)
         else:
-            space.add_text(x.text, height=x.height, dxfattribs=attributes).set_placement(x.at)
+            space.add_text(x.text, height=x.height, rotation=x.angle, dxfattribs=attributes).set_placement(x.at)
             continue
         if x.name:
             made.set_xdata(OWN_DATA, [(1000, x.name[:250])])
@@ -76,6 +76,7 @@ FORMAT = ExportFormat(
         ExportOption("positions", "positions over the turn that are drawn (default 8; 0: none)", metavar="N", read=int),
         ExportOption("trace", "points whose paths are drawn: coupler.P,... (default: marked points)", metavar="A,B", read=listed),
         ExportOption("width", "width of the links (default: by the size of the mechanism)", metavar="LENGTH"),
+        ExportOption("dimensions", "draw the distances of the pins of every link", switch=True),
         ExportOption("bore", "bore of the bearing eyes (default: half the width)", metavar="LENGTH"),
     ),
     write=write,

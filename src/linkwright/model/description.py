@@ -19,6 +19,7 @@ from typing import Any
 
 from linkwright.errors import ModelError, Source, nearest
 from linkwright.model.expressions import Evaluation, evaluate_parameters
+from linkwright.model.report_block import ReportBlock
 from linkwright.model.substitution import EYE3, NO_INERTIA, ZERO3, compared, note_variables, substitute
 from linkwright.numerics.pickling import essentials
 
@@ -341,6 +342,7 @@ class Description:
     cuts: tuple[str, ...] | None = None
     drawing: tuple[tuple[str, Vec3], ...] = ()  # the sketch, plain floats
     about: str = ""  # one line for people
+    report: ReportBlock = field(default=ReportBlock(), compare=False)  # title block and curves of its report
     start_places: tuple[tuple[str, Source], ...] = field(default=(), compare=False, repr=False)  # line of each of `start`
     warnings: tuple[str, ...] = field(default=(), compare=False)
     document: Any = field(default=None, compare=False, repr=False)  # what it was read from, for with_()

@@ -360,9 +360,10 @@ class Trajectory:
         """Write the page that plays this result: one HTML file that needs nothing else."""
         return self._presenter("page").page(self, path)
 
-    def report(self, path: str | os.PathLike[str], *, motor: Any = None) -> Path:
-        """Write the page with one or two sheets for print: what the machine is, how it moves, what it needs and carries."""
-        return self._presenter("report").report(self, path, motor=motor)
+    def report(self, path: str | os.PathLike[str], *, motor: Any = None, **options: Any) -> Path:
+        """Write the report of this motion, as a page or .pdf: what the machine is, how it moves, what it needs and carries; options as in
+        `m.report`: curves, variants, and the texts of the title block."""
+        return self._presenter("report").report(self, path, motor=motor, **options)
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Plot this result (matplotlib Figure, or with `path` the file): channels by name, or a kind such as "energy"."""

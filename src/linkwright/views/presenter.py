@@ -52,10 +52,10 @@ class Designer:
 
         return write(c.system, path, run=c)
 
-    def report(self, c: Trajectory, path: Any, *, motor: Any = None) -> Path:
+    def report(self, c: Trajectory, path: Any, **options: Any) -> Path:
         from linkwright.views.report import report
 
-        return report(c.system, path, run=c, motor=motor)
+        return call_explained(report)(c.system, path, run=c, **options)
 
     def plot(self, c: Trajectory, what: Any = None, path: Any = None, **options: Any) -> Any:
         from linkwright.views.plots import plot_of

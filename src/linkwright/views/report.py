@@ -1,18 +1,18 @@
-"""The report: the page with one or two sheets for print, as a designer sends them to a colleague.
+"""The report: a document for a colleague, a supplier or the file; as a page with the sheets below it, or as PDF.
 
-For a mechanism: what it is, how it moves, what its drives need, what its bearings carry, and what was checked. For a simulation:
-its time histories, energies, loads and certificate. Only what the model allows is reported: without masses there are no loads, and
-a mechanism that cannot be turned says why. The same input gives the same file: there is no date in it.
+For a mechanism: title block, what it is, its dimensions, how it moves, what its drives need, what its bearings carry, variants side by
+side, what was checked, and the terms used. For a simulation: its time histories, energies, loads and certificate. Only what the model
+allows is reported: without masses there are no loads, and a mechanism that cannot be turned says why. The same input gives the same file:
+a date is in it only where the file or the call gives one.
 """
 
 from __future__ import annotations
 
 import html
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,25 @@ from linkwright.design.drive_sizing import Motor, drive_sizing
 from linkwright.design.efforts import drive_names
 from linkwright.design.summary import Summary, summarise
 from linkwright.errors import LinkwrightError, UsageError
+from linkwright.model.report_block import ReportBlock
 from linkwright.results.singular_positions import PEAKS
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
-from linkwright.views import page, report_figures, report_forces, report_tables
+from linkwright.views import (
+    page,
+    printing,
+    report_dimensions,
+    report_figures,
+    report_forces,
+    report_tables,
+    report_terms,
+    report_title,
+    report_variants,
+)
 from linkwright.views.plots import natural_axis
 from linkwright.views.report_parts import facts, note, pair, paragraph, part, verdicts
 
+ENDINGS = (*files.PAGES, *printing.PDF)
 MOST_EVENTS = 8
 ENOUGH = 36  # samples that show every extreme of a motion
 MOST_SAMPLES = 750  # of a simulation that are looked at for its bearing table
@@ -43,12 +55,19 @@ def report(
     motor: Any = None,
     steps: int | None = None,
     tolerances: Any = None,
+    curves: Sequence[str] | str | None = None,
+    variants: Mapping[str, Any] | None = None,
+    **texts: Any,
 ) -> Path:
-    """Write the page of a Mechanism or System with its report: of `run` (a turn, a motion, a simulation), or of a turn in `steps`;
-    `tolerances` (of `m.tolerances`) are a part of it."""
+    """Write the report of a Mechanism or System: of `run` (a turn, a motion, a simulation), or of a turn in `steps`; as a page (.html) or
+    as PDF. `tolerances` (of `m.tolerances`) are a part of it, `curves` are channels shown, `variants` mechanisms to compare with, `texts`
+    those of the title block; what is not given is taken from `report:` in the model file."""
     from linkwright.views import live
 
-    files.checked(path, files.PAGES)
+    files.checked(path, ENDINGS)
+    pdf = os.fspath(path).lower().endswith(printing.PDF)
+    if pdf:
+        printing.need_chromium()  # before the long work
     if isinstance(motor, Mapping):
         Motor.of(motor)  # a wrong key is reported before the long work
     if page.checked_steps(steps) is not None and run is not None:
@@ -57,7 +76,11 @@ def report(
         from linkwright.views import report_tolerances  # here and below: few reports have them
 
         report_tolerances.check(tolerances)
-    content = fragment(subject, run=run, motor=motor, steps=steps, tolerances=tolerances)
+    content = fragment(
+        subject, run=run, motor=motor, steps=steps, tolerances=tolerances, curves=curves, variants=variants, **texts
+    )  # fmt: skip
+    if pdf:
+        return printing.print_pdf(_sheets(content, getattr(subject, "system", subject).description.name), path)
     return live.write(subject, path, report=content, steps=steps, **page.played(subject, run))
 
 
@@ -68,16 +91,33 @@ def fragment(
     motor: Any = None,
     steps: int | None = None,
     tolerances: Any = None,
+    curves: Sequence[str] | str | None = None,
+    variants: Mapping[str, Any] | None = None,
+    **texts: Any,
 ) -> str:
     """The report alone, as HTML for the page."""
-    content = ReportContent(getattr(subject, "system", subject), run, motor, steps)
+    system: System = getattr(subject, "system", subject)
+    others = report_variants.checked(variants)
+    block = report_title.title_block(system.description.report, texts, curves)
     simulated = run is not None and run.proof is not None
+    if simulated and others:
+        raise UsageError("variants are compared by a turn, and this is the report of a simulation. Leave one of them out.")
+    content = ReportContent(system, run, motor, steps, block, others)
     inside = content.head() + content.intro() + (content.simulation() if simulated else content.cycle())
     if tolerances is not None:
         from linkwright.views import report_tolerances
 
         inside += report_tolerances.section(tolerances)
+    inside += report_terms.section(inside)
     return f'<article class="rp">\n{inside}</article>'
+
+
+def _sheets(content: str, title: str) -> str:
+    """A page of the sheets alone, for print."""
+    from linkwright.views import live
+
+    head = f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>{files.GENERATOR}'
+    return f'{head}<style>{live.styles("report.css")}</style></head><body><section id="report">{content}</section></body></html>'
 
 
 @dataclass
@@ -88,6 +128,8 @@ class ReportContent:
     run: Trajectory | None
     motor: Any = None
     steps: int | None = None  # of the turn, where no run is given
+    block: ReportBlock = ReportBlock()
+    variants: Mapping[str, System] = field(default_factory=dict)
     why: str = field(default="", init=False)  # there is no motion to report
 
     @cached_property
@@ -133,11 +175,7 @@ class ReportContent:
     def head(self) -> str:
         d = self.system.description
         kind = "Mechanism" if self.run is None or self.run.proof is None else "Simulation"
-        about = f'<p class="rp-about">{html.escape(d.about)}</p>' if d.about else ""
-        made = f'<p class="rp-made">Linkwright {import_module("linkwright").__version__}</p>'
-        return (
-            f'<header class="rp-head"><div><p class="rp-kind">{kind} report</p><h2>{html.escape(d.name)}</h2>{about}</div>{made}</header>\n'
-        )
+        return report_title.head(kind, d.name, d.about, self.block)
 
     def intro(self) -> str:
         drawn = report_figures.mechanism(self.system, self.motion)
@@ -162,11 +200,24 @@ class ReportContent:
     def cycle(self) -> str:
         c = self.motion
         if c is None:
-            return part("Motion", paragraph(self.why))
+            return part("Motion", paragraph(self.why)) + report_dimensions.section(self.system) + self._compared()
         over = natural_axis(c)
         curves = report_figures.curves(c, report_figures.motion_panels(c, over), "rp-motion", over=over)
         out = part("Motion", curves, report_tables.motion_tables(self.system, self.summary, over, c.dimension(over)))
-        return out + self._loaded(c, over) + self._foot(c)
+        out += report_dimensions.section(self.system)
+        return out + self._chosen(c, over) + self._loaded(c, over) + self._compared() + self._foot(c)
+
+    def _chosen(self, c: Trajectory, over: str) -> str:
+        """Curves that the file or the call asks for, channels of one dimension in one pair of axes."""
+        return part("Curves", report_figures.curves(c, report_figures.chosen_panels(c, self.block.curves), "rp-chosen", over=over))
+
+    def _compared(self) -> str:
+        """This mechanism beside its variants."""
+        if not self.variants:
+            return ""
+        own = report_variants.DesignVariant("this design", self.system, self.motion, self.summary, self.loads, self.why)
+        others = [report_variants.DesignVariant.of(name, system, self.steps) for name, system in self.variants.items()]
+        return report_variants.section(own, others)
 
     def _loaded(self, c: Trajectory, over: str) -> str:
         if self.loads.efforts is None or self.loads.bearings is None:
@@ -187,7 +238,8 @@ class ReportContent:
             return ""
         tightest = min(self.sizings, key=lambda s: min((m.factor for m in s.margins), default=float("inf")))
         diagram = f'<div class="rp-motor">{report_figures.motor(tightest)}<div>{report_tables.margins(tightest)}</div></div>'
-        return part("Motor", report_tables.motor_table(self.sizings), diagram)
+        plates = facts((f"Motor of {s.history.name}", report_tables.motor_data(s.motor)) for s in self.sizings)
+        return part("Motor", plates, report_tables.motor_table(self.sizings), diagram, together=True)
 
     def _foot(self, c: Trajectory) -> str:
         looked = part("Checks", verdicts(report_tables.checks(self.system, c, self.loads, self.sizings)))
@@ -198,7 +250,7 @@ class ReportContent:
         run = self.motion
         assert run is not None
         panels = report_figures.run_panels(run)
-        out = part("Time histories", report_figures.curves(run, panels, "rp-run", height=42.0))
+        out = part("Time histories", report_figures.curves(run, panels, "rp-run", height=42.0)) + self._chosen(run, "t")
         out += part("Motors", report_figures.run_motors(run))
         if self.loads.bearings is not None:
             content = report_tables.bearings(self.loads.bearings)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.design.tables import show, time_mean
+from linkwright.errors import UsageError, nearest
 from linkwright.results.trajectory import Trajectory
 from linkwright.views import picture, plots, style
 from linkwright.views.plots import motors
@@ -87,17 +88,23 @@ def _panel(axes: Any, c: Trajectory, p: ReportPanel, over: str) -> None:
     axes.set_xlabel(f"{over} [{unit}]", parse_math=False, labelpad=1.5)
     axes.set_ylabel(f"[{symbol}]", parse_math=False, labelpad=2.0)
     axes.margins(x=0.0, y=0.1)
-    if unit == "deg" and np.ptp(x) > 180.0:
-        from matplotlib.ticker import FuncFormatter, MultipleLocator
-
-        axes.xaxis.set_major_locator(MultipleLocator(60.0))
-        if c.full_turn and over == c.drive:
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{round(x, 6) % 360.0:g}"))
+    _ticks(axes, c, over)
     axes.ticklabel_format(axis="y", style="plain", useOffset=False)
     low, high = (np.array([f(v) for v in values.values()]) / size for f in (np.min, np.max))
     largest = max(float(np.abs(low).max()), float(np.abs(high).max()))
     if float(high.max() - low.min()) < 1e-6 * largest:  # what stays the same is a straight line, not its round-off
         axes.set_ylim(low.min() - 0.1 * largest, high.max() + 0.1 * largest)
+
+
+def _ticks(axes: Any, c: Trajectory, over: str) -> None:
+    """Ticks of an angle at every 60 deg, reduced to one turn where the drive makes full turns."""
+    unit, scale = c.unit(over)
+    if unit == "deg" and np.ptp(c[over] / scale) > 180.0:
+        from matplotlib.ticker import FuncFormatter, MultipleLocator
+
+        axes.xaxis.set_major_locator(MultipleLocator(60.0))
+        if c.full_turn and over == c.drive:
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{round(x, 6) % 360.0:g}"))
 
 
 def _legend_rows(p: ReportPanel) -> int:
@@ -142,6 +149,46 @@ def run_motors(run: Trajectory) -> str:
         return ""
     drawn = motors.motor(run, size=(WIDTH * MM * 1.25, 62.0 * MM * 1.25))
     return figure(drawn, "rp-motors", "torque over speed of the motors")
+
+
+def chosen_panels(c: Trajectory, names: Sequence[str]) -> list[ReportPanel]:
+    """Panels of the channels that are asked for: those of one dimension that follow each other share one."""
+    out: list[ReportPanel] = []
+    for name in names:
+        if name not in c.channels:
+            raise UsageError(f"the report has no curve of '{name}'. {nearest(name, list(c.channels), 'Channels')}")
+        if c[name].ndim != 1:
+            parts = [n for n in c.channels if n.startswith(f"{name}.") and c[n].ndim == 1]
+            raise UsageError(f"'{name}' has several components; name one for a curve{': ' + ', '.join(parts[:4]) if parts else ''}.")
+        kind = c.dimension(name)
+        if out and c.dimension(out[-1].names[0]) == kind and len(out[-1].names) < MOST_CURVES:
+            out[-1] = ReportPanel(kind[:1].upper() + kind[1:] or "Values", (*out[-1].names, name))
+        else:
+            out.append(ReportPanel(name, (name,)))
+    return out
+
+
+def overlaid(runs: Sequence[tuple[str, Trajectory]], channel: str, name: str, *, height: float = 52.0) -> str:
+    """One channel of several motions over their drives' travel."""
+    with style.settings(LIGHT):
+        import matplotlib
+        from matplotlib.figure import Figure
+
+        matplotlib.rcParams.update(SMALL)
+        drawn = Figure(figsize=(WIDTH * MM, height * MM), layout="constrained")
+        axes = drawn.subplots()
+        over = plots.natural_axis(runs[0][1])
+        (unit, scale), (symbol, size) = runs[0][1].unit(over), runs[0][1].unit(channel)
+        for i, (label, c) in enumerate(runs):
+            axes.plot(c[over] / scale, c[channel] / size, lw=1.2, color=PALETTE[i % len(PALETTE)], label=label)
+        axes.set_title(channel, fontsize=7.5, loc="left", fontweight="bold", parse_math=False)
+        axes.set_xlabel(f"{over} [{unit}]", parse_math=False, labelpad=1.5)
+        axes.set_ylabel(f"[{symbol}]", parse_math=False, labelpad=2.0)
+        axes.margins(x=0.0)
+        _ticks(axes, runs[0][1], over)
+        for written in axes.legend(fontsize=6.5, loc="best").get_texts():
+            written.set_parse_math(False)
+        return figure(drawn, name, f"{channel} of {', '.join(label for label, _ in runs)}")
 
 
 def motion_panels(c: Trajectory, over: str) -> list[ReportPanel]:

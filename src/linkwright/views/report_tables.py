@@ -206,6 +206,20 @@ def bearings(b: Bearings) -> str:
     return text
 
 
+PLATE = (  # fields of a motor, how they are called on its data sheet, SI unit and its size
+    ("Kt", "torque constant", "N m/A", 1.0), ("R", "resistance", "Ω", 1.0), ("Ke", "voltage constant", "V s/rad", 1.0),
+    ("J", "rotor inertia", "kg m²", 1.0), ("friction", "friction torque", "N m", 1.0), ("voltage", "supply", "V", 1.0),
+    ("rated_torque", "rated torque", "N m", 1.0), ("rated_speed", "rated speed", "rpm", np.pi / 30.0),
+    ("max_torque", "peak torque", "N m", 1.0), ("max_speed", "highest speed", "rpm", np.pi / 30.0),
+)  # fmt: skip
+
+
+def motor_data(motor: Any) -> str:
+    """The figures of a motor's data sheet as far as they are given."""
+    found = [(name, getattr(motor, field) / size, unit) for field, name, unit, size in PLATE if getattr(motor, field)]
+    return ", ".join(f"{name} {show(value)} {unit}" for name, value, unit in found)
+
+
 def motor_table(sizings: list[Any]) -> str:
     """Load of each motor, against its limits."""
     units = sizings[0].units

@@ -5,6 +5,7 @@
     GROUND     bearings of the fixed pins              GUIDES   guides of the ground;  RODS  rods of constant length
     SPRINGS, CYLINDERS, GEARS                          NAMES    pins and links by name
     PATHS      marked points over the turn             POSITIONS   centre lines over the turn
+    DIMENSIONS distances of pins on a link, on demand
 
 Layers PINS, LINKS, POINTS, GROUND, GUIDES and RODS can be read back as a model (`exchange.reading.sketches`).
 """
@@ -56,6 +57,7 @@ LAYERS: dict[str, LayerStyle] = {
     "LINKS": LayerStyle("#b3261e", 1, 0.18, (0.8, 0.2, 0.1, 0.2)),
     "PINS": LayerStyle("#202428", 7, 0.35),
     "POINTS": LayerStyle("#1f5fae", 5, 0.25),
+    "DIMENSIONS": LayerStyle("#5b4a9c", 6, 0.13),
     "NAMES": LayerStyle("#202428", 7, 0.18),
 }
 
@@ -84,6 +86,7 @@ class DrawnText:
     at: tuple[float, float]
     height: float
     text: str
+    angle: float = 0.0  # degrees
 
 
 @dataclass
@@ -102,8 +105,8 @@ class ScaleDrawing:
     def circle(self, layer: str, at: Any, radius: float, name: str = "") -> None:
         self.things.append(DrawnCircle(layer, (float(at[0]), float(at[1])), radius, name))
 
-    def text(self, at: Any, text: str) -> None:
-        self.things.append(DrawnText("NAMES", (float(at[0]), float(at[1])), self.letters, text))
+    def text(self, at: Any, text: str, layer: str = "NAMES", angle: float = 0.0) -> None:
+        self.things.append(DrawnText(layer, (float(at[0]), float(at[1])), self.letters, text, angle))
 
     @property
     def letters(self) -> float:
@@ -124,22 +127,31 @@ class ScaleDrawing:
             elif isinstance(x, DrawnCircle):
                 every.append(np.array(x.at) + x.radius * np.array([[1.0, 1.0], [-1.0, -1.0]]))
             else:
-                every.append(np.array([x.at, (x.at[0] + 0.7 * x.height * len(x.text), x.at[1] + x.height)]))
+                a, w = np.radians(x.angle), 0.7 * len(x.text)
+                corners = x.height * np.array([[0.0, 0.0], [w, 0.0], [w, 1.0], [0.0, 1.0]])
+                every.append(np.array(x.at) + corners @ np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]]))
         whole = np.concatenate(every)
         return whole.min(axis=0), whole.max(axis=0)
 
 
 def scale_drawing(
-    mechanism: Any, *, positions: int = 8, trace: Sequence[str] | None = None, width: Any = None, bore: Any = None
+    mechanism: Any,
+    *,
+    positions: int = 8,
+    trace: Sequence[str] | None = None,
+    width: Any = None,
+    bore: Any = None,
+    dimensions: bool = False,
 ) -> ScaleDrawing:
     """Return the drawing of a planar Mechanism at its start. `positions`: centre lines at that many places of the turn; `trace`: points
-    whose paths are drawn (default: marked ones); `width` of the links and `bore` of their eyes (lengths; default by size)."""
-    system = mechanism.system
+    whose paths are drawn (default: marked ones); `width` of the links and `bore` of their eyes (lengths; default by size); `dimensions`:
+    distances of the pins of every link."""
+    system = getattr(mechanism, "system", mechanism)
     if not system.description.planar:
         raise UsageError("drawings to scale are of planar mechanisms; this one is spatial. m.picture and m.page show it in space.")
     if isinstance(positions, bool) or not isinstance(positions, (int, np.integer)) or not 0 <= positions <= MOST_POSITIONS:
         raise UsageError(f"positions is a whole number from 0 to {MOST_POSITIONS}, not {positions!r:.40}.")
-    turn = turned(system, STEPS)
+    turn = turned(system, STEPS) if positions or trace is None or len(trace) else None
     scene = Scene(system, turn)
     size = MM * float(np.ptp(scene.extent(scene.start, whole_turn=False)[:, :2], axis=0).max())
     shortest = min((MM * _least(p) for p in scene.pieces), default=size)
@@ -159,7 +171,11 @@ def scale_drawing(
     stage = Stage(scene.skel, scene.start)
     _surroundings(out, scene, stage)
     _links(out, scene, stage)
-    _names(out, scene, stage)
+    busy = _names(out, scene, stage)
+    if dimensions:
+        from linkwright.views.dimension_lines import add_dimensions
+
+        add_dimensions(out, scene, stage, busy)
     return out
 
 
@@ -258,8 +274,8 @@ def _guide(out: ScaleDrawing, stage: Stage, g: SceneGuide) -> None:
     out.line("OUTLINES", corners, g.joint.second, closed=True)
 
 
-def _names(out: ScaleDrawing, scene: Scene, stage: Stage) -> None:
-    """Names where there is room beside pins, and beside the middle of links."""
+def _names(out: ScaleDrawing, scene: Scene, stage: Stage) -> np.ndarray:
+    """Write names where there is room beside pins, and beside the middle of links; return points on all that is drawn."""
     w, busy = out.width, [np.zeros((0, 2))]
     for p in scene.pieces:
         busy.append(MM * dense(stage.place(p.node, np.vstack([p.points, p.points[:1]]) if p.closed else p.points))[:, :2])
@@ -284,6 +300,7 @@ def _names(out: ScaleDrawing, scene: Scene, stage: Stage) -> None:
             reach = 0.6 * w + abs(n[0]) * half[0] + abs(n[1]) * half[1]
             tried += [a + s * (b - a) + side * reach * n for s in (0.5, 0.4, 0.6, 0.3, 0.7) for side in (1.0, -1.0)]
         _write(out, piece.body, tried, busy)
+    return np.concatenate(busy)
 
 
 def _half(out: ScaleDrawing, text: str) -> np.ndarray:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import linkwright as lw
-from linkwright.cli.bench.page import LAUNCH, NOT_FOUND, chromium
 from linkwright.views import live
+from linkwright.views.printing import LAUNCH, NOT_FOUND, chromium
 from tests.views.browser.desk import Desk
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from linkwright.cli.bench import page
 from linkwright.errors import UsageError
+from linkwright.views import printing
 
 
 @pytest.mark.slow
@@ -28,6 +29,6 @@ def test_the_page_is_measured() -> None:
 
 def test_without_a_browser_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHROMIUM", "no-such-browser")
-    assert page.chromium() is None
+    assert printing.chromium() is None
     with pytest.raises(UsageError, match="make browser"):
         page.rows(("four-bar",))

@@ -1,13 +1,12 @@
 """Cost of the page: its size, the time until it is ready in a real browser, and the time of one changed parameter.
 
 The browser is the Chromium or Chrome that is installed here, driven without a window and without a network by the package
-`playwright`. `chromium` and `LAUNCH` are also what the tests of the page and the pictures of the documentation use.
+`playwright`.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import tempfile
 import time
@@ -19,30 +18,8 @@ from linkwright import files
 from linkwright.cli.bench import table
 from linkwright.cli.bench.cases import BenchRow
 from linkwright.errors import UsageError
+from linkwright.views.printing import LAUNCH, NOT_FOUND, chromium
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-PLACES = (
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
-)
-NOT_FOUND = (
-    "no Chromium was found, and the page is only shown by a browser. Install Chromium or Chrome (`make browser` does so where "
-    "apt-get may; on Debian: apt-get install chromium), or say where it is: CHROMIUM=/path/to/chromium."
-)
-# Containers lack what the sandbox needs, and little shared memory; nothing may call home; WebGL comes from software.
-LAUNCH = (
-    "--no-sandbox",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-sync",
-    "--disable-quic",
-    "--no-first-run",
-    "--enable-unsafe-swiftshader",
-    "--hide-scrollbars",
-)
 # Put in front of a page's own scripts: notes when the application exists, and when the second frame after that is drawn.
 WATCH = """if (!globalThis.LW) {
   let app;
@@ -82,13 +59,6 @@ def main(
         files.checked(output, (".csv",))
     found = rows(mechanisms, 3 if quick else 20, say or (lambda text: print(text, file=sys.stderr)))
     return table.deliver(found, output, as_json=as_json)
-
-
-def chromium() -> str | None:
-    """The program that shows pages: $CHROMIUM, the first known name on the path, or where other systems keep it."""
-    named = os.environ.get("CHROMIUM", "")
-    candidates = [shutil.which(named)] if named else [*(shutil.which(name) for name in NAMES), *PLACES]
-    return next((str(x) for x in candidates if x and Path(x).is_file()), None)
 
 
 def rows(mechanisms: Sequence[str] = MECHANISMS, rounds: int = 20, say: Callable[[str], None] = lambda text: None) -> list[BenchRow]:

@@ -99,7 +99,8 @@ def unknown(d: Description, name: str) -> str:
     pin, _, axis = name.rpartition(".")
     if pin in dict(d.drawing) and axis in (d.plane or "xyz"):
         return f"'{name}' cannot vary: in the drawing it is an expression of parameters. Change these. {nearest(name, known, 'Known')}"
-    return f"there is no number '{name}' in this model. {nearest(name, [*(n for n, _ in d.parameters), *known], 'Known')}"
+    every = dict.fromkeys([*(n for n, _ in d.parameters), *known])
+    return f"there is no number '{name}' in this model. {nearest(name, list(every), 'Known')}"
 
 
 def changed_singly(d: Description, given: Mapping[str, Any]) -> Description | None:

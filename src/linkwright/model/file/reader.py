@@ -24,12 +24,13 @@ from linkwright.model.file.loads import ChannelDimensions, read_loads
 from linkwright.model.file.nodes import FileNode, from_python, from_text, text_of
 from linkwright.model.file.overrides import apply_overrides, changed_singly, is_single, overridden
 from linkwright.model.file.repeat import expand
+from linkwright.model.file.report_section import read_report
 from linkwright.model.file.units import ACCELERATION, LENGTH, UnitSystem
 from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 from linkwright.numerics.memory import all_in_use
 
 KEY_GROUPS = {
-    "general": ("name", "about", "units", "show", "plane", "space", "gravity"),
+    "general": ("name", "about", "report", "units", "show", "plane", "space", "gravity"),
     "numbers": ("parameters", "let", "repeat"),
     "links and joints": ("drawing", "bodies", "joints", "masses", "guess"),
     "constraints": ("rods", "couplings", "gears"),
@@ -159,6 +160,7 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
     found = Description(
         name=_label(keys.get("name"), document.name),
         about=" ".join(keys["about"].string("about").split()) if "about" in keys else "",
+        report=read_report(keys.get("report")),
         bodies=(*bodies, *found_joints.links),
         joints=joints,
         plane=plane if context.planar else None,

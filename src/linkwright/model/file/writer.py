@@ -40,6 +40,7 @@ from linkwright.model.expressions import Expr, variable
 from linkwright.model.file.inertia import is_positive, why_impossible
 from linkwright.model.file.units import UnitSystem
 from linkwright.model.file.visuals import written
+from linkwright.model.report_block import TEXTS, ReportBlock
 
 LONG = 200  # nodes of an expression that is printed in one piece
 _PLAIN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.\- +*/^()]*[A-Za-z0-9_.\-+*/^()])?\Z")  # no colon, comma, hash or bracket
@@ -57,6 +58,7 @@ def write(description: Description) -> str:
     sections: dict[str, Any] = {"name": d.name}
     if d.about:
         sections["about"] = d.about
+    sections["report"] = _report(d.report)
     if d.plane:
         sections["plane"] = d.plane
     if d.units:
@@ -94,6 +96,11 @@ def write(description: Description) -> str:
     if d.cuts is not None:
         lines.append(f"cuts: {_flow(list(d.cuts))}")
     return "\n".join(lines) + "\n"
+
+
+def _report(block: ReportBlock) -> dict[str, Any]:
+    texts = {name: getattr(block, name) for name in TEXTS if getattr(block, name)}
+    return {**texts, **({"curves": list(block.curves)} if block.curves else {})}
 
 
 def save(description: Description, path: str | os.PathLike[str]) -> Path:

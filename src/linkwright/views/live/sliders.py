@@ -59,7 +59,7 @@ def between(
     known, out = every_parameter(described), []
     for name, end in ends.items():
         p = known[name]
-        symbol, size = _unit_of(described, p)
+        symbol, size = unit_of_number(described, p)
         low, high = sorted((p.value, end))
         margin = BEYOND * (high - low) or 0.5 * abs(p.value) or p.size
         limits = bounds.get(name, (None, None))
@@ -92,7 +92,7 @@ def _pin_yaml(described: Description, name: str) -> tuple[list[Any] | None, list
     return ["drawing", pin, axes.index(axis)], [[["drawing", pin], both]]
 
 
-def _unit_of(described: Description, p: Parameter) -> tuple[str, float]:
+def unit_of_number(described: Description, p: Parameter) -> tuple[str, float]:
     """Symbol and size of the unit in which a number is shown."""
     if p.name in dict(described.parameters):
         symbol, per_si = display_unit(described.units, parameter_dimension(described, p.name))

@@ -1,0 +1,120 @@
+"""The report as a document: title block, dimensions, chosen curves, variants, terms, PDF."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright import cli
+from linkwright.design.tables import show
+from linkwright.errors import ModelError
+from linkwright.model.file import read_text, write
+from linkwright.views import printing, report
+from linkwright.views.scale_drawing import DrawnText, scale_drawing
+from tests.views.test_report import MOTOR, Reader, number
+
+BLOCK = "report: {title: 'Wiper, left', number: 0042, revision: B, author: A. Smith, date: 2026-05-04, curves: [A.torque]}\n"
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return lw.load("wiper").description.document.text + BLOCK
+
+
+@pytest.fixture(scope="module")
+def wiper(text: str, tmp_path_factory: pytest.TempPathFactory) -> lw.Mechanism:
+    path = tmp_path_factory.mktemp("model") / "wiper.yaml"
+    path.write_text(text, encoding="utf-8")
+    return lw.load(path)
+
+
+@pytest.fixture(scope="module")
+def told(wiper: lw.Mechanism) -> str:
+    longer = wiper.with_(**{"B.x": "170 mm"})
+    return report.fragment(wiper, steps=36, motor=MOTOR, revision="C", variants={"longer": longer}, curves=["coupler.P.x", "A.torque"])
+
+
+def test_title_block_of_the_file_and_of_the_call(wiper: lw.Mechanism, told: str) -> None:
+    page = Reader(told)
+    block = {row[0]: row[1] for row in page.tables[0]}
+    assert block == {"No.": "0042", "Revision": "C", "Author": "A. Smith", "Date": "2026-05-04"}
+    assert "<h2>Wiper, left</h2>" in told and "Mechanism report · wiper" in page.text
+    plain = report.fragment(lw.load("wiper"), steps=12)
+    assert "rp-block" not in plain and "<h2>wiper</h2>" in plain and not re.search(r"\b20\d\d-\d\d-\d\d\b", plain), "nothing is made up"
+
+
+def test_title_block_survives_writing(text: str) -> None:
+    d = read_text(text)
+    assert read_text(write(d)).report == d.report and d.report.number == "0042" and d.report.curves == ("A.torque",)
+
+
+def test_wrong_title_blocks_are_refused(wiper: lw.Mechanism) -> None:
+    ground = "bodies: {ground: {}}\n"
+    with pytest.raises(ModelError, match=r"model\.yaml:2: .*report has no key 'revison'.*revision"):
+        read_text(ground + "report: {revison: B}\n")
+    with pytest.raises(ModelError, match="room for 120"):
+        read_text(f"{ground}report: {{title: {'x' * 121}}}\n")
+    for said, options in (
+        ("no 'revison'", {"revison": "B"}),
+        ("no curve of 'coupler.P.u'", {"curves": ["coupler.P.u"]}),
+        ("name one for a curve", {"curves": ["coupler.P"]}),
+        ("dict of mechanisms", {"variants": [wiper]}),
+        ("is a str", {"variants": {"a": "wiper"}}),
+    ):
+        with pytest.raises(lw.UsageError, match=said):
+            report.fragment(wiper, steps=12, **options)
+
+
+def test_dimensions_are_those_of_the_drawing(told: str) -> None:
+    rows = next(t[1:] for t in Reader(told).tables if t[0][:2] == ["link", "between"])
+    found = {row[1]: number(row[2]) for row in rows}
+    assert found["B – C"] == pytest.approx(1e3 * np.hypot(0.755, 0.49), abs=0.05)  # mm, four digits are shown
+    assert found["A – D"] == 1000.0
+    drawn = scale_drawing(lw.load("wiper"), positions=0, trace=[], dimensions=True)
+    values = {x.text for x in drawn.things if isinstance(x, DrawnText) and x.layer == "DIMENSIONS"}
+    assert values == {"1000", "300.17", "900.07", "672.68", "305.16", "755.99"} == set(re.findall(r">([0-9.]+)</text>", told)) & values
+
+
+def test_variants_side_by_side(wiper: lw.Mechanism, told: str) -> None:
+    rows = next(t for t in Reader(told).tables if t[0][2:] == ["this design", "longer"])
+    found = {row[0]: row[1:] for row in rows[1:]}
+    assert found["B.x"] == ["mm", "150.0", "170.0"] and "crank.length" not in found, "what was changed, not what follows from it"
+    for k, m in ((1, wiper), (2, wiper.with_(**{"B.x": "170 mm"}))):
+        torque = m.turn(steps=36)["A.torque"]
+        assert number(found["peak torque at A"][k]) == pytest.approx(torque[np.argmax(np.abs(torque))], rel=1e-3)
+    assert "aria-label=\"A.torque of this design, longer\"" in told
+
+
+def test_a_variant_that_cannot_be_assembled_is_said(wiper: lw.Mechanism) -> None:
+    stretched = wiper.with_(**{"rocker.length": "3 m"})
+    content = report.fragment(wiper, steps=12, variants={"stretched": stretched})
+    assert "stretched:" in content and "closed" in content.split("stretched:")[1][:300]
+
+
+def test_terms_are_those_that_are_used(told: str) -> None:
+    page = Reader(told)
+    terms = page.text.split("Terms")[-1]
+    assert "Transmission angle" in terms and "RMS" in terms and "Statically indeterminate" not in terms and "Cylinder pressure" not in terms
+    assert f"torque constant {show(0.1)} N m/A" in page.text and "rotor inertia" in page.text
+
+
+def test_pdf_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two prints by Chromium are the same to the bit; without one the message says how to print by hand, before the work."""
+    monkeypatch.chdir(tmp_path)
+    words = ["report", "wiper", "--steps", "24", "--title", "Wiper", "--variant", "longer: B.x=170mm, C.y=760mm"]
+    for name in ("a.pdf", "b.pdf"):
+        assert cli.main([*words, "-o", name]) == 0
+    first = Path("a.pdf").read_bytes()
+    assert first.startswith(b"%PDF") and first == Path("b.pdf").read_bytes() and b"CreationDate" not in first
+    assert cli.main([*words, "-o", "a.pdf"]) == 0, "a file of its own is replaced"
+    capsys.readouterr()
+    monkeypatch.setenv("CHROMIUM", "no-such-browser")
+    monkeypatch.setattr(report, "fragment", lambda *a, **k: pytest.fail("worked before it looked"))
+    assert cli.main(["report", "wiper", "-o", "c.pdf"]) == 1 and "print it there into a PDF" in capsys.readouterr().err
+    assert printing.chromium() is None and not Path("c.pdf").exists()
+    assert cli.main(["report", "wiper", "--variant", "longer B.x=170mm", "-o", "d.pdf"]) == 2
+    assert "is no variant" in capsys.readouterr().err
