@@ -117,7 +117,7 @@ def _sheets(content: str, title: str) -> str:
     from linkwright.views import live
 
     head = f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>{files.GENERATOR}'
-    return f'{head}<style>{live.styles("report.css")}</style></head><body><section id="report">{content}</section></body></html>'
+    return f'{head}<style>{live.styles(live.REPORT_STYLE)}</style></head><body><section id="report">{content}</section></body></html>'
 
 
 @dataclass

@@ -27,7 +27,8 @@ from linkwright.system.system import System
 
 ASSETS = Path(__file__).parent / "assets"
 THREE = Path(__file__).parent.parent / "vendor" / "three.min.js"
-STYLES = ("drawing/drawing.css", "panels/panels.css", "shell/page.css", "shell/report.css")
+REPORT_STYLE = "shell/report.css"
+STYLES = ("drawing/drawing.css", "panels/panels.css", "shell/page.css", REPORT_STYLE)
 FOLDERS = ("base", "engine", "drawing", "plots", "panels", "player", "shell")  # of assets: those every page of a mechanism has
 START = "shell/main.js"
 QUIET, LOUD = "<script>LW_warn=console.warn;console.warn=()=>{}</script>", "<script>console.warn=LW_warn</script>"  # it deprecates itself
