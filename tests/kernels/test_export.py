@@ -288,9 +288,9 @@ def test_only_what_is_asked_for_or_possible_is_exported() -> None:
             ("undriven", "let s={q:[.5],v:[0]};for(let i=0;i<99;i++)s=m.step(s.q,s.v,.01,[.3]);return[s,m.t]", 0),
         ],
     )
-    assert few == ["points", "poses", "set"] and one == ["energy", "set"]
-    assert undriven == ["energy", "forward", "points", "project", "set", "step"]
-    assert massless == ["accelerations", "assemble", "drives", "points", "set", "velocities"]
+    assert few == ["bind", "points", "poses", "set"] and one == ["bind", "energy", "set"]
+    assert undriven == ["bind", "energy", "forward", "points", "project", "set", "step"]
+    assert massless == ["accelerations", "assemble", "bind", "drives", "points", "set", "velocities"]
     assert apart(place, four_bar.pose(four_bar.start, "crank").p) < EQUAL
     # a uniform arm about its end without gravity: constant acceleration, exact for this method
     a = 0.3 / (2.0 * 0.4**2 / 3.0)

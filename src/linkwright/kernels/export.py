@@ -1,10 +1,10 @@
 """A mechanism's kernels for other places: the kernels that are exported, with names and numbers, and a script for pages and node.
 
     javascript(kernels)        one text: the kernels, names and numbers of the mechanism, and what a page needs on top of them
-                               (assembling, speeds, loads, free motion); see page.js
+                               (assembling, speeds, loads, free motion); see script/
 
-Nothing is needed where it runs, so page.js has Newton's method round the kernels `kinematics` and `projection` in its own
-language. With free parameters their values are inputs. What the rank-revealing path does for a System is not exported: a
+Nothing is needed where it runs, so the scripts in script/ have Newton's method round the kernels `kinematics` and `projection`
+in their own language. With free parameters their values are inputs. What the rank-revealing path does for a System is not exported: a
 state at which the kernels fail is reported, not answered. C sources: `c_sources`.
 """
 
@@ -35,6 +35,7 @@ from linkwright.model.parameters import choose, every_parameter
 from linkwright.numerics.metric import scale
 
 DEFAULT_KERNELS = ("kinematics", "loads", "forward", "projection", "energy", "points")  # what a page that computes by itself needs
+SCRIPT = ("binder", "newton", "mechanism")  # files of script/ that are exported with the kernels
 _HERE = Path(__file__).parent
 
 
@@ -59,9 +60,10 @@ def javascript(
     data = json.dumps(_data(kernels, programs), separators=(",", ":")).replace("<", "\\u003c")
     head = f"// {title_of(kernels)}. SI units, radians.\n"
     # `module` is a parameter so that the inner script, made for node too, leaves the real one alone
-    page = js.short(template("page.js"))
+    parts = "".join(js.short(template(f"script/{part}.js")) for part in SCRIPT)
+    inner = f'"use strict";\n{js.module(programs)}const data={data};\n{parts}return mechanismOf(kernels,data)'
     return (
-        f'{head}var {name}=((module)=>{{"use strict";\n{js.module(programs)}const data={data};\n{page}return m}})();\n'
+        f"{head}var {name}=((module)=>{{{inner}}})();\n"
         f'if(typeof module==="object"&&module.exports)module.exports={name};\n'
     )
 

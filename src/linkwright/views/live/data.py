@@ -15,7 +15,6 @@ from linkwright import joints
 from linkwright.design.summary import elastic_loads
 from linkwright.model.description import Description
 from linkwright.model.file.units import KINDS, display_unit
-from linkwright.numerics.metric import scale
 from linkwright.results.trajectory import unit_of
 from linkwright.system.system import System
 from linkwright.topology import order, report
@@ -139,15 +138,11 @@ def _marked(d: Description) -> list[dict[str, Any]]:
 
 
 def _scale(system: System) -> dict[str, Any]:
-    """Scales of steps and closing conditions, and where quaternions begin in q."""
-    pairs = zip(system.tree.nodes, system.skel.types, strict=True)
-    kinds = [k for jt in system.skel.types for k in jt.coordinate_kinds]
+    """Scales of velocities and closing conditions."""
     return {
         "kappa": float(system.loops.kappa),
-        "q": [float(x) for x in scale(kinds, system.loops.kappa)],
         "columns": [float(x) for x in system.loops.columns],
         "rows": [float(x) for x in system.loops.row_scale],
-        "quaternions": [n.q.start for n, jt in pairs if "quaternion" in jt.coordinate_kinds],
     }
 
 

@@ -1,102 +1,43 @@
-// Kernels with arrays of their own, closing by Newton's method, and where bodies are. What a cycle of hundreds of positions calls in
-// its inner loop allocates nothing, which is why `solve` does not call the `assemble` of the exported script: that one walks and copies.
+// Closing with speeds and accelerations, branches, and where bodies are, by the kernels and the solver of the mechanism (kernels/script).
+// What a cycle of hundreds of positions calls in its inner loop allocates nothing.
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
-  const CLOSED = 1e-13; // dimensionless residual: round-off
-  const NEARLY = 1e-10; // where round-off may stop progress earlier
-  const LONGEST = 0.3; // radians, or multiples of the mechanism's size, of one Newton step
   const SAME_PLACE = 1e-9; // of the mechanism's size: two places of a body are one
 
-  const bound = (mechanism, name) => {
-    const f = mechanism.kernels[name];
-    if (!f) return null;
-    const end = (blocks) => Object.keys(blocks).reduce((n, k) => Math.max(n, blocks[k][0] + blocks[k][1]), 0);
-    const x = new Float64Array(end(f.inputs)), y = new Float64Array(end(f.outputs));
-    const free = f.inputs.free, near = f.inputs.near, t = f.inputs.t;
-    return {
-      x, y, to: f.outputs,
-      put(key, a, from) {
-        const block = f.inputs[key];
-        if (!block) return;
-        const start = block[0], n = block[1];
-        from = from || 0;
-        for (let i = 0; i < n; i++) x[start + i] = a[from + i];
-      },
-      zero(key) {
-        const block = f.inputs[key];
-        if (block) for (let i = 0; i < block[1]; i++) x[block[0] + i] = 0;
-      },
-      // references of cut joints, free parameters and the time of the mechanism
-      run(turns, from) {
-        if (free) for (let i = 0; i < free[1]; i++) x[free[0] + i] = mechanism.free[i];
-        if (near) for (let i = 0; i < near[1]; i++) x[near[0] + i] = turns[(from || 0) + i];
-        if (t) x[t[0]] = mechanism.t;
-        return f(x, y);
-      },
-      get: (key) => y.slice(f.outputs[key][0], f.outputs[key][0] + f.outputs[key][1]),
-    };
-  };
-
   LW.engineCore = (mechanism, DATA) => {
-    const { names, start } = mechanism;
+    const { names, start, solver } = mechanism;
     const nq = start.q.length, nv = names.v.length, nd = names.drives.length, nn = start.near.length, nb = names.bodies.length;
     const kernel = {};
-    for (const name in mechanism.kernels) kernel[name] = bound(mechanism, name);
-    const { kinematics, turns, poses, twists, branch, drives } = kernel;
-    const { kappa, quaternions } = DATA.scale;
-    const sizeOf = Float64Array.from(DATA.scale.q); // what a step of an entry of q is compared with
-    const none = new Float64Array(Math.max(nq, nv, nn, nd, 1));
+    for (const name in mechanism.kernels) kernel[name] = mechanism.bind(name);
+    const { poses, twists, branch } = kernel, { kinematics } = solver, { kappa } = DATA.scale;
+    const none = new Float64Array(Math.max(nq, nv, nn, nd, 1)), step = new Float64Array(nq);
     const core = { nq, nv, nd, nn, nb, kappa, kernel, kinematics: !!kinematics, mechanism, none };
 
     core.setTime = (t) => (mechanism.t = t);
 
-    core.normalised = (q) => {
-      for (const i of quaternions) {
-        const r = Math.hypot(q[i], q[i + 1], q[i + 2], q[i + 3]);
-        for (let k = i; k < i + 4; k++) q[k] /= r;
-      }
-      return q;
-    };
+    core.normalised = solver.normalise;
+    core.count = solver.count;
+    core.driveAt = solver.driveAt;
 
     // ------------------------------------------------------------------ closing
 
     const v = new Float64Array(nv), a = new Float64Array(nv);
-    const answer = { closed: false, ok: false, residual: 0, steps: 0, v, a };
+    const answer = { closed: false, ok: false, residual: 0, v, a };
 
-    // Newton's steps on q, in place, each less than a quarter of the one before; then v and a for the drives' speeds and accelerations.
-    // `closed`: the position is there; `ok`: speeds and accelerations as well. The answer's arrays are overwritten by the next call.
-    core.solve = (q, near, value, speed, acceleration, from) => {
-      const { y, to } = kinematics, at = to.q[0];
-      from = from || 0;
+    // Newton's steps on q, in place; then v and a for the drives' speeds and accelerations. `closed`: the position is there; `ok`: speeds
+    // and accelerations as well. The answer's arrays are overwritten by the next call.
+    core.solve = (q, near, value, speed, acceleration, from = 0) => {
+      const { y, to } = kinematics;
       kinematics.zero("v");
-      kinematics.put("drive", value, from);
       if (speed) kinematics.put("speed", speed, from);
       else kinematics.zero("speed");
       if (acceleration) kinematics.put("acceleration", acceleration, from);
       else kinematics.zero("acceleration");
-      answer.closed = answer.ok = false;
-      let last = Infinity, status = 0, r = 0;
-      for (let k = 0; k < 30; k++) {
-        kinematics.put("q", q);
-        status = kinematics.run(near);
-        r = y[to.residual[0]];
-        answer.steps = k;
-        if (!(r >= 0)) return answer;
-        if (r <= CLOSED) break;
-        let size = 0;
-        for (let i = 0; i < nq; i++) size = Math.max(size, Math.abs(y[at + i] - q[i]) / sizeOf[i]);
-        if (!(size <= LONGEST) || size > last / 4) {
-          if (r < NEARLY) break;
-          return answer;
-        }
-        last = size;
-        for (let i = 0; i < nq; i++) q[i] = y[at + i];
-      }
-      if (!(r < NEARLY)) return answer;
-      answer.closed = true;
-      answer.residual = r;
-      if (status) return answer;
+      answer.residual = solver.close(q, near, value, from, false);
+      answer.closed = answer.residual >= 0;
+      answer.ok = false;
+      if (!answer.closed || solver.status) return answer;
       for (let i = 0; i < nv; i++) v[i] = y[to.v[0] + i];
       kinematics.put("v", v);
       if (kinematics.run(near)) return answer;
@@ -105,39 +46,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return answer;
     };
 
-    // the Newton step at a position, into `step`
-    core.newton = (q, near, value, step) => {
-      core.residual(q, near, value);
-      for (let i = 0; i < nq; i++) step[i] = kinematics.y[kinematics.to.q[0] + i] - q[i];
-    };
+    // the Newton step at a position, into `out`
+    core.newton = (q, near, value, out) => solver.newton(q, near, value, 0, out);
 
     // the residual of a position as it is
-    core.residual = (q, near, value, from) => {
-      kinematics.zero("v");
-      kinematics.zero("speed");
-      kinematics.zero("acceleration");
-      kinematics.put("drive", value, from);
-      kinematics.put("q", q);
-      kinematics.run(near);
-      return kinematics.y[kinematics.to.residual[0]];
-    };
-
-    // whole turns of the cut joints counted on, in place
-    core.count = (q, near) => {
-      if (!turns) return;
-      turns.put("q", q);
-      if (turns.run(near)) return;
-      for (let i = 0; i < nn; i++) near[i] = turns.y[turns.to.near[0] + i];
-    };
-
-    core.driveAt = (q, near, out) => {
-      if (!drives) return out;
-      drives.put("q", q);
-      drives.zero("v");
-      drives.run(near);
-      for (let i = 0; i < nd; i++) out[i] = drives.y[drives.to.drive[0] + i];
-      return out;
-    };
+    core.residual = (q, near, value, from = 0) => solver.newton(q, near, value, from, step);
 
     // determinant of the driven closing conditions, 0 where it cannot be told
     core.determinant = (q, near) => {

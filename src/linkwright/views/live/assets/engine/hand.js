@@ -32,7 +32,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   LW.engineHand = (e) => {
     const { core, mechanism } = e, { nq, nv, nd, nn, kappa } = core;
     const weight = Float64Array.from(e.data.kinds, (kind) => (kind === "angle" ? 1 : kappa)); // what a step of a drive is compared with
-    const entries = e.data.scale.q;
+    const entries = mechanism.solver.scale;
     const fresh = () => Array.from({ length: nd }, () => ({ v: new Float64Array(nv), q: new Float64Array(nq) }));
     let tangents = fresh(); // v and change of q for unit speeds of the drives, kept over singular positions
     let known = null; // the position they belong to
