@@ -7,8 +7,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 export CHROMIUM
 PYTEST_FLAGS ?= -n auto --dist worksteal
-# tests of `make check`, in one process: texts and sizes of the sources (parsed once), the wheel and the site
-BUILDS := tests/test_words.py tests/test_quality.py tests/test_wheel.py tests/views/browser/test_site.py
+# tests of `make check`, in one process: texts and sizes of the sources (parsed once), types of the scripts, the wheel and the site
+BUILDS := tests/test_words.py tests/test_quality.py tests/views/live/test_types.py tests/test_wheel.py tests/views/browser/test_site.py
 
 # What draws the pages in the tests of tests/views/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
@@ -53,7 +53,7 @@ check-types: $(VENV)/installed-test
 check-layers: $(VENV)/installed-test
 	$(VENV)/bin/lint-imports
 
-check-builds: $(VENV)/installed-test browser
+check-builds: $(VENV)/installed-test browser build/node/installed
 	$(PY) -m pytest -p no:xdist $(BUILDS)
 
 check-slow: $(VENV)/installed-test browser
@@ -140,6 +140,10 @@ $(VENV)/installed-test: pyproject.toml | $(PY)
 	@echo "Installing Linkwright and its test tools into $(VENV) (a few minutes, once)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@ $(VENV)/installed
+
+# the type checker of the page's scripts; pages themselves need nothing of npm
+build/node/installed: package.json package-lock.json | $(VENV)/installed-test
+	@$(PY) -m tests.typescript
 
 $(VENV)/installed-bridges: pyproject.toml | $(PY)
 	@echo "Installing the heavy packages of the tests into $(VENV) (some minutes, once)"

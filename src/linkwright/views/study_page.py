@@ -24,7 +24,7 @@ from linkwright.views.style import RAMP
 
 MOST_DESIGNS = 20_000
 STEPS = 1e6  # of the span of a column: numbers in a page are rounded to one of them
-SHARED = ("base/dom.js", "base/format.js", "plots/scale.js", "plots/plots.js", "plots/tools.js")  # with the page of a mechanism
+SHARED = (live.FIRST, "base/dom.js", "base/format.js", "plots/scale.js", "plots/plots.js", "plots/tools.js")  # with the page of a mechanism
 OWN = tuple(f"study/{name}.js" for name in ("columns", "axes", "values", "map", "grid", "points", "main"))
 
 
@@ -36,7 +36,7 @@ def write(study: Study, path: str | os.PathLike[str]) -> Path:
 
 def text(study: Study) -> str:
     """Return the page of a study."""
-    scripts = [f"var DATA={live.json_text(contents(study))};", *(live.short(live.asset(name)) for name in SHARED + OWN)]
+    scripts = [f"var STUDY={live.json_text(contents(study))};", *(live.short(live.asset(name)) for name in SHARED + OWN)]
     return live.filled(
         "study/page.html",
         title=html.escape(str(study.manifest["name"])),

@@ -51,7 +51,7 @@ def shipped(name: str) -> Page:
 
 def run(pages: Mapping[str, Page], jobs: Sequence[tuple[str, str, Any]]) -> list[Any]:
     """What each job (page, body of a function of the engine e, DATA D and x, x) returns; every job has an engine of its own."""
-    engine = [live.asset(n) for n in live.script_names(True) if n.startswith("engine/")]
+    engine = [live.asset(n) for n in live.script_names(True) if n == live.FIRST or n.startswith("engine/")]
     used = {name for name, _, _ in jobs}
     told = {k: (p.script, json.dumps(p.data, allow_nan=False)) for k, p in pages.items() if k in used}
     text = json.dumps({"engine": engine, "pages": told, "jobs": jobs}, default=lambda x: x.tolist())

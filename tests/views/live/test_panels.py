@@ -22,8 +22,8 @@ from tests.compiler.samples import node
 
 ASSETS = Path(str(resources.files("linkwright.views"))) / "live" / "assets"
 OWN = (
-    *("base/dom", "base/format", "base/yaml", "plots/scale", "plots/tools", "plots/plots", "player/transport", "drawing/frame"),
-    *("panels/pins", "panels/parameters", "panels/machinery", "panels/checks", "panels/record"),
+    *("base/lw", "base/dom", "base/format", "base/yaml", "plots/scale", "plots/tools", "plots/plots", "player/transport"),
+    *("drawing/frame", "panels/pins", "panels/parameters", "panels/machinery", "panels/checks", "panels/record"),
 )
 
 
@@ -90,7 +90,7 @@ const turn=2*Math.PI,r=Math.PI/180,axis=(first,last,symbol,size,whole)=>LW.cycle
   {full_turn:whole,kinds:["angle"],drives:["A"],over:{name:"A",symbol,size}},Float64Array.from({length:361},(_,i)=>first+i/360*(last-first)));
 const deg=axis(60*r,420*r,"deg",r,true),back=axis(0,-turn,"deg",r,true),rad=axis(1,1+turn,"rad",1,true);
 const swing=axis(-35*r,40*r,"deg",r,false);
-const labels=(a)=>LW.plot.placeTicks(a,Math.min(a.values[0],a.values[360]),Math.max(a.values[0],a.values[360]),400).labels;
+const labels=(a)=>LW.placeTicks(a,Math.min(a.values[0],a.values[360]),Math.max(a.values[0],a.values[360]),400).labels;
 const places=[60,263,359.97,360,383,420].map((x)=>LW.placeNumber(deg,x*r));
 out={ticks:[deg,back,rad,swing].map(labels),places,cursor:LW.placeNumber(deg,360*r,4),swing:LW.placeNumber(swing,-35*r)}
 """

@@ -30,7 +30,7 @@ const addKinematics = (m) => {
  */
 const addLoads = (m) => {
   const k = kernelCall(m, "loads", "q", "v", "a");
-  m.loads = (q, v, a) => k.all(k.run(q, v, a));
+  m.loads = (q, v, a) => /** @type {any} */ (k.all(k.run(q, v, a)));
   // [moment, force] of a pin on a body's eye at the pin: the sum over the joints there
   m.on = (loads, pin, body) => {
     const eye = m.eyes[pin] && m.eyes[pin][body], r = new Float64Array(6);
@@ -110,7 +110,7 @@ const mechanismOf = (kernels, data) => {
   if (kernels.loads) addLoads(m);
   if (kernels.forward) {
     const k = kernelCall(m, "forward", "q", "v", "tau");
-    m.forward = (q, v, tau) => k.all(k.run(q, v, tau));
+    m.forward = (q, v, tau) => /** @type {any} */ (k.all(k.run(q, v, tau)));
     if (kernels.projection) addMotion(m, k);
   }
   if (kernels.energy) {

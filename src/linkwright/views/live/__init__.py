@@ -30,7 +30,7 @@ THREE = Path(__file__).parent.parent / "vendor" / "three.min.js"
 REPORT_STYLE = "shell/report.css"
 STYLES = ("drawing/drawing.css", "panels/panels.css", "shell/page.css", REPORT_STYLE)
 FOLDERS = ("base", "engine", "drawing", "plots", "panels", "player", "shell")  # of assets: those every page of a mechanism has
-START = "shell/main.js"
+FIRST, START = "base/lw.js", "shell/main.js"
 QUIET, LOUD = "<script>LW_warn=console.warn;console.warn=()=>{}</script>", "<script>console.warn=LW_warn</script>"  # it deprecates itself
 
 
@@ -71,7 +71,7 @@ def write(subject: Any, path: str | os.PathLike[str], **options: Any) -> Path:
 
 def error_text(title: str, message: str, reload: str | None = None) -> str:
     """A page that says what is wrong with a model, and reloads when it changes."""
-    watch = script_element(short(asset("shell/reload.js")))
+    watch = "".join(script_element(short(asset(name))) for name in (FIRST, "shell/reload.js"))
     return filled("shell/error.html", title=html.escape(title), message=html.escape(message), watch=watch, reload=json_text(reload))
 
 
@@ -131,9 +131,10 @@ def _scripts(made: str, known: dict[str, Any], planar: bool) -> list[str]:
 
 
 def script_names(planar: bool, *more: str) -> list[str]:
-    """Return the page's own scripts in their order, those of `more` folders too; START is the last."""
+    """Return the page's own scripts in their order, those of `more` folders too: FIRST is the first, START the last."""
     every = [f"{folder}/{p.name}" for folder in (*FOLDERS, *more) for p in sorted((ASSETS / folder).glob("*.js"))]
-    return [n for n in every if n != START and not (planar and n.startswith("drawing/space"))] + [START]
+    between = [n for n in every if n not in (FIRST, START) and not (planar and n.startswith("drawing/space"))]
+    return [FIRST, *between, START]
 
 
 @cache

@@ -1,6 +1,5 @@
 // Small helpers to build elements: LW.el for HTML, LW.svgEl for SVG. Attributes are given by name; "text" is the content,
 // "on" an object of listeners. Attributes that are null, undefined or false are left out.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const SVG = "http:" + "//www.w3.org/2000/svg";
@@ -18,6 +17,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   LW.el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
   LW.svgEl = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+  // The element of the page with an id: its template has it.
+  LW.byId = (id) => document.getElementById(id);
 
   // Only touches the document when something changed: cheap enough for every frame.
   LW.setText = (element, text) => {

@@ -1,6 +1,5 @@
 // Numbers for people: four significant digits, a true minus sign, the units of the model's file. Trailing zeros stay, so that
 // a number which changes every frame keeps its width. No DOM; runs in node.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const MINUS = "\u2212";
@@ -106,5 +105,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const parts = { parsed, sentence, number, fixed, typed, unit, withUnit, prefixed, unitOf, format, raised };
   Object.assign(LW, parts);
-  if (typeof module === "object" && module.exports) module.exports = parts;
 })();

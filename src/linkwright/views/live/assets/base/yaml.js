@@ -1,6 +1,5 @@
 // Changed parameter values as a fragment of the model's file: merged into it, mapping by mapping, it gives the mechanism the page
 // shows. No DOM; runs in node.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
@@ -80,7 +79,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   // {whole, own}: the fragment as nested mappings and lists, and the part of it that are changed values themselves
   const fragment = (list, values) => {
-    const placed = list.filter((p) => p.yaml && p.yaml.length).sort((a, b) => (b.yaml[0] === "parameters") - (a.yaml[0] === "parameters"));
+    const placed = list.filter((p) => p.yaml && p.yaml.length).sort((a, b) => Number(b.yaml[0] === "parameters") - Number(a.yaml[0] === "parameters"));
     const whole = {}, own = {};
     for (const p of placed) for (const tree of [whole, own]) put(tree, p.yaml, quantity(p, values[p.name]));
     for (const p of placed) for (const [path, value] of p.keeps || []) keep(whole, path, value);
@@ -189,5 +188,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const made = { changedYaml, changedParameters: changed, changedModel, changeTexts, changeName };
   Object.assign(LW, made);
-  if (typeof module === "object" && module.exports) module.exports = made;
 })();

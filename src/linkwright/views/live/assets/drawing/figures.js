@@ -2,8 +2,7 @@
 // drawn anew into the same container with every call; in space they show the plane in which there is most to see.
 (() => {
   "use strict";
-  const LW = globalThis.LW || (globalThis.LW = {});
-  const D = LW.draw || (LW.draw = {});
+  const D = LW.draw;
   const LEAST = 0.004; // forces below this share of the largest are written but not drawn
 
   // the sheet of a figure: an SVG as wide as its container
@@ -115,15 +114,15 @@
   // a name with its value near a tip, where the least is in its way
   function words(figure, text, at, colour, taken, segments) {
     const { svg, look, width, height } = figure, w = D.textWidth(text, `500 12px ${look.font}`);
-    let best = null, least = Infinity;
+    let x0 = 0, y0 = 0, taking = /** @type {number[][]} */ ([]), least = Infinity;
     for (const [dx, dy] of [[0, 0], [0, -14], [0, 14], [0, -28], [0, 28], [w / 2, 0], [-w / 2, 0], [w / 2, 16], [-w / 2, 16], [w / 2, -16], [-w / 2, -16], [w, 0], [-w, 0]]) {
       const x = Math.max(w / 2 + 3, Math.min(width - w / 2 - 3, at[0] + dx)), y = Math.max(12, Math.min(height - 8, at[1] + dy)), box = [[x - w / 2 - 2, y - 8], [x + w / 2 + 2, y + 8]];
       const cost = D.crowd(box, segments, taken, [0, 0, width, height]) + 0.05 * Math.hypot(x - at[0], y - at[1]);
-      if (cost < least) [best, least] = [[x, y, box], cost];
+      if (cost < least) [x0, y0, taking, least] = [x, y, box, cost];
     }
-    taken.push(best[2]);
+    taken.push(taking);
     const halo = { stroke: look.paper, "stroke-width": 3, "paint-order": "stroke", "stroke-linejoin": "round" };
-    D.text(svg, look, 12, { x: D.short(best[0]), y: D.short(best[1] + 4), "text-anchor": "middle", "font-weight": 500, fill: colour, ...halo }).textContent = text;
+    D.text(svg, look, 12, { x: D.short(x0), y: D.short(y0 + 4), "text-anchor": "middle", "font-weight": 500, fill: colour, ...halo }).textContent = text;
   }
 
   // forces keep their scale while the mechanism runs: it only grows

@@ -1,5 +1,4 @@
 // What the drawing shows in one frame: where the bodies are, the loads of the pins as arrows, traces of points, the selection.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const COLOURS = ["#3f72a8", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4"];
@@ -43,12 +42,15 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     // The force whose arrow is the longest by design. Peaks of a few samples, as beside a singular position, may be longer than
     // that, so that they do not make all other arrows vanish.
-    let scaled = null, largest = 0;
+    /** @type {Cycle | null} */
+    let scaled = null;
+    let largest = 0;
     frames.largest = () => {
-      if (!e.cycle || !e.cycle.pins) return 0;
-      if (scaled !== e.cycle) {
-        scaled = e.cycle;
-        largest = Object.keys(scaled.pins).reduce((most, key) => Math.max(most, usual(scaled, scaled.pins[key])), 0);
+      const cycle = e.cycle;
+      if (!cycle || !cycle.pins) return 0;
+      if (scaled !== cycle) {
+        scaled = cycle;
+        largest = Object.keys(cycle.pins).reduce((most, key) => Math.max(most, usual(cycle, cycle.pins[key])), 0);
       }
       return largest;
     };

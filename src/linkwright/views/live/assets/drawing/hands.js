@@ -6,8 +6,7 @@
 // `wheel`: the view takes the wheel and single fingers for itself (space); else they scroll the page.
 (() => {
   "use strict";
-  const LW = globalThis.LW || (globalThis.LW = {});
-  const D = LW.draw || (LW.draw = {});
+  const D = LW.draw;
   const REACH = { mouse: 14, pen: 16, touch: 24 }; // pixels around a pin that still hit it
   const BODY_REACH = { mouse: 4, pen: 6, touch: 12 };
   const SLACK = { mouse: 4, pen: 6, touch: 8 }; // pixels a click may wander
@@ -59,7 +58,10 @@
 
   function hands(surface, view, hooks) {
     const pointers = new Map(); // id: [x, y]
-    let press = null, pinch = null;
+    /** @type {Press | null} */
+    let press = null;
+    /** @type {{x: number, y: number, d: number} | null} */
+    let pinch = null;
     const at = (event) => {
       const box = surface.getBoundingClientRect();
       return [event.clientX - box.left, event.clientY - box.top];
@@ -86,8 +88,8 @@
       return { x: (a[0] + b[0]) / 2, y: (a[1] + b[1]) / 2, d: Math.hypot(a[0] - b[0], a[1] - b[1]) || 1 };
     }
 
-    function take(x, y) {
-      const thing = press.thing;
+    /** @type {(press: Press, thing: Thing, x: number, y: number) => void} */
+    function take(press, thing, x, y) {
       press.place = thing.place || view.lift(x, y, thing.through);
       press.offset = D.minus(press.place, view.lift(press.x, press.y, press.place));
       press.held = true;
@@ -112,7 +114,7 @@
       press.far = true;
       view.hover(null);
       if (press.thing) {
-        if (!press.held && press.thing.moves) take(press.x, press.y);
+        if (!press.held && press.thing.moves) take(press, press.thing, press.x, press.y);
         if (press.held) {
           view.hand = [x, y];
           hooks.drag(D.add(view.lift(x, y, press.place), press.offset, 1));

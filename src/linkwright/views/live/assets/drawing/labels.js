@@ -2,12 +2,12 @@
 // that names stay calm while a mechanism moves, and glides when it has to change sides.
 (() => {
   "use strict";
-  const LW = globalThis.LW || (globalThis.LW = {});
   const SIDES = [45, 135, -45, -135, 90, 0, 180, -90].map((d) => (d * Math.PI) / 180);
   const RINGS = [0, 9, 24]; // pixels farther away; the last is beyond the arrow of a drive
   const KEEP = 1.2; // what another side must be better by
   const PAUSE = 250; // ms without a drawing after which labels jump instead of gliding
 
+  /** @type {CanvasRenderingContext2D | null} */
   let ruler = null;
   function textWidth(text, font) {
     if (!ruler) ruler = document.createElement("canvas").getContext("2d");
@@ -49,14 +49,15 @@
   // labels: [{text, width, height, clear, x, y}]; gives each one `left`, `top` of its middle; true while some still glide
   function placer() {
     let last = -1e9;
+    /** @type {Map<string, any>} */
     const memory = new Map(); // key: {side, ring, dx, dy}
     return function place(labels, segments, room) {
-      const now = Date.now(), jump = now - last > PAUSE, taken = [];
+      const now = Date.now(), jump = now - last > PAUSE, taken = /** @type {number[][][]} */ ([]);
       let gliding = false;
       last = now;
       for (const label of labels) {
         const kept = memory.get(label.key);
-        let best = null, lowest = Infinity;
+        let best = { side: 0, ring: 0, dx: 0, dy: 0, box: /** @type {number[][]} */ ([]) }, lowest = Infinity;
         SIDES.forEach((angle, side) => {
           for (const ring of RINGS) {
             const reach = label.clear + ring, c = Math.cos(angle), s = -Math.sin(angle);
@@ -87,5 +88,5 @@
     };
   }
 
-  Object.assign(LW.draw || (LW.draw = {}), { placer, textWidth, crowd });
+  Object.assign(LW.draw, { placer, textWidth, crowd });
 })();

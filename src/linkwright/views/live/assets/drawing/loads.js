@@ -1,8 +1,7 @@
 // Loads as arrows, and what tells their size: the scale of forces and of lengths, the direction of gravity.
 (() => {
   "use strict";
-  const LW = globalThis.LW || (globalThis.LW = {});
-  const D = LW.draw || (LW.draw = {});
+  const D = LW.draw;
   const TINY = 5; // pixels below which an arrow is not drawn
   const HEAD = 8;
   const EDGE = 6; // pixels that stay free at the sheet's edge

@@ -1,8 +1,7 @@
 // Surfaces of bodies: filled outlines in a plane, and where they are on the screen. A body with a surface is not drawn as bars.
 (() => {
   "use strict";
-  const LW = globalThis.LW || (globalThis.LW = {});
-  const D = LW.draw || (LW.draw = {});
+  const D = LW.draw;
 
   // bodies (by number) that their surfaces show
   const covered = (scene) => new Set((scene.meshes || []).map((m) => m.body));

@@ -5,8 +5,7 @@
 (() => {
   "use strict";
   const MANY = 40; // names
-  const LW = globalThis.LW || (globalThis.LW = {});
-  const D = LW.draw || (LW.draw = {});
+  const D = LW.draw;
   const LAYERS = ["ground", "ghost", "blocks", "bodies", "traces", "loads", "pins", "drives", "labels", "furniture", "hover"];
   const BAR = [7, 15]; // least and greatest width of a bar, pixels
 
@@ -128,16 +127,26 @@
     const svg = D.make("svg", { class: "lw-plane", role: "group", "aria-label": `Drawing of ${DATA.name}` });
     container.appendChild(svg);
     const camera = D.camera(DATA), place = D.placer();
-    const view = { hand: null, wheel: !DATA.planar, element: svg };
-    let sheet = null, things = [], frame = null, free = false, places = null, box = DATA.scene.extent, hovered = null, focused = null;
-    let arrows = { room: null, part: 1 }; // how long arrows are; kept while the view is moved by hand
+    const view = /** @type {View} */ (/** @type {unknown} */ ({ hand: null, wheel: !DATA.planar, element: svg }));
+    /** @type {Sheet} */
+    let sheet;
+    /** @type {Frame} */
+    let frame;
+    /** @type {Thing[]} */
+    let things = [];
+    /** @type {Thing | null} */
+    let hovered = null;
+    /** @type {Thing | null} */
+    let focused = null;
+    let free = false, places = null, box = DATA.scene.extent;
+    let arrows = { room: /** @type {any} */ (null), part: 1 }; // how long arrows are; kept while the view is moved by hand
 
     const sizeNow = () => [container.clientWidth || 640, container.clientHeight || 420];
     const poses = () => frame.poses;
 
     function build() {
       if (!frame) return; // nothing to show yet
-      const size = sizeNow(), look = D.look(container), layers = {}, kept = document.activeElement;
+      const size = sizeNow(), look = D.look(container), layers = /** @type {Record<string, SVGElement>} */ ({}), kept = /** @type {HTMLElement | null} */ (document.activeElement);
       const key = kept && svg.contains(kept) ? `[data-kind="${kept.dataset.kind}"][data-name="${CSS.escape(kept.dataset.name || "")}"]` : "";
       D.set(svg, { width: size[0], height: size[1], viewBox: `0 0 ${size[0]} ${size[1]}` });
       svg.replaceChildren();
@@ -154,7 +163,8 @@
       D.scales(sheet);
       DATA.planar ? D.gravityArrow(sheet) : D.axesCross(sheet);
       Object.assign(sheet, { curves: [], ghost: D.ghost(sheet), traces: traceLines(sheet), loads: D.loadArrows(sheet), tip: flag(sheet, look.raise, look.ink), stop: flag(sheet, look.accent, look.paper) });
-      if (key && svg.querySelector(key)) svg.querySelector(key).focus({ preventScroll: true });
+      const again = key && svg.querySelector(key);
+      if (again) again.focus({ preventScroll: true });
       show();
     }
 
@@ -302,7 +312,7 @@
       image.onload = () => {
         const canvas = document.createElement("canvas");
         [canvas.width, canvas.height] = [Math.round(width * scale), Math.round(height * scale)];
-        canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+        /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).drawImage(image, 0, 0, canvas.width, canvas.height);
         canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be made"))), "image/png");
       };
       image.onerror = () => reject(new Error("the picture could not be made"));

@@ -5,8 +5,7 @@
 // `sheet` is {DATA, scene, camera, look, layers, width (of a bar, pixels), box (extent), poses (at the time of building)}.
 (() => {
   "use strict";
-  const LW = globalThis.LW || (globalThis.LW = {});
-  const D = LW.draw || (LW.draw = {});
+  const D = LW.draw;
   const EDGE = 1.1; // pixels of outline on each side of a bar
 
   const line = (parent, colour, width, cap) =>

@@ -5,8 +5,7 @@
 // LW.space(container, DATA, hooks) -> view, as LW.plane
 (() => {
   "use strict";
-  const LW = globalThis.LW || (globalThis.LW = {});
-  const D = LW.draw || (LW.draw = {});
+  const D = LW.draw;
   const LENS = (24 * Math.PI) / 180; // field of view, vertical: long, so that parallels stay nearly parallel
   const LAYERS = ["ghost", "pins", "labels", "furniture", "hover"];
   const TINY = 5; // pixels of an arrow that is not worth drawing
@@ -93,7 +92,7 @@
   }
 
   function pieces(points) {
-    const out = [[]];
+    const out = /** @type {any[][]} */ ([[]]);
     for (let i = 0; i + 2 < points.length; i += 3) {
       if (isFinite(points[i])) out[out.length - 1].push(new THREE.Vector3(points[i], points[i + 1], points[i + 2]));
       else if (out[out.length - 1].length) out.push([]);
@@ -182,8 +181,18 @@
   function spaceView(container, frameBox, renderer, overlay, DATA, hooks) {
     const camera = perspective(DATA), place = D.placer(), lens = new THREE.PerspectiveCamera(), world = new THREE.Scene();
     const sky = new THREE.HemisphereLight(0xffffff, 0xb9c3cc, 2.2), sun = new THREE.DirectionalLight(0xffffff, 1.5);
-    const view = { hand: null, wheel: true, element: frameBox };
-    let sheet = null, kit = null, things = [], frame = null, free = false, places = null, box = DATA.scene.extent, hovered = null, waiting = 0;
+    const view = /** @type {View} */ (/** @type {unknown} */ ({ hand: null, wheel: true, element: frameBox }));
+    /** @type {Sheet} */
+    let sheet;
+    /** @type {Frame} */
+    let frame;
+    /** @type {any} */
+    let kit = null;
+    /** @type {Thing[]} */
+    let things = [];
+    /** @type {Thing | null} */
+    let hovered = null;
+    let free = false, places = null, box = DATA.scene.extent, waiting = 0;
     world.add(sky, sun);
     const sizeNow = () => [container.clientWidth || 640, container.clientHeight || 420], poses = () => frame.poses;
 
@@ -344,7 +353,7 @@
           renderer.setPixelRatio(scale);
           renderer.setSize(w, h);
           renderer.render(world, lens);
-          const pen = out.getContext("2d");
+          const pen = /** @type {CanvasRenderingContext2D} */ (out.getContext("2d"));
           pen.drawImage(renderer.domElement, 0, 0, out.width, out.height);
           pen.drawImage(names, 0, 0, out.width, out.height);
           renderer.setPixelRatio(ratio);

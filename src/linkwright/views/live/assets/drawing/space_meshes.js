@@ -2,8 +2,7 @@
 // A surface that is open or inside out has a rim only while its body is selected.
 (() => {
   "use strict";
-  const LW = globalThis.LW || (globalThis.LW = {});
-  const D = LW.draw || (LW.draw = {});
+  const D = LW.draw;
   const RIM = 0.14; // of a bar's radius
 
   function numbers(text) {

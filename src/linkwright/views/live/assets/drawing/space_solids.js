@@ -3,8 +3,7 @@
 // matrix is its pose; only what lies between two bodies is fitted anew in every frame.
 (() => {
   "use strict";
-  const LW = globalThis.LW || (globalThis.LW = {});
-  const D = LW.draw || (LW.draw = {});
+  const D = LW.draw;
   const THIN = 2.6; // pixels, when everything fits: bars are not thinner
   const RIM = 1.16; // outlines: the same mesh, fatter, seen from the inside
 
@@ -242,7 +241,9 @@
   function floor(kit) {
     const { sheet } = kit, [e1, e2, up] = sheet.camera.axes, [a, b, c] = [e1, e2, up].map((axis) => range(sheet.box, axis));
     const u = D.unit(sheet.DATA, "length").size, step = D.nice((0.27 * Math.max(a[1] - a[0], b[1] - b[0], 0.5 * (c[1] - c[0]))) / u) * u, h = c[0] - 2.2 * kit.radius;
-    const bounds = ([low, high]) => [Math.floor(low / step - 0.3), Math.ceil(high / step + 0.3)], [i0, i1] = bounds(a), [j0, j1] = bounds(b), points = [];
+    /** @type {(ends: number[]) => number[]} */
+    const bounds = ([low, high]) => [Math.floor(low / step - 0.3), Math.ceil(high / step + 0.3)];
+    const [i0, i1] = bounds(a), [j0, j1] = bounds(b), points = [];
     const put = (x, y) => points.push(...D.add(D.add(up.map((v) => v * h), e1, x * step), e2, y * step));
     for (let i = i0; i <= i1; i++) [j0, j1].forEach((j) => put(i, j));
     for (let j = j0; j <= j1; j++) [i0, i1].forEach((i) => put(i, j));
@@ -292,7 +293,7 @@
   function meshes(sheet, things) {
     const diagonal = D.size(D.minus(sheet.box.high, sheet.box.low)) || 1;
     const radius = Math.max(0.006 * diagonal, THIN * sheet.unit, Math.min(0.013 * diagonal, 0.3 * sheet.scene.bar));
-    const kit = { sheet, radius, root: new THREE.Group(), paint: palette(sheet.look), movers: [], up: sheet.camera.axes[2], after: null };
+    const kit = { sheet, radius, root: new THREE.Group(), paint: palette(sheet.look), movers: /** @type {((poses: Poses) => void)[]} */ ([]), up: sheet.camera.axes[2], after: () => {} };
     bodies(kit);
     things.forEach((thing) => joint(kit, thing));
     telescopes(kit);

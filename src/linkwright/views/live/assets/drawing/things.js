@@ -2,8 +2,7 @@
 // who hear the page instead of seeing it. The plane and space share them.
 (() => {
   "use strict";
-  const LW = globalThis.LW || (globalThis.LW = {});
-  const D = LW.draw || (LW.draw = {});
+  const D = LW.draw;
 
   function listed(names) {
     return names.length > 1 ? names.slice(0, -1).join(", ") + " and " + names[names.length - 1] : names[0] || "";

@@ -2,7 +2,6 @@
 // that brings places to pixels (a plane seen from the front, or space in an axonometric view).
 (() => {
   "use strict";
-  const LW = globalThis.LW || (globalThis.LW = {});
   const SVG = "http:" + "//www.w3.org/2000/svg";
 
   // ---------------------------------------------------------------- SVG
@@ -223,7 +222,7 @@
   function camera(DATA) {
     const axes = uprightAxes(DATA.gravity || [0, 0, 0]);
     const flat = DATA.planar ? { right: [1, 0, 0], up: [0, 1, 0], towards: [0, 0, 1] } : viewed(axes, START.azimuth, START.elevation);
-    const c = { ...flat, axes, ...START, scale: 1, x: 0, y: 0 };
+    const c = /** @type {Camera} */ ({ ...flat, axes, ...START, scale: 1, x: 0, y: 0 });
     c.pixel = (p) => [c.x + c.scale * dot(p, c.right), c.y - c.scale * dot(p, c.up)];
     c.direction = (v) => [dot(v, c.right), -dot(v, c.up)];
     c.depth = (p) => dot(p, c.towards);
@@ -259,7 +258,7 @@
     return c;
   }
 
-  Object.assign(LW.draw || (LW.draw = {}), {
+  Object.assign(LW.draw, {
     SVG, set, make, path, gappedPath, short, mix, look, nice, unit, digits, quantity,
     dot, add, minus, cross, size, unitVector, turned, placed, spot, track, tangent, local, moved, extent, uprightAxes, viewed, camera, START,
   });

@@ -1,7 +1,6 @@
 // The checks of the page, each computed from the design that is shown: mobility and redundancy by the rank of the loop Jacobian, reach
 // and dead centres of the motion, closed loops, forward against inverse dynamics, the energy balance, and at the file's values the
 // efforts of the Python solver.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const CLOSED = 1e-9, SAME = 1e-9, BALANCED = 1e-3;
@@ -30,11 +29,16 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return rank;
   };
 
+  /** @param {number} x */
   const said = (x) => (x === 0 ? "0" : x.toExponential(1));
 
   LW.engineChecks = (e) => {
-    const { core, mechanism, data, law } = e, { nq, nv, nd, nn } = core;
-    let last = null, list = [];
+    const { core, mechanism, data } = e, { nq, nv, nd, nn } = core, law = /** @type {Law} */ (e.law);
+    const shown = () => /** @type {Cycle} */ (e.cycle); // of checks that need one
+    /** @type {Cycle | null} */
+    let last = null;
+    /** @type {Check[]} */
+    let list = [];
 
     // [{name, ok, warn, text, value}], all of the design that is shown
     e.checks = () => {
@@ -42,7 +46,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       last = e.cycle;
       const found = structure(), first = found ? [mobility(found), redundancy(found), determinate(found)] : [];
       const cycle = e.cycle ? [motion(), ...(placed() ? [singular(), closed()] : []), ...(data.loads ? [forward(), energy(), reference()] : [])] : [assembled(), stopped()];
-      list = [...first, ...cycle].filter((x) => x);
+      list = /** @type {Check[]} */ ([...first, ...cycle].filter((x) => x));
       return list;
     };
 
@@ -64,7 +68,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       };
       const there = c ? Array.from(c.placed.keys()).filter((i) => c.placed[i]) : [];
       const some = there.length ? LOOKED.map((x) => there[Math.round(x * (there.length - 1))]) : [];
-      const ranks = some.map((i) => rankAt(c.q.slice(i * nq, (i + 1) * nq), c.near.slice(i * nn, (i + 1) * nn)));
+      const ranks = c ? some.map((i) => rankAt(c.q.slice(i * nq, (i + 1) * nq), c.near.slice(i * nn, (i + 1) * nn))) : [];
       return { rank: Math.max(0, ...(ranks.length ? ranks : [rankAt(e.state.q, e.state.near)])), rows };
     };
 
@@ -94,22 +98,22 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     // ------------------------------------------------------------------ the cycle
 
-    const placed = () => e.cycle.placed.reduce((s, x) => s + x, 0);
+    const placed = () => shown().placed.reduce((s, x) => s + x, 0);
 
     const motion = () => {
-      const c = e.cycle, lead = Math.max(0, law.drives.indexOf(law.drive)), unit = data.units[law.kinds[lead]];
+      const c = shown(), lead = Math.max(0, law.drives.indexOf(law.drive)), unit = data.units[law.kinds[lead]];
       if (c.why) return { name: "motion", ok: false, text: c.why + (placed() ? `; ${placed()} of ${c.n} positions are reached` : "") };
       let low = Infinity, high = -Infinity;
       for (let i = 0; i < c.n; i++) [low, high] = [Math.min(low, law.value[i * nd + lead]), Math.max(high, law.value[i * nd + lead])];
-      const shown = (x) => String(Number((x / unit.size).toPrecision(4))).replace("-", "\u2212");
-      const range = law.full_turn ? `${law.drive} makes a full turn` : `${law.drive} moves between ${shown(low)} and ${shown(high)} ${unit.symbol}`;
+      const number = (x) => String(Number((x / unit.size).toPrecision(4))).replace("-", "\u2212");
+      const range = law.full_turn ? `${law.drive} makes a full turn` : `${law.drive} moves between ${number(low)} and ${number(high)} ${unit.symbol}`;
       const notes = e.changed ? [] : law.notes.filter((note) => !/without bound|slides|swings|singular/.test(note)); // said by the range and by the next check
       return { name: "motion", ok: true, text: [range, ...notes].join("; ") };
     };
 
     // a peak near a singular position says how close the nearest sample is, not what the machine must carry
     const singular = () => {
-      const name = "singular positions", c = e.cycle, list = c.singular.filter((x) => x.unbounded || !data.topology.redundant.length);
+      const name = "singular positions", c = shown(), list = c.singular.filter((x) => x.unbounded || !data.topology.redundant.length);
       if (!list.length) return { name, ok: true, text: "none in this cycle" };
       const loads = data.loads ? "loads" : "speeds", say = (x) => `${LW.singularPlace(law, data, x)}${x.line ? ` (${x.line} in line)` : ""}`;
       const told = (some) => `${some.slice(0, 4).map(say).join(", ")}${some.length > 4 ? ", ..." : ""}`;
@@ -120,7 +124,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
 
     const closed = () => {
-      const c = e.cycle, found = placed(), gaps = found - c.ok.reduce((s, x) => s + x, 0);
+      const c = shown(), found = placed(), gaps = found - c.ok.reduce((s, x) => s + x, 0);
       const text = `closed to ${said(c.residual)} of the mechanism's size at ${found} of ${c.n} positions`;
       const without = gaps ? `; no speeds or loads at ${plural(gaps, "singular position")}` : "";
       return { name: "loops", ok: found === c.n && c.residual < CLOSED, value: c.residual, text: text + without };
@@ -146,7 +150,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
 
     const forward = () => {
-      const c = e.cycle, f = core.kernel.forward;
+      const c = shown(), f = core.kernel.forward;
       if (!f) return null;
       const tau = new Float64Array(nv), u = new Float64Array(nd), { columns } = data.scale;
       let worst = 0, largest = 0, asked = 0;
@@ -178,7 +182,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     // change of energy against the work of drives and other forces, over the longest stretch without gaps, by Simpson's rule
     const energy = () => {
-      const c = e.cycle, f = core.kernel.energy, flow = core.kernel.flow;
+      const c = shown(), f = core.kernel.energy, flow = core.kernel.flow;
       if (!f || law.still) return null;
       let from = 0, count = 0;
       for (let i = 0, start = 0; i <= c.n; i++) {
@@ -222,8 +226,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
 
     const reference = () => {
-      const c = e.cycle;
-      if (e.changed || !law.reference.u) return null;
+      const c = shown();
+      const given = law.reference.u;
+      if (e.changed || !given) return null;
       const width = c.wrench.length / c.n;
       let worst = 0, largest = 0, compared = 0, forces = 0;
       law.reference.at.forEach((i, m) => {
@@ -231,7 +236,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         compared++;
         for (let k = i * width; k < (i + 1) * width; k++) forces = Math.max(forces, Math.abs(c.wrench[k]));
         for (let k = 0; k < nd; k++) {
-          const right = law.reference.u[m * nd + k];
+          const right = given[m * nd + k];
           worst = Math.max(worst, Math.abs(c.u[k][i] - right));
           largest = Math.max(largest, Math.abs(right));
         }
@@ -243,5 +248,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return { name: "Python", ok: value < SAME, value, text: `drive torques and forces ${value < SAME ? "agree with the Python solver to" : "differ from the Python solver by"} ${said(value)} (${compared} positions)` };
     };
   };
-  if (typeof module === "object" && module.exports) module.exports = LW;
 })();

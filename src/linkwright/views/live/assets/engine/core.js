@@ -1,6 +1,5 @@
 // Closing with speeds and accelerations, branches, and where bodies are, by the kernels and the solver of the mechanism (kernels/script).
 // What a cycle of hundreds of positions calls in its inner loop allocates nothing.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const SAME_PLACE = 1e-9; // of the mechanism's size: two places of a body are one
@@ -8,11 +7,13 @@ var LW = globalThis.LW || (globalThis.LW = {});
   LW.engineCore = (mechanism, DATA) => {
     const { names, start, solver } = mechanism;
     const nq = start.q.length, nv = names.v.length, nd = names.drives.length, nn = start.near.length, nb = names.bodies.length;
+    /** @type {Record<string, BoundKernel>} */
     const kernel = {};
-    for (const name in mechanism.kernels) kernel[name] = mechanism.bind(name);
-    const { poses, twists, branch } = kernel, { kinematics } = solver, { kappa } = DATA.scale;
+    for (const name in mechanism.kernels) kernel[name] = /** @type {BoundKernel} */ (mechanism.bind(name));
+    const { poses, twists, branch } = kernel, { kappa } = DATA.scale;
+    const kinematics = /** @type {BoundKernel} */ (solver.kinematics); // with the arrays that `close` fills
     const none = new Float64Array(Math.max(nq, nv, nn, nd, 1)), step = new Float64Array(nq);
-    const core = { nq, nv, nd, nn, nb, kappa, kernel, kinematics: !!kinematics, mechanism, none };
+    const core = /** @type {Core} */ ({ nq, nv, nd, nn, nb, kappa, kernel, kinematics: !!kinematics, mechanism, none });
 
     core.setTime = (t) => (mechanism.t = t);
 
@@ -148,6 +149,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     // ------------------------------------------------------------------ shapes that follow the parameters
 
+    /** @type {Float64Array | null} */
     let shape = null;
     core.reshape = () => {
       if (!kernel.places) return null;
@@ -172,5 +174,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     return core;
   };
-  if (typeof module === "object" && module.exports) module.exports = LW;
 })();

@@ -1,7 +1,6 @@
 // One whole cycle of the drives: positions, speeds, accelerations, efforts and the load of every pin at all samples. At the file's
 // values each sample starts where Python found it; with other lengths the branch is followed from sample to sample. Samples that
 // cannot be solved are gaps: `placed` says that a position is there, `ok` that speeds and loads are as well.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const HELD = 1e-9; // residual of Python's positions below which lengths have not changed
@@ -12,16 +11,20 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const ONE_SIDED = 0.05; // of the largest: by more than this two sides of a limit do not differ
   const TOGETHER = 1e-6; // dimensionless: two ways to a sample ended in one position
 
+  /** @type {(core: Core, law: Law) => Cycle} */
   const newCycle = (core, law) => {
     const { nq, nv, nd, nn } = core, n = law.n;
     const joints = core.mechanism.names.joints.length;
-    return {
+    /** @type {Cycle} */
+    const c = {
       n, x: law.x, t: law.t, ok: new Uint8Array(n), placed: new Uint8Array(n), side: new Int8Array(n),
       q: new Float64Array(n * nq), v: new Float64Array(n * nv), a: new Float64Array(n * nv), near: new Float64Array(n * nn),
       wrench: new Float64Array(core.kernel.loads ? n * 6 * joints : 0), lam: new Float64Array(core.kernel.loads ? n * core.mechanism.names.lam.length : 0),
       u: Array.from({ length: core.kernel.loads ? nd : 0 }, () => new Float64Array(n)),
       power: new Float64Array(n), stats: [], pins: {}, residual: 0, why: "", singular: [],
+      doubtful: () => false, poses: (i) => core.poses(c.q, i * nq),
     };
+    return c;
   };
 
   // a solved position and what follows from it into the arrays of the cycle
@@ -96,7 +99,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       core.normalised(q);
     };
     const remember = (i) => {
-      const oldest = last.pop();
+      const oldest = /** @type {Float64Array} */ (last.pop());
       for (let k = 0; k < nq; k++) oldest[k] = q[k] - law.q[i * nq + k];
       last.unshift(oldest);
     };
@@ -115,7 +118,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         }
         if (!core.solve(core.normalised(q), turns, drive).closed) return false;
         core.count(q, turns);
-        const oldest = fine.pop();
+        const oldest = /** @type {Float64Array} */ (fine.pop());
         oldest.set(q);
         fine.unshift(oldest);
         known = Math.min(3, known + 1);
@@ -228,7 +231,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const limit = (core, law, c, i) => {
     const rows = [-BESIDE, BESIDE, -2 * BESIDE, 2 * BESIDE].map((x) => beside(core, law, c, i, x));
     if (rows.some((r) => !r)) return null;
-    const [a, b, A, B] = rows, { nv, nd } = core, ends = [nv, 2 * nv, 2 * nv + nd, a.length];
+    const [a, b, A, B] = /** @type {number[][]} */ (rows), { nv, nd } = core, ends = [nv, 2 * nv, 2 * nv + nd, a.length];
     for (let k = 0, part = 0; part < ends.length; k = ends[part++]) {
       let apart = 0, largest = 1e-300;
       for (let j = k; j < ends[part]; j++) {
@@ -338,15 +341,12 @@ var LW = globalThis.LW || (globalThis.LW = {});
       fillLimits(core, law, c);
     }
     core.setTime(time);
-    c.doubtful = () => false;
     if (core.kinematics) LW.engineSingular(core, law, c, DATA);
     if (core.kernel.loads) {
       statistics(c);
       pinLoads(core, c, DATA);
     }
     c.why = core.kinematics ? reason(c, law, DATA) : "the drives do not determine the motion";
-    c.poses = (i) => core.poses(c.q, i * core.nq);
     return c;
   };
-  if (typeof module === "object" && module.exports) module.exports = LW;
 })();

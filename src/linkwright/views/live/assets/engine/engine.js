@@ -2,7 +2,6 @@
 // SI, radians, world axes; no DOM, runs in node. Places on bodies are given in the bodies' coordinates at the file's values and
 // follow the sliders. The parts: core.js (kernels, closing), cycle.js (a whole cycle), hand.js (dragging),
 // swing.js (free motion), tell.js (free bodies, hodographs, singular values, table), checks.js.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const SMALL = 12; // velocities up to which a cycle is warmed up
@@ -31,9 +30,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
     ];
   };
 
+  /** @type {(cycle: PageCycle | null) => Law | null} */
   const decoded = (cycle) => {
     if (!cycle) return null;
-    const out = { ...cycle };
+    const out = /** @type {any} */ ({ ...cycle });
     for (const k of ["t", "q", "near", "value", "speed", "acceleration"]) out[k] = LW.decode(cycle[k]).data;
     out.n = out.t.length;
     out.x = LW.decode(cycle.over.values).data;
@@ -41,9 +41,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return out;
   };
 
+  /** @type {(run: PageRun | null) => DecodedRun | null} */
   const decodedRun = (run) => {
     if (!run) return null;
-    const out = { t: LW.decode(run.t).data };
+    const out = /** @type {any} */ ({ t: LW.decode(run.t).data });
     for (const k of ["q", "v", "near"]) out[k] = LW.decode(run[k]).data;
     out.off = (run.off || []).map(({ name, open }) => ({ name, open: LW.decode(open).data }));
     return out;
@@ -51,14 +52,15 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   LW.engine = (mechanism, DATA) => {
     const core = LW.engineCore(mechanism, DATA);
-    const law = decoded(DATA.cycle);
+    const law = decoded(DATA.cycle), planned = /** @type {Law} */ (law);
     const run = decodedRun(DATA.run);
     const { nq, nv, nd, nn } = core;
     const bodies = DATA.bodies.map((b) => b.name);
     const file = Float64Array.from(DATA.parameters, (p) => p.value);
     const names = DATA.parameters.map((p) => p.name);
-    const e = { mechanism, data: DATA, core, law, places: null, values: {} };
+    const e = /** @type {Engine} */ ({ mechanism, data: DATA, core, law, places: null, values: {} });
     names.forEach((name, i) => (e.values[name] = file[i]));
+    const shown = () => /** @type {Cycle} */ (e.cycle); // where there is one
 
     e.index = (body) => {
       const k = typeof body === "number" ? body : bodies.indexOf(body);
@@ -137,14 +139,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const missing = (s) => Object.assign(e.state, { ok: false, loads: null, u: null, s });
 
     const atSample = (i) => {
-      const c = e.cycle;
+      const c = shown();
       if (!c.placed[i]) {
         const other = nearestPlaced(i);
         if (other >= 0) atSample(other);
         return missing(i);
       }
       const row = (x, m) => x.subarray(i * m, (i + 1) * m), ok = c.ok[i] === 1;
-      e.put(row(c.q, nq), row(c.near, nn), ok ? row(c.v, nv) : null, ok ? row(c.a, nv) : null, { ok, s: i, t: law.t[i] });
+      e.put(row(c.q, nq), row(c.near, nn), ok ? row(c.v, nv) : null, ok ? row(c.a, nv) : null, { ok, s: i, t: planned.t[i] });
       if (ok && core.kernel.loads && !e.state.loads) {
         const m = mechanism.names; // a singular sample has the limit of its neighbours
         e.state.u = Float64Array.from(c.u, (u) => u[i]);
@@ -160,7 +162,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (!c || c.placed.every((x) => x)) return null;
       if (!c.placed.some((x) => x)) return { from: s, to: s };
       const ends = [c.poses(0), c.poses(last)], apart = (a, b) => a.reduce((m, x, i) => Math.max(m, Math.abs(x - b[i])), 0);
-      const round = law.closed && c.placed[0] && c.placed[last] && apart(ends[0].p, ends[1].p) < 1e-6 * core.kappa && apart(ends[0].R, ends[1].R) < 1e-6;
+      const round = planned.closed && c.placed[0] && c.placed[last] && apart(ends[0].p, ends[1].p) < 1e-6 * core.kappa && apart(ends[0].R, ends[1].R) < 1e-6;
       const there = (i) => c.placed[round ? ((i % last) + last) % last : i] === 1;
       let from = nearestPlaced(s), to = from;
       while (there(from - 1)) from--;
@@ -169,17 +171,17 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
 
     const nearestPlaced = (s) => {
-      const c = e.cycle;
+      const c = shown();
       let best = -1;
       for (let i = 0; i < c.n; i++) if (c.placed[i] && (best < 0 || Math.abs(i - s) < Math.abs(best - s))) best = i;
       return best;
     };
 
     const between = (i, x) => {
-      const c = e.cycle;
+      const c = shown();
       if (!c.placed[i] || !c.placed[i + 1]) return null;
-      const h = law.t[i + 1] - law.t[i];
-      const t = law.t[i] + x * h;
+      const h = planned.t[i + 1] - planned.t[i];
+      const t = planned.t[i] + x * h;
       const motion = lawAt(i, x, h);
       const guess = new Float64Array(nq);
       for (let k = 0; k < nq; k++) guess[k] = (1 - x) * c.q[i * nq + k] + x * c.q[(i + 1) * nq + k];
@@ -195,8 +197,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const out = { value: new Float64Array(nd), speed: new Float64Array(nd), acceleration: new Float64Array(nd) };
       for (let k = 0; k < nd; k++) {
         const a = i * nd + k, b = a + nd;
-        const ends = [law.value, law.speed, law.acceleration];
-        const p = law.still ? [(1 - x) * law.value[a] + x * law.value[b], 0, 0] : quintic(h, x, ends.map((y) => y[a]), ends.map((y) => y[b]));
+        const ends = [planned.value, planned.speed, planned.acceleration];
+        const p = planned.still ? [(1 - x) * planned.value[a] + x * planned.value[b], 0, 0] : quintic(h, x, ends.map((y) => y[a]), ends.map((y) => y[b]));
         out.value[k] = p[0];
         out.speed[k] = p[1];
         out.acceleration[k] = p[2];
@@ -233,6 +235,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (law && core.kinematics && names.length && !e.changed && nv <= SMALL) LW.engineCycle(core, law, DATA, e.original, file, true);
     };
 
+    /** @type {{q: Float64Array, near: Float64Array, drive: Float64Array, free: Float64Array} | null} */
     let closed = null; // the last position by hand that could be built, and its values: what is carried to other values
 
     // the state after the parameters have changed from `before`, on its branch
@@ -295,7 +298,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return e.state;
     };
     // rods that the run is without at the sample that is shown
-    e.absent = () => (e.played === null ? [] : run.off.filter(({ open }) => open[Math.floor(e.played + 1e-9)]).map(({ name }) => name));
+    e.absent = () => (e.played === null || !run ? [] : run.off.filter(({ open }) => open[Math.floor((e.played || 0) + 1e-9)]).map(({ name }) => name));
 
     LW.engineHand(e);
     LW.engineSwing(e);
@@ -305,5 +308,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
     else e.put(mechanism.start.q, mechanism.start.near, null, null, { ok: true });
     return e;
   };
-  if (typeof module === "object" && module.exports) module.exports = LW;
 })();

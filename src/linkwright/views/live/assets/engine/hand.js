@@ -1,6 +1,5 @@
 // Moving by hand: a place of a body is pulled towards a target by damped steps of the drives' coordinates. Every step is closed again on
 // its branch; where it cannot go on the hand stops and is told why.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const STEPS = 8; // damped steps of one call: a hand on a fast pointer does not lag
@@ -35,6 +34,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const entries = mechanism.solver.scale;
     const fresh = () => Array.from({ length: nd }, () => ({ v: new Float64Array(nv), q: new Float64Array(nq) }));
     let tangents = fresh(); // v and change of q for unit speeds of the drives, kept over singular positions
+    /** @type {{q: Float64Array, free: Float64Array} | null} */
     let known = null; // the position they belong to
 
     // tangents at the state; in a singular position those of a position close by; false where none are known
@@ -42,7 +42,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const s = e.state, c = e.cycle;
       if (known && known.q.every((x, i) => x === s.q[i]) && sameValues()) return true;
       if (!singular(s.q, s.near) && learn(tangentsAt(s.q, s.near, s.drive), s.q)) return true;
-      if (known && sameValues() && s.q.every((x, i) => Math.abs(x - known.q[i]) < LONGEST * entries[i])) return true;
+      const there = known;
+      if (there && sameValues() && s.q.every((x, i) => Math.abs(x - there.q[i]) < LONGEST * entries[i])) return true;
       if (s.s === null || !c) return learn(tangentsAt(s.q, s.near, s.drive), s.q);
       for (const i of [Math.round(s.s) - 1, Math.round(s.s) + 1]) {
         if (!c.ok[i]) continue;
@@ -51,7 +52,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       }
       return false;
     };
-    const sameValues = () => known.free.every((x, i) => x === mechanism.free[i]);
+    const sameValues = () => known !== null && known.free.every((x, i) => x === mechanism.free[i]);
     const singular = (q, near) => core.kernel.branch && Math.abs(core.determinant(q, near)) < SINGULAR;
     const learn = (found, q) => {
       if (!found) return false;
@@ -224,7 +225,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       let left = amount / weight[k], moved = false;
       while (Math.abs(left) > 1e-12) {
         if (!velocities()) return { moved, stopped: "singular position" };
-        let found = null, f = Math.sign(left) * Math.min(LONGEST, Math.abs(left));
+        let found = /** @type {ReturnType<typeof stepped>} */ (null), f = Math.sign(left) * Math.min(LONGEST, Math.abs(left));
         const whole = Math.abs(f);
         for (; !found && Math.abs(f) > SMALLEST * whole; f = found ? f : f / 2) {
           step[k] = f;
@@ -240,5 +241,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return { moved, stopped: "" };
     };
   };
-  if (typeof module === "object" && module.exports) module.exports = LW;
 })();

@@ -1,7 +1,6 @@
 // Where a cycle ends or degenerates: dead centres that stop the drive (gaps between the samples, or the ends of its range) and
 // singular positions that it passes, found by the sign of the branch determinant. Each is located between the samples, and the
 // loads are compared at two distances from it: where they grow, peak values depend on the sample distance.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const FINEST = 1e-7, TRIALS = 90; // of one step, to locate a dead centre
@@ -190,5 +189,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const unit = DATA.units[law.kinds[Math.max(0, law.drives.indexOf(law.drive))]];
     return `${String(Number((x.value / unit.size).toPrecision(4))).replace("-", "\u2212")} ${unit.symbol}`;
   };
-  if (typeof module === "object" && module.exports) module.exports = LW;
 })();

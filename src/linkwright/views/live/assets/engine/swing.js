@@ -1,6 +1,5 @@
 // Free motion: forward dynamics and Runge-Kutta steps of order four from the state, no effort at the drives. In a singular passage the
 // kernels cannot tell the accelerations; there the last ones carry it across, and the speeds are scaled so that no energy is lost or won.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const LONGEST_STEP = 1 / 480; // s
@@ -12,8 +11,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
   LW.engineSwing = (e) => {
     const { core, mechanism } = e, { nv, columns } = { nv: core.nv, columns: e.data.scale.columns };
     const tau = new Float64Array(nv);
-    const swing = (e.swing = { t: 0, running: false, energy: 0, drift: 0, passages: 0, why: "" });
-    let first = 0, turned = 0, work = 0, acceleration = null;
+    const swing = (e.swing = /** @type {Swing} */ ({ t: 0, running: false, energy: 0, drift: 0, passages: 0, why: "" }));
+    let first = 0, turned = 0, work = 0;
+    /** @type {Float64Array | null} */
+    let acceleration = null;
     const flow = core.kernel.flow, told = e.data.conservative || (flow && core.nq === nv);
 
     const total = () => mechanism.energy(e.state.q, e.state.v);
@@ -122,8 +123,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
         const now = mechanism.forward(e.state.q, e.state.v, tau);
         if (now.ok) acceleration = now.a;
         const h = stepOf(left), t = mechanism.t;
-        const r = now.ok ? mechanism.step(e.state.q, e.state.v, h, tau) : { ok: false };
-        if (r.ok) {
+        const r = now.ok ? mechanism.step(e.state.q, e.state.v, h, tau) : null;
+        if (r && r.ok) {
           take(r.q, r.v, h, t);
           left -= h;
         } else {
@@ -149,5 +150,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
       e.load();
     };
   };
-  if (typeof module === "object" && module.exports) module.exports = LW;
 })();

@@ -1,5 +1,4 @@
 // What is told of a state or a cycle: traces, hodographs, free bodies, singular values, multipliers, the table.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
 
@@ -103,7 +102,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       bodies.run(s.near);
       const of = (key) => row(bodies.y, bodies.to[key], k - 1);
       const com = of("com"), none = [0, 0, 0];
-      const actions = e.pinLoads().filter((x) => x.body === name).map((x) => ({ name: x.pin, kind: "pin", force: x.force, moment: x.moment, at: x.at, unique: x.unique }));
+      const actions = (e.pinLoads() || []).filter((x) => x.body === name).map((x) => ({ name: x.pin, kind: "pin", force: x.force, moment: x.moment, at: x.at, unique: x.unique }));
       actions.push(...acting(k));
       actions.push({ name: "weight", kind: "weight", force: of("weight"), moment: none, at: com, unique: true });
       actions.push({ name: "inertia", kind: "inertia", force: of("force").map((x) => -x), moment: of("moment").map((x) => -x), at: com, unique: true });
@@ -125,7 +124,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     // drives, springs, loads, gears and rods that push the body
     const acting = (k) => {
       const f = core.kernel.acting, s = e.state;
-      if (!f || !data.acting.some((x) => x.body === k)) return [];
+      if (!f || !s.loads || !data.acting.some((x) => x.body === k)) return [];
       f.put("q", s.q);
       f.put("v", s.v);
       f.put("u", s.loads.u);
@@ -179,10 +178,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
     // the cycle as comma-separated values in the shown units
     e.csv = () => {
       const c = e.cycle, law = e.law;
-      if (!c) return "";
+      if (!c || !law) return "";
       const nd = core.nd, columns = [], unit = (kind) => data.units[kind];
       const add = (name, u, read) => columns.push({ head: `${name} [${u.symbol}]`, read: (i) => read(i) / u.size });
-      const over = data.cycle.over;
+      const over = law.over;
       if (over.name !== "t" && !law.drives.includes(over.name)) add(over.name, over, (i) => c.x[i]);
       add("t", unit("time"), (i) => c.t[i]);
       law.drives.forEach((d, k) => add(d, unit(law.kinds[k]), (i) => law.value[i * nd + k]));
@@ -200,5 +199,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return `${lines.join("\n")}\n`;
     };
   };
-  if (typeof module === "object" && module.exports) module.exports = LW;
 })();

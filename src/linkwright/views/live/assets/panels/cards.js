@@ -1,6 +1,5 @@
 // The card of what is picked: a pin with its hodograph, a body with its free-body diagram, a point with its trace. Built once when
 // something is picked, then only its numbers and figure change from frame to frame.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const DUST = 1e-9; // of a vector's length: components below are round-off
@@ -48,6 +47,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   LW.cards = (container, app) => {
     const { engine: e, DATA } = app;
     const inRun = () => app.player.mode === "run";
+    /** @type {(() => void) | null} */
     let refresh = null;
 
     const pinCard = (picked) => {
@@ -141,12 +141,13 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return {
       known: (picked) => Boolean(picked && known(picked) && known(picked)()),
       show(picked) {
-        const chosen = document.activeElement && container.contains(document.activeElement) ? document.activeElement.dataset.choice : undefined;
+        const chosen = document.activeElement && container.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.choice : undefined;
         container.hidden = !picked;
         refresh = null;
         if (!picked) { container.replaceChildren(); return; }
-        refresh = { pin: pinCard, body: bodyCard, point: pointCard }[picked.kind](picked);
-        if (refresh) refresh();
+        const shown = { pin: pinCard, body: bodyCard, point: pointCard }[picked.kind](picked);
+        refresh = shown;
+        if (shown) shown();
         const again = chosen && container.querySelector(`[data-choice="${CSS.escape(chosen)}"]`);
         if (again) again.focus({ preventScroll: true });
       },

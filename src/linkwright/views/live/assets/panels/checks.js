@@ -1,6 +1,5 @@
 // LW.checksBadge(container, list): one badge for all checks; it opens the list of what was checked and how well it held.
 //   list: [{name, ok, warn, text, value}]; a warning is a check that passed with a reservation
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
 
@@ -67,5 +66,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   LW.checksSummary = summary;
-  if (typeof module === "object" && module.exports) module.exports = { summary };
 })();

@@ -1,7 +1,6 @@
 // Two designs of one mechanism: the one before is drawn grey, sliders move the other from it to the one after and beyond. A panel with
 // both as buttons, a slider between them, the curves of a channel of both, and tables of what changed and which conditions hold.
 // DATA.designs: {before, after (names), values (SI, by parameter: those after), channel, header, rows (table of text), model (file after)}
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const SAME = 1e-9; // of the way between the designs: what is nearer is the design itself
@@ -99,7 +98,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const channels = DATA.cycle && e.cycle ? channelsOf(DATA, e) : [];
     const efforts = DATA.loads && DATA.cycle ? DATA.cycle.drives.length : 0; // these are plotted above
     const first = channels.find((c) => c.name === given.channel) || channels[efforts] || channels[0];
-    let chosen = first, plot = null, draw = () => {};
+    let chosen = first, draw = () => {};
+    /** @type {Plot | null} */
+    let plot = null;
     const before = new Map(channels.map((c) => [c.name, c.read(e.original)])); // while the values are still those before
     const spec = () => {
       const { symbol, size } = LW.unitOf(chosen.kind), same = e.cycle === e.original;
@@ -111,7 +112,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
     const sense = e.cycle && e.cycle.x[e.cycle.n - 1] < e.cycle.x[0] ? -1 : 1, track = e.cycle ? LW.player.track(e.cycle.x.map((x) => sense * x), false) : null;
     if (chosen) {
-      const select = el("select", { "data-choice": "Channel", on: { change: () => { chosen = channels.find((c) => c.name === select.value); plot.update(spec()); } } }, ...channels.map((c) => el("option", { value: c.name, selected: c === chosen, text: c.name })));
+      const select = el("select", { "data-choice": "Channel", on: { change: () => { chosen = channels.find((c) => c.name === select.value); if (plot) plot.update(spec()); } } }, ...channels.map((c) => el("option", { value: c.name, selected: c === chosen, text: c.name })));
       const box = el("div", { class: "lw-designs-plot" });
       container.append(el("label", { class: "lw-choice" }, el("span", { text: "Channel" }), select), box);
       draw = () => { plot = plot || LW.plot(box, spec()); }; // when it is seen: a hidden plot has no width
@@ -151,7 +152,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   // LW.draw.ghost(sheet): grey lines of another design under (in space: over) the mechanism
-  const D = LW.draw || (LW.draw = {});
+  const D = LW.draw;
   D.ghost = (sheet) => {
     const node = D.make("path", { class: "lw-ghost", fill: "none", stroke: sheet.look.faint, "stroke-width": D.short(Math.max(2.5, 0.45 * sheet.width)), "stroke-linejoin": "round", "stroke-linecap": "round", opacity: 0.55, "pointer-events": "none", visibility: "hidden" }, sheet.layers.ghost);
     return (lines) => D.set(node, lines ? { d: lines.map((line) => D.path(line.map(sheet.camera.pixel))).join(""), visibility: "visible" } : { visibility: "hidden" });

@@ -1,6 +1,5 @@
 // LW.machinery(container, DATA, engine): how the mechanism is computed. Cuts, subsystems, loops and their order, the block pattern
 // of the generalised inertia constraint matrix, and for the present position the multipliers and the singular values of the loops.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const COLOURS = ["#3f72a8", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4", "#7d9a3b", "#9c7350", "#62708f", "#a8578f"];
@@ -240,5 +239,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   LW.singularText = singularText;
-  if (typeof module === "object" && module.exports) module.exports = { singularText, decadePart };
 })();

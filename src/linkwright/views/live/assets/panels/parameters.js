@@ -1,7 +1,6 @@
 // LW.parameters(container, DATA, {change(values)}): a slider and a number field for every parameter, in the file's units. Every
 // movement hands the values of all parameters (SI) to `change`. Changed ones are marked, can be reset one by one or all at once,
 // and copied as YAML for the model's file.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const FIRST = 6; // parameters shown before "all" is asked for

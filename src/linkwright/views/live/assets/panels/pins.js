@@ -1,7 +1,6 @@
 // LW.pinTable(container, DATA, {pick(pin, body), seek(sample)}): the loads of all pins over the cycle. One row for a pin of two
 // bodies (their loads are equal and opposite), one row for each body of a pin that joins more. `update` takes the cycle of the
 // engine and the one of the file's values, `now` the sample whose loads the bars show.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const SHARE = "not unique: least-norm share";
@@ -141,16 +140,16 @@ var LW = globalThis.LW || (globalThis.LW = {});
       update(cycle, original) {
         const loads = rows.map((row) => loadOf(cycle, row));
         const before = original && original !== cycle ? rows.map((row) => loadOf(original, row)) : [];
-        largest = Math.max(0, ...loads.filter((l) => l && l.force.max >= 0).map((l) => l.force.max));
+        largest = Math.max(0, ...loads.map((l) => (l && l.force.max >= 0 ? l.force.max : 0)));
         const unit = LW.prefixed(LW.unitOf("force"), largest);
         rows.forEach((row, i) => {
           row.x = (cycle && cycle.x) || [];
           showRow(data, row, loads[i], before[i], unit, largest);
-          const moment = loads[i] && loads[i].moment && loads[i].moment.max;
-          const least = size * Math.max(loads[i] ? MATTERS * loads[i].force.max : 0, DUST * largest);
+          const load = loads[i], force = load ? load.force.max : 0, moment = load && load.moment ? load.moment.max : 0;
+          const least = size * Math.max(MATTERS * force, DUST * largest);
           LW.setText(row.moment, moment > least ? `and ${LW.format(moment, "torque")}` : "");
-          row.reach.style.width = loads[i] && largest > 0 ? `${(100 * loads[i].force.max) / largest}%` : "0";
-          row.node.classList.toggle("largest", Boolean(loads[i]) && largest > 0 && loads[i].force.max === largest && !loads[i].doubtful);
+          row.reach.style.width = load && largest > 0 ? `${(100 * force) / largest}%` : "0";
+          row.node.classList.toggle("largest", Boolean(load) && largest > 0 && force === largest && !(load && load.doubtful));
         });
         LW.setText(dom.note, noteText(data, rows, cycle, loads));
         table.now(last);

@@ -1,12 +1,11 @@
 // LW.record(container, run, {seek(sample)}): a recorded run. Up to four plots with a common cursor, channels chosen from a list that
 // can be searched, events and singular passages marked, the certificate of the run below. cursor(sample) follows the player.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const PLOTS = 4;
   const LISTED = 60; // channels of the list at a time
   // names of the components of a vector: those of the plane first
-  const axisNames = () => Array.from((globalThis.DATA && globalThis.DATA.axes) || "xyz");
+  const axisNames = () => Array.from(typeof DATA === "undefined" ? "xyz" : DATA.axes || "xyz");
 
   // the columns of a channel: one array, or one for each component of a vector
   const columnsOf = (channel) => {
@@ -144,5 +143,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   LW.matchingChannels = matching;
-  if (typeof module === "object" && module.exports) module.exports = { matching };
 })();

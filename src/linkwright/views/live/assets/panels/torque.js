@@ -1,6 +1,5 @@
 // The efforts of the drives over the cycle: one plot for torques, one for forces of cylinders; the curves of the file's values stay
 // faint beside changed ones. Where there is nothing to plot a sentence says why.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const KINDS = { angle: "torque", length: "force" };

@@ -1,6 +1,5 @@
 // The way back to the turn, from where a hand or a free swing has left the mechanism: the drives walk to the nearest position of the
 // cycle; where that way is blocked, or ends on another branch, the picture of the bodies is carried over.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const SECONDS = 0.45, TURN = 2 * Math.PI;
@@ -80,7 +79,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const { count, range, gap } = drives(DATA), names = DATA.cycle.drives, i = Math.round(s);
     const start = Array.from(e.state.drive).slice(0, count), way = start.map((value, k) => gap(value, i, k));
     const far = way.some((d, k) => Math.abs(d) > Math.max(CLOSE, 1.5 / drives(DATA).n) * range[k]);
-    let passed = 0, from = null, to = null;
+    let passed = 0;
+    /** @type {Poses | null} */
+    let from = null;
+    /** @type {Poses | null} */
+    let to = null;
 
     const carry = () => {
       from = copy(e.poses());

@@ -1,19 +1,19 @@
 // The hand: a pin or point is pulled towards the pointer, by the engine's damped steps each frame, until it stands still.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
 
   // on: {taken(), stopped(text), moved()}
   LW.hand = (e, on) => {
+    /** @type {{body: string, at: number[], target: number[] | null, still: boolean, distance: number} | null} */
     let grip = null;
-    const hand = { label: "", busy: () => Boolean(grip && grip.target && !grip.still) };
+    const hand = /** @type {any} */ ({ label: "", busy: () => Boolean(grip && grip.target && !grip.still) });
     hand.take = (body, at) => { grip = { body, at, target: null, still: false, distance: Infinity }; hand.label = ""; on.taken(); };
     hand.pull = (target) => { if (grip) { grip.target = target; grip.still = false; grip.distance = Infinity; on.moved(); } };
     hand.release = () => { grip = null; hand.label = ""; on.moved(); };
     hand.held = () => Boolean(grip);
     // one frame
     hand.advance = () => {
-      if (!hand.busy()) return;
+      if (!grip || !grip.target || grip.still) return;
       const result = e.drag(grip.body, grip.at, grip.target), stopped = result.stopped || "";
       const change = Math.abs(grip.distance - result.distance);
       grip.still = !result.moved || change < 1e-6 * result.distance;

@@ -1,7 +1,7 @@
 // Keys of the page and the overlay that lists them. Keys typed into a field, or that a focused control uses itself, are left alone.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
+  /** @type {[string[], string][]} */
   const KEYS = [
     [["Space"], "play, pause"],
     [["←", "→"], "one sample back, forward; with Shift ten"],

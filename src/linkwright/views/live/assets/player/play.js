@@ -1,6 +1,5 @@
 // What moves the mechanism as time passes: the turn of the drives, a free swing, a recorded run or the hand. The player owns the
 // mode, the position and the pace; it asks the engine for states and never touches the document.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const SLOWEST = 0.1, FASTEST = 4;
@@ -8,6 +7,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const PAUSE = 0.8; // seconds at the end of a motion that does not close, before it starts again
 
   // Times of samples, looked up both ways with real sample numbers.
+  /** @type {(times: Float64Array, loop: boolean) => Track} */
   const track = (times, loop) => {
     const n = times.length, first = times[0], duration = times[n - 1] - first;
     const time = (s) => {
@@ -45,16 +45,22 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   // e: engine; DATA: the page's data; on: {say(text, kind), changed()}
   LW.player = (e, DATA, on) => {
+    /** @type {{turn: Track | null, run: Track | null}} */
     const tracks = { turn: null, run: null };
     if (DATA.cycle && e.cycle) tracks.turn = track(e.cycle.t, DATA.cycle.closed);
     if (DATA.run) tracks.run = track(LW.decode(DATA.run.t).data, false);
-    const player = { mode: tracks.turn ? "turn" : "drag", playing: false, s: 0, speed: 1, swing: null, tracks, blend: null };
+    const player = /** @type {Player} */ ({ mode: tracks.turn ? "turn" : "drag", playing: false, s: 0, speed: 1, swing: null, tracks, blend: null });
     const positions = { turn: 0, run: 0 };
-    let waited = 0, glide = null, swingPace = 1, reached = true;
+    let waited = 0, swingPace = 1, reached = true;
+    /** @type {((seconds: number) => Poses | null) | null} */
+    let glide = null;
 
     player.track = () => tracks[player.mode === "run" ? "run" : "turn"];
     player.can = (mode) => (mode === "turn" || mode === "run" ? Boolean(tracks[mode]) : mode === "swing" ? Boolean(DATA.swing && e.swing) : mode === "drag");
-    player.pace = () => player.speed * (player.mode === "swing" ? swingPace : player.track() ? comfortable(player.track().duration) : 1);
+    player.pace = () => {
+      const along = player.track();
+      return player.speed * (player.mode === "swing" ? swingPace : along ? comfortable(along.duration) : 1);
+    };
     player.paceText = () => paceText(player.pace());
     player.moving = () => player.playing || Boolean(glide);
 
@@ -91,7 +97,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       else if (mode === "run") place(positions.run);
       else if (mode === "swing") {
         const inMotion = turning && running;
-        swingPace = inMotion ? Math.min(1, comfortable(tracks[from].duration)) : 1;
+        swingPace = inMotion ? Math.min(1, comfortable((tracks[from] || { duration: 0 }).duration)) : 1;
         player.playing = e.swing.start(inMotion ? e.state.v : new Float64Array(e.state.v.length)) !== false;
         player.swing = { energy: NaN, drift: 0 };
         if (!player.playing) on.say(e.swing.why, "warn");
@@ -103,9 +109,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     player.play = () => {
       if (player.mode === "drag" && tracks.turn) player.enter("turn");
       if (player.mode === "drag") return;
-      const along = player.track(), part = player.mode === "swing" ? null : limited(along);
-      if (part && part.s >= part.to) placeWithin(along, part.from);
-      else if (player.mode !== "swing" && !along.loop && player.s >= along.last) place(0);
+      const along = player.track(), part = player.mode === "swing" || !along ? null : limited(along);
+      if (along && part && part.s >= part.to) placeWithin(along, part.from);
+      else if (player.mode !== "swing" && along && !along.loop && player.s >= along.last) place(0);
       player.playing = true;
       on.changed();
     };
@@ -154,7 +160,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const placeWithin = (along, s) => place(s > along.last ? s - along.last : s);
 
     const advanceTrack = (seconds) => {
-      const along = player.track(), end = along.first + along.duration, part = limited(along);
+      const along = player.track();
+      if (!along) return;
+      const end = along.first + along.duration, part = limited(along);
       if (part) { advanceStretch(along, part, seconds); return; }
       let t = along.time(player.s) + seconds * player.pace();
       if (t >= end && along.loop) t = along.first + ((t - along.first) % along.duration);
@@ -183,7 +191,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
       else if (player.mode !== "drag") advanceTrack(dt);
     };
 
-    player.seconds = () => (player.mode === "swing" ? e.swing.t : player.track() ? player.track().time(player.s) : 0);
+    player.seconds = () => {
+      const along = player.track();
+      return player.mode === "swing" ? e.swing.t : along ? along.time(player.s) : 0;
+    };
     return player;
   };
   LW.player.track = track;

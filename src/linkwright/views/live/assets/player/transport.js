@@ -1,5 +1,4 @@
 // The bar under the drawing: play, position, what moves it, pace. Shows the player's state each frame and hands clicks to it.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const TURN = 2 * Math.PI;
@@ -30,7 +29,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // Mechanism seconds per second on the clock of something that should keep a pace: measured over a while, null until then and where
   // frames were missing, because the page was hidden.
   const paceMeter = () => {
-    let since = null, before = 0, found = null;
+    /** @type {{t: number, clock: number} | null} */
+    let since = null;
+    /** @type {number | null} */
+    let found = null;
+    let before = 0;
     return (t, clock) => {
       if (!since || t < since.t || clock - before > GAP) { since = { t, clock }; found = null; }
       before = clock;
@@ -49,7 +52,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const main = LW.el("b"), small = LW.el("small"), seconds = secondsText(LW.unitOf("time"));
     const timeless = DATA.cycle && (DATA.cycle.still || DATA.cycle.over.name === "t"), rigid = DATA.topology && DATA.topology.mobility === 0;
     const placeText = overText(DATA, e);
-    let meter = paceMeter(), measured = null;
+    let meter = paceMeter(), measured = /** @type {number | null} */ (null);
     const modes = Array.from(element("modes").querySelectorAll("button"));
     readout.append(main, small);
 

@@ -3,7 +3,6 @@
 //   spec: {title, x: {values, label, symbol, size, say(x)}, y: {label, symbol, size, least}, curves: [{name, values, colour, faint, dashed, stats}],
 //          key (words for what is grey), marks: [{x, text, title}], cursor, height, stats, onSeek(x)}
 // Values are in the units of x.values; shown are value / size.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const COLOURS = ["#3f72a8", "#e06a32", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4", "#7d9a3b", "#9c7350", "#a8578f"];
@@ -315,7 +314,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const dom = build(container);
     let given = Object.assign({ curves: [], y: {}, x: { values: [] } }, first);
     let spec = given; // as shown: its y axis may have a prefix
-    let box = null;
+    let box = layout({ curves: [], y: {}, x: { values: [] } }, 640);
     let at = NaN;
     let aside = false;
     let width = 0; // kept: asking the page for it after every change would cost a layout
@@ -353,5 +352,5 @@ var LW = globalThis.LW || (globalThis.LW = {});
     }).observe(dom.root);
     return plot;
   };
-  LW.plot.placeTicks = placeTicks;
+  LW.placeTicks = placeTicks;
 })();

@@ -1,6 +1,5 @@
 // Axes of plots: the range of curves, readable ticks (steps of 1, 2, 5; angles in quarters of a turn), and the path of a curve.
 // Also the largest value and the root mean square of a curve. No DOM; runs in node.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const DEGREES = [1, 2, 5, 10, 15, 30, 45, 90, 180, 360];
@@ -70,6 +69,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   // [low, high] of finite values of arrays
+  /** @type {Scale["extent"]} */
   const extent = (arrays) => {
     let low = Infinity;
     let high = -Infinity;
@@ -83,6 +83,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   // the range an axis of these values shows: zero belongs to it unless it is far away; never narrower than `least`
+  /** @type {Scale["range"]} */
   const range = (arrays, least = 0) => {
     const found = extent(arrays);
     if (!found) return [-1, 1];
@@ -195,5 +196,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   LW.scale = { niceStep, partOfPi, ticks, extent, range, stats, sampleAt, between, thinned, path, spread };
-  if (typeof module === "object" && module.exports) module.exports = LW.scale;
 })();

@@ -1,5 +1,4 @@
 // What a plot can do besides drawing: seeking by pointer, touch and keyboard, and its picture as a file that stands alone.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "paint-order", "opacity"];
@@ -68,7 +67,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // an SVG file as text: lines = [title, unit, remarks] above the picture
   LW.standaloneSvg = (svg, lines) => {
     const copy = styled(svg);
-    const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+    const [, , width, height] = (svg.getAttribute("viewBox") || "0 0 0 0").split(" ").map(Number);
     const page = getComputedStyle(document.documentElement);
     const colour = (name, otherwise) => page.getPropertyValue(name).trim() || otherwise;
     const head = 26;
@@ -86,5 +85,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   LW.plotStep = stepped;
-  if (typeof module === "object" && module.exports) module.exports = { stepped };
 })();

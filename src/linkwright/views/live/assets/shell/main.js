@@ -1,13 +1,12 @@
 // The page's main program: makes the engine, the drawing and the panels, lets them know of each other, and runs the frames.
 // Reads the globals `mechanism` (kernels) and `DATA`; tests find everything under LW.app.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
-  const element = (id) => document.getElementById(id);
+  const element = LW.byId;
   const rigid = Boolean(DATA.topology && DATA.topology.mobility === 0); // a structure
   const LOOKS = 60; // samples of a run that are looked at for its window
   const MANY_TRACES = 3; // marked points beyond these have no trace until they are clicked
-  const app = { mechanism: globalThis.mechanism || mechanism, DATA, picked: null, axes: "", traces: new Map(), values: {}, state: { frames: 0, tab: "", s: 0 } };
+  const app = /** @type {App} */ ({ mechanism, DATA, picked: null, axes: "", traces: new Map(), values: {}, state: { frames: 0, tab: "", s: 0 } });
 
   // ------------------------------------------------------------ messages
   app.say = LW.messages(element("message"));
@@ -100,7 +99,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     app.redraw();
   });
   const runPoses = () => {
-    const { last } = app.player.track(), step = Math.max(1, Math.floor(last / LOOKS)), poses = [];
+    const { last } = /** @type {Track} */ (app.player.track()), step = Math.max(1, Math.floor(last / LOOKS)), poses = [];
     for (let i = 0; i <= last; i += step) { app.engine.play(i); poses.push(app.engine.poses()); }
     app.player.again();
     return poses;
@@ -129,13 +128,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
   // the name of a point as DATA.points has it; focus goes to the card when the table it came from is covered by it
   const named = (what) => (what.kind === "point" && what.body && !app.pointOf(what.name) ? Object.assign({}, what, { name: `${what.body}.${what.name}` }) : what);
+  /** @type {HTMLElement | null} */
   let opener = null;
   app.pick = guarded((given) => {
     const what = given === app.picked ? given : named(given);
     const again = app.picked && what.kind === "point" && what.name === app.picked.name && app.picked.kind === "point" && what !== app.picked;
     if (!app.cards.known(what)) return;
     if (what.kind === "point" && what !== app.picked) app.toggleTrace(what.name, again ? !app.traces.has(what.name) : true);
-    if (!app.picked) opener = document.activeElement;
+    if (!app.picked) opener = /** @type {HTMLElement | null} */ (document.activeElement);
     app.picked = what;
     element("detail").classList.add("has-card");
     app.cards.show(what);
@@ -176,7 +176,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     toldOfRun = !atFile();
   };
   // the checks of what is shown: those of a recorded run, or of the present design
-  const check = () => app.checks.update(app.player.mode === "run" && DATA.run.certificate.length ? DATA.run.certificate : app.engine.checks());
+  const check = () => app.checks.update(app.player.mode === "run" && DATA.run && DATA.run.certificate.length ? DATA.run.certificate : app.engine.checks());
   app.set = guarded((values) => {
     const result = app.engine.set(values);
     app.values = Object.assign({}, app.engine.values || values);

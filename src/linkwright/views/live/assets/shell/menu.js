@@ -1,5 +1,4 @@
 // The menu of things to take away: picture, drawing, numbers, model, link, print.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const text = (content, type) => new Blob([content], { type });
@@ -52,7 +51,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       opener.setAttribute("aria-expanded", String(!list.hidden));
       if (!list.hidden) list.querySelector("button").focus({ preventScroll: true });
     });
-    document.addEventListener("pointerdown", (event) => { if (!list.hidden && !event.target.closest(".popup")) close(); });
+    document.addEventListener("pointerdown", (event) => { if (!list.hidden && !(event.target instanceof Element && event.target.closest(".popup"))) close(); });
     return { close, open: () => !list.hidden };
   };
 })();

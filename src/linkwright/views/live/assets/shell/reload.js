@@ -1,6 +1,5 @@
 // LW.watch(path, ended): asks the address once a second while the page is seen; another version reloads the page where it is.
 // After half a minute without an answer it gives up quietly and calls ended. The page of a mechanism and that of an error use it.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const EVERY = 1000; // milliseconds

@@ -1,6 +1,5 @@
 // The state of the page as the fragment of its address (read and written without a document, so that it runs in node), and handing
 // out pictures and numbers: by clipboard where the browser allows it, else as a file.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const MODES = ["turn", "drag", "swing", "run"], TABS = ["compare", "pins", "parameters", "machinery", "channels"], KINDS = ["pin", "body", "point"];
@@ -28,7 +27,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return {
       s: finite(get("s")),
       play: { 0: false, 1: true }[get("play")],
-      speed: speed > 0 ? speed : undefined,
+      speed: speed !== undefined && speed > 0 ? speed : undefined,
       mode: oneOf(get("mode"), MODES),
       tab: get("machinery") === "1" ? "machinery" : oneOf(get("tab"), TABS),
       theme: oneOf(get("theme"), ["light", "dark"]),
@@ -107,5 +106,4 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   LW.share = { read, write, address, download, hand };
-  if (typeof module === "object" && module.exports) module.exports = LW.share;
 })();

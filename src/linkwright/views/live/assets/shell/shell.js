@@ -1,5 +1,4 @@
 // The frame around the mechanism: messages, light and dark, tabs, printing.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const SHORT = 4000, LONG = 9000; // milliseconds a message stays: longer if it warns or takes time to read
@@ -49,7 +48,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const buttons = () => Array.from(list.querySelectorAll("[role=tab]")).filter((b) => !b.hidden);
     const choose = (name) => {
       for (const b of list.querySelectorAll("[role=tab]")) {
-        const on = b.dataset.tab === name, panel = document.getElementById(b.getAttribute("aria-controls"));
+        const on = b.dataset.tab === name, panel = LW.byId(b.getAttribute("aria-controls"));
         b.setAttribute("aria-selected", String(on));
         b.tabIndex = on ? 0 : -1;
         panel.hidden = !on;
@@ -71,10 +70,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   // Prints in light colours, the mechanism as a drawing that fits the paper, whatever the window's size.
   LW.printing = (app, figure) => {
-    let before = null;
+    let before = "";
     window.addEventListener("beforeprint", () => {
       const root = document.documentElement;
-      before = root.dataset.theme;
+      before = root.dataset.theme || "";
       root.dataset.theme = "light";
       app.view.theme();
       app.view.draw(app.frame());

@@ -1,7 +1,6 @@
 // A picture with two axes: a canvas for its content, an SVG above it for ticks, names, the colour bar and the chosen place.
 //   LW.picture(container, {label, height}) -> {draw({x, y, colour, paint}), place(x, y), element}
 //   x, y: {low, high, column}; colour: a column or null; paint(context, toX, toY, box) draws in CSS pixels
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const CHARACTER = 6.3; // pixels of a digit of a tick
@@ -15,7 +14,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const svg = LW.svgEl("svg", { "aria-hidden": "true" });
     const element = LW.el("div", { class: "st-picture", style: `height:${height}px` }, canvas, svg);
     container.append(element);
+    /** @type {any} */
     let spec = null;
+    /** @type {any} */
     let box = null;
 
     const lay = () => {

@@ -1,16 +1,15 @@
 // Columns of the study: numbers with the digits that their spread needs, their extremes, and the colours of a map.
 //   column: {name, symbol, values}; values are in the unit shown, NaN where a design has none
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const study = {};
   const numbered = (c) => Object.assign({}, c, { values: c.values.map((v) => (v === null ? NaN : v)) });
 
-  study.axes = DATA.axes.map(numbered);
-  study.variables = DATA.variables.map(numbered);
-  study.measures = DATA.measures.map(numbered);
-  study.count = DATA.rows.length;
-  study.reasonOf = (i) => (DATA.rows[i] < 0 ? "not computed" : i in DATA.failed ? DATA.reasons[DATA.failed[i]] : "");
+  study.axes = STUDY.axes.map(numbered);
+  study.variables = STUDY.variables.map(numbered);
+  study.measures = STUDY.measures.map(numbered);
+  study.count = STUDY.rows.length;
+  study.reasonOf = (i) => (STUDY.rows[i] < 0 ? "not computed" : i in STUDY.failed ? STUDY.reasons[STUDY.failed[i]] : "");
 
   // digits that show a thousandth of the spread: 200.013 of 200 +- 0.1
   const digitsOf = (c) => {
@@ -44,7 +43,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   const parts = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-  const RAMP = DATA.ramp.map(parts);
+  const RAMP = STUDY.ramp.map(parts);
   // the colour of a share from 0 to 1
   study.colour = (share) => {
     const x = Math.min(1, Math.max(0, share)) * (RAMP.length - 1);

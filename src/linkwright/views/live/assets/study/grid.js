@@ -1,5 +1,4 @@
 // A study that is a grid: one slider an axis, the measures of the chosen cell, and their curves along the slider that was moved last.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const MOST_CURVES = 8;
@@ -22,7 +21,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     read();
 
     // sliders
-    const controls = document.getElementById("controls");
+    const controls = LW.byId("controls");
     const sliders = axes.map((axis, i) => {
       const output = LW.el("output");
       const last = axis.values.length - 1;
@@ -34,15 +33,15 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return { input, output, row, last };
     });
 
-    const showValues = LW.valueTable(document.getElementById("values"), measures, (cell) => grid.choose(placesOf(cell)));
-    const map = LW.gridMap(document.getElementById("map"), grid);
+    const showValues = LW.valueTable(LW.byId("values"), measures, (cell) => grid.choose(placesOf(cell)));
+    const map = LW.gridMap(LW.byId("map"), grid);
 
     // curves of the measures along the slider that moves
     const cellsAlong = (i) => axes[i].values.map((_, k) => index(grid.at.map((p, a) => (a === i ? k : p))));
     const spec = (measure) => {
       const axis = axes[grid.moving];
       const cells = cellsAlong(grid.moving);
-      const lost = cells.flatMap((cell, k) => (LW.study.reasonOf(cell) ? [{ x: axis.values[k], text: DATA.rows[cell] < 0 ? "not computed" : "failed", title: LW.study.reasonOf(cell) }] : []));
+      const lost = cells.flatMap((cell, k) => (LW.study.reasonOf(cell) ? [{ x: axis.values[k], text: STUDY.rows[cell] < 0 ? "not computed" : "failed", title: LW.study.reasonOf(cell) }] : []));
       return {
         title: measure.name,
         x: { values: axis.values, label: axis.name, symbol: axis.symbol, size: 1 },
@@ -56,8 +55,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
         },
       };
     };
-    const along = document.getElementById("along");
-    const holder = document.getElementById("curves");
+    const along = LW.byId("along");
+    const holder = LW.byId("curves");
     const shown = measures.slice(0, MOST_CURVES);
     const plots = long.length ? shown.map((m) => LW.plot(holder, spec(m))) : [];
 

@@ -7,27 +7,27 @@
   root.dataset.theme = dark.matches ? "dark" : "light";
 
   const PLANS = { grid: "Grid", "one at a time": "One variable at a time", sobol: "Sobol sequence", latin: "Latin hypercube", random: "Random draws", saltelli: "Saltelli sequence", rows: "Given designs" };
-  const isGrid = DATA.axes.length > 0;
-  const computed = DATA.rows.filter((row) => row >= 0).length;
-  const failed = Object.keys(DATA.failed).length;
+  const isGrid = STUDY.axes.length > 0;
+  const computed = STUDY.rows.filter((row) => row >= 0).length;
+  const failed = Object.keys(STUDY.failed).length;
   const several = study.axes.filter((a) => a.values.length > 1);
   const shape = several.length > 1 ? ` of ${several.map((a) => a.values.length).join(" \u00d7 ")}` : "";
-  const counts = [`${PLANS[DATA.plan] || "Study"}${isGrid ? shape : ""}`, study.designs(study.count), failed ? `${failed.toLocaleString("en")} failed` : "none failed"];
-  LW.setText(document.getElementById("what"), counts.join(" \u00b7 "));
+  const counts = [`${PLANS[STUDY.plan] || "Study"}${isGrid ? shape : ""}`, study.designs(study.count), failed ? `${failed.toLocaleString("en")} failed` : "none failed"];
+  LW.setText(LW.byId("what"), counts.join(" \u00b7 "));
 
   const app = isGrid ? LW.gridStudy() : LW.pointStudy();
 
   // what the page does not hold
   const notes = [];
   const fewer = study.axes.filter((a) => a.values.length < a.of).map((a) => `${a.values.length} of ${a.of.toLocaleString("en")} values of ${a.name}`);
-  if (fewer.length) notes.push(`The page holds ${computed.toLocaleString("en")} of ${study.designs(DATA.done)}: ${fewer.join(", ")}.`);
-  else if (!isGrid && study.count < DATA.done) notes.push(`The page holds a sample of ${study.count.toLocaleString("en")} of ${study.designs(DATA.done)}.`);
-  if (DATA.done < DATA.total) notes.push(`${DATA.done.toLocaleString("en")} of ${study.designs(DATA.total)} are computed.`);
+  if (fewer.length) notes.push(`The page holds ${computed.toLocaleString("en")} of ${study.designs(STUDY.done)}: ${fewer.join(", ")}.`);
+  else if (!isGrid && study.count < STUDY.done) notes.push(`The page holds a sample of ${study.count.toLocaleString("en")} of ${study.designs(STUDY.done)}.`);
+  if (STUDY.done < STUDY.total) notes.push(`${STUDY.done.toLocaleString("en")} of ${study.designs(STUDY.total)} are computed.`);
   if (failed) {
     // reasons that differ only in their numbers are one
     const tally = new Map();
-    for (const k of Object.values(DATA.failed)) {
-      const text = DATA.reasons[k].replace(/-?\d+(\.\d+)?(e[-+]?\d+)?/g, "\u2026");
+    for (const k of Object.values(STUDY.failed)) {
+      const text = STUDY.reasons[k].replace(/-?\d+(\.\d+)?(e[-+]?\d+)?/g, "\u2026");
       tally.set(text, (tally.get(text) || 0) + 1);
     }
     const sorted = [...tally].sort((a, b) => b[1] - a[1]);
@@ -35,7 +35,7 @@
     notes.push(`Failed designs on this page: ${listed.join("; ")}${sorted.length > 3 ? `; and ${sorted.length - 3} other reasons` : ""}.`);
   }
   if (app.more > 0) notes.push(`Curves of the first measures are drawn; ${app.more} more are in the table.`);
-  LW.setText(document.getElementById("notes"), notes.join(" "));
+  LW.setText(LW.byId("notes"), notes.join(" "));
 
   dark.addEventListener("change", () => {
     root.dataset.theme = dark.matches ? "dark" : "light";

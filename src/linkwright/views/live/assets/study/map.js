@@ -1,5 +1,4 @@
 // The map of a grid: a measure over two axes as coloured cells, the chosen cell outlined; a click or a drag chooses another one.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   // borders half way between values; the outer ones as far out as the inner ones are

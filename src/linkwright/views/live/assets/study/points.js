@@ -1,5 +1,4 @@
 // A study that is no grid: designs as points over two columns, coloured by a third; the table shows the design under the pointer.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const NEAR = 24; // pixels: farther points are not meant
@@ -17,11 +16,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const varying = variables.flatMap((v, i) => ((([low, high]) => high > low)(LW.scale.extent([v.values]) || [0, 0]) ? [i] : []));
     const first = varying.length ? varying[0] : 0;
     const state = { x: first, y: varying.length > 1 ? varying[1] : variables.length, colour: varying.length > 1 ? variables.length : NONE };
-    const points = { at: null, pinned: false, state, columns };
+    const points = /** @type {any} */ ({ at: null, pinned: false, state, columns });
 
-    const showValues = LW.valueTable(document.getElementById("values"), columns, (i) => points.choose(i, true));
+    const showValues = LW.valueTable(LW.byId("values"), columns, (i) => points.choose(i, true));
     const bar = LW.el("div", { class: "st-choose" });
-    const holder = document.getElementById("map");
+    const holder = LW.byId("map");
     holder.append(bar);
     const picture = LW.picture(holder, { label: "Designs over two columns", height: 460 });
     const hint = LW.el("p", { class: "lw-note" });
@@ -85,6 +84,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     const nearest = (event) => {
       const [px, py] = picture.at(event);
+      /** @type {number | null} */
       let best = null;
       let least = NEAR * NEAR;
       where.forEach(([x, y], i) => {
@@ -121,7 +121,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     points.picture = picture;
     points.places = () => where;
     points.render();
-    points.choose(DATA.rows.findIndex((_, i) => !LW.study.reasonOf(i)) >= 0 ? DATA.rows.findIndex((_, i) => !LW.study.reasonOf(i)) : 0, false);
+    points.choose(STUDY.rows.findIndex((_, i) => !LW.study.reasonOf(i)) >= 0 ? STUDY.rows.findIndex((_, i) => !LW.study.reasonOf(i)) : 0, false);
     return points;
   };
 })();

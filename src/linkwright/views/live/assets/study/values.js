@@ -1,5 +1,4 @@
 // The table of measures: the value of the chosen design, and the extremes of all designs on the page, which can be clicked.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   LW.valueTable = (container, columns, go) => {
@@ -20,14 +19,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const caption = LW.el("caption");
     container.append(LW.el("table", { class: "numbers" }, caption, LW.el("thead", {}, head), LW.el("tbody", {}, ...rows.map((r) => r.row))));
     return (i) => {
-      LW.setText(caption, i === null ? "No design chosen" : DATA.rows[i] < 0 ? "Design not computed" : `Design of row ${DATA.rows[i].toLocaleString("en")}`);
+      LW.setText(caption, i === null ? "No design chosen" : STUDY.rows[i] < 0 ? "Design not computed" : `Design of row ${STUDY.rows[i].toLocaleString("en")}`);
       for (const { c, here } of rows) LW.setText(here, i === null ? "\u2013" : LW.study.number(c, c.values[i]));
     };
   };
 
   // why the chosen design has no values
   LW.sayReason = (i) => {
-    const box = document.getElementById("reason");
+    const box = LW.byId("reason");
     const why = i === null ? "" : LW.study.reasonOf(i);
     box.hidden = !why;
     LW.setText(box, why === "not computed" ? "This design is not computed yet." : why ? `This design failed: ${why.replace(/\.$/, "")}.` : "");

@@ -1,0 +1,124 @@
+// Types of the exported scripts, for tsc.
+
+/** Numbers in order: an array of any kind. */
+type Numbers = ArrayLike<number> & Iterable<number>;
+
+/** Where each array of a kernel begins, and how long it is. */
+type Blocks = Record<string, [number, number]>;
+
+/** A compiled kernel: reads x, writes y, returns a status word (0: well). */
+interface Kernel {
+  (x: Float64Array, y: Float64Array): number;
+  inputs: Blocks;
+  outputs: Blocks;
+}
+
+/** A kernel with arrays of its own. */
+interface BoundKernel {
+  x: Float64Array;
+  y: Float64Array;
+  to: Blocks;
+  from: Blocks;
+  put(key: string, a: ArrayLike<number>, first?: number): void;
+  zero(key: string): void;
+  run(near?: ArrayLike<number>, first?: number): number;
+  get(key: string): Float64Array;
+}
+
+/** The results of a kernel by name, and whether they can be trusted. */
+interface Answer {
+  ok: boolean;
+  [output: string]: any;
+}
+
+/** A kernel as a function of whole arrays. */
+interface KernelCall {
+  kernel: BoundKernel;
+  get(key: string): Float64Array;
+  fill(...arrays: (Numbers | number | undefined)[]): void;
+  run(...arrays: (Numbers | number | undefined)[]): number;
+  all(status: number): Answer;
+}
+
+interface Solver {
+  kinematics: BoundKernel | null;
+  scale: number[];
+  status: number;
+  normalise(q: Float64Array): Float64Array;
+  newton(q: ArrayLike<number>, near: ArrayLike<number>, drive: ArrayLike<number>, first: number, out: Float64Array): number;
+  close(q: Float64Array, near: ArrayLike<number>, drive: ArrayLike<number>, first: number, damped: boolean): number;
+  count(q: ArrayLike<number>, near: Float64Array): void;
+  driveAt(q: ArrayLike<number>, near: ArrayLike<number>, out: Float64Array): Float64Array;
+}
+
+interface Assembled {
+  ok: boolean;
+  q: Float64Array;
+  residual: number;
+  steps: number;
+}
+
+/** Moment and force of all joints, drive torques and forces, multipliers. */
+interface Loads {
+  ok: boolean;
+  u: Float64Array;
+  lam: Float64Array;
+  wrench: Float64Array;
+}
+
+interface MechanismNames {
+  q: string[];
+  v: string[];
+  lam: string[];
+  free: string[];
+  drives: string[];
+  joints: string[];
+  points: string[];
+  bodies: string[];
+}
+
+/** Names and numbers that are exported with the kernels. */
+interface MechanismData {
+  names: MechanismNames;
+  start: { q: number[]; drive: number[]; near: number[] };
+  plane: string | null;
+  eyes: Record<string, Record<string, number[]>>;
+  free: number[];
+  scale: number[];
+  quaternions: number[];
+}
+
+/** State on the loops. */
+interface Projected {
+  ok: boolean;
+  q: Float64Array;
+  v: Float64Array;
+  residual: number;
+}
+
+/** What an exported script defines. Functions are there where the kernels they need are. */
+interface Mechanism {
+  names: MechanismNames;
+  start: { q: Float64Array; drive: Float64Array; near: Float64Array };
+  plane: string | null;
+  eyes: Record<string, Record<string, number[]>>;
+  kernels: Record<string, Kernel>;
+  t: number;
+  free: Float64Array;
+  near: Float64Array;
+  solver: Solver;
+  set(values: Record<string, number>): void;
+  bind(name: string): BoundKernel | null;
+  drives(q: Numbers, v?: Numbers): Answer;
+  assemble(q: Numbers, drive: Numbers | number): Assembled;
+  velocities(q: Numbers, speed: Numbers | number): { ok: boolean; v: Float64Array };
+  accelerations(q: Numbers, v: Numbers, acceleration?: Numbers | number): { ok: boolean; a: Float64Array };
+  loads(q: Numbers, v?: Numbers, a?: Numbers): Loads;
+  on(loads: Loads, pin: string, body: string): Float64Array;
+  forward(q: Numbers, v: Numbers, tau?: Numbers): { ok: boolean; a: Float64Array; lam: Float64Array };
+  project(q: Numbers, v: Numbers): Projected;
+  step(q: Numbers, v: Numbers, dt: number, tau?: Numbers): Projected;
+  energy(q: Numbers, v: Numbers): { ok: boolean; kinetic: number; potential: number; total: number };
+  points(q: Numbers, v?: Numbers): Answer;
+  poses(q: Numbers): Answer;
+}

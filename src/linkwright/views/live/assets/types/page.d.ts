@@ -1,0 +1,323 @@
+// Types of a page: its data, its parts, and the object LW that the scripts add to.
+
+interface Unit {
+  symbol: string;
+  size: number;
+}
+
+/** An array as it travels: base64 of little-endian float64. */
+interface Encoded {
+  f64: string;
+  shape: number[];
+}
+
+interface PageBody {
+  name: string;
+  ground: boolean;
+  mass: number | null;
+  com: number[] | null;
+  driven: boolean;
+  colour: string;
+  points: { name: string; at: number[] }[];
+}
+
+interface PagePin {
+  name: string;
+  type: string;
+  hinge: boolean;
+  at: { body: number; at: number[] };
+  grounded: boolean;
+  bodies: string[];
+  joints: string[];
+  unique: Record<string, boolean>;
+}
+
+interface PageParameter extends Unit {
+  name: string;
+  label: string;
+  what: string;
+  kind: string;
+  value: number;
+  low: number;
+  high: number;
+  positive: boolean;
+  was?: string;
+  yaml: { path: (string | number)[]; value: unknown }[];
+}
+
+interface PageCycle {
+  drive: string;
+  drives: string[];
+  kinds: Kind[];
+  t: Encoded;
+  q: Encoded;
+  near: Encoded;
+  value: Encoded;
+  speed: Encoded;
+  acceleration: Encoded;
+  still: boolean;
+  full_turn: boolean;
+  closed: boolean;
+  notes: string[];
+  over: { name: string; label: string; symbol: string; size: number; values: Encoded };
+  reference: { at: number[]; u: Encoded | null };
+}
+
+interface RunChannel extends Unit {
+  name: string;
+  dimension: string;
+  values: Encoded;
+}
+
+interface PageRun {
+  title: string;
+  t: Encoded;
+  q: Encoded;
+  v: Encoded;
+  near: Encoded;
+  off: { name: string; open: Encoded }[];
+  channels: RunChannel[];
+  main: string[];
+  events: { t: number; text: string }[];
+  passages: { t: number; text: string }[];
+  certificate: Check[];
+}
+
+/** DATA of a page; views/live/data.py writes it. */
+interface PageData {
+  name: string;
+  about: string;
+  planar: boolean;
+  axes: string;
+  gravity: number[];
+  units: Record<string, Unit>;
+  bodies: PageBody[];
+  pins: PagePin[];
+  points: { name: string; body: string; at: number[] }[];
+  tips: string[];
+  scene: any;
+  drives: string[];
+  kinds: Kind[];
+  cycle: PageCycle | null;
+  parameters: PageParameter[];
+  shape: { body: number; at: number[] }[];
+  acting: { name: string; kind: string; body: number }[];
+  scale: { kappa: number; columns: number[]; rows: number[] };
+  idle: number[];
+  topology: any;
+  model: any;
+  version: string;
+  run: PageRun | null;
+  loads: boolean;
+  swing: boolean;
+  conservative: boolean;
+  notes: string[];
+  stopped: string;
+  why: string;
+  reload: string | null;
+  designs?: any;
+}
+
+// -------------------------------------------------------------------- plots
+
+interface PlotAxis {
+  values: ArrayLike<number> & { map: any };
+  label: string;
+  symbol: string;
+  size: number;
+  /** The place as people say it: angles of a full turn within it. */
+  say?(x: number): number;
+}
+
+interface PlotCurve {
+  name?: string;
+  values: Float64Array;
+  colour?: string;
+  faint?: boolean;
+  dashed?: boolean;
+  stats?: { max: number; x: number; rms: number; doubtful: boolean };
+  bounded?(i: number): boolean;
+}
+
+interface PlotSpec {
+  title?: string;
+  x: PlotAxis;
+  y: { label: string; symbol: string; size: number; least?: number };
+  curves: PlotCurve[];
+  key?: string;
+  marks?: { x: number; text: string; title?: string }[];
+  cursor?: boolean;
+  height?: number;
+  stats?: boolean;
+  onSeek?(x: number): void;
+}
+
+interface Plot {
+  update(changes: Partial<PlotSpec>): void;
+  cursor(x: number, beside?: boolean): void;
+  svg(): string;
+  element: HTMLElement;
+}
+
+interface Ticks {
+  values: number[];
+  labels: string[];
+  step: number;
+  exponent: number;
+}
+
+interface Scale {
+  niceStep(span: number, count: number): number;
+  partOfPi(value: number): string;
+  ticks(low: number, high: number, count: number, symbol?: string, angular?: boolean): Ticks;
+  extent(arrays: ArrayLike<number>[]): [number, number] | null;
+  range(arrays: ArrayLike<number>[], least?: number): [number, number];
+  stats(x: ArrayLike<number>, values: ArrayLike<number>): { max: number; x: number; index: number; rms: number } | null;
+  sampleAt(x: ArrayLike<number>, place: number): number;
+  between(values: ArrayLike<number>, sample: number): number;
+  thinned(values: ArrayLike<number>, pixels: number): number[] | null;
+  path(x: ArrayLike<number>, values: ArrayLike<number>, toX: number[], toY: number[], pixels: number): string;
+  spread(wanted: number[], gap: number, low: number, high: number): number[];
+}
+
+// -------------------------------------------------------------------- LW
+
+type Attributes = Record<string, any>;
+type Child = Node | string | null | undefined;
+
+/** What the scripts of a page add to: each member is set by one of them. */
+interface Linkwright {
+  // base
+  el(tag: string, attributes?: Attributes | null, ...children: Child[]): any;
+  svgEl(tag: string, attributes?: Attributes | null, ...children: Child[]): any;
+  byId(id: string): any;
+  setText(element: Node, text: string): void;
+  units?: Record<string, Unit>;
+  number(value: number, digits?: number): string;
+  fixed(value: number, reference: number, digits?: number): string;
+  typed(value: number, digits?: number): string;
+  unit(symbol: string): string;
+  withUnit(text: string, symbol: string): string;
+  prefixed(given: Unit, reference: number): Unit;
+  unitOf(kind: string): Unit;
+  format(value: number, kind: string, digits?: number): string;
+  raised(text: string | number): string;
+  parsed(text: string, given: { kind?: string } & Unit): { value?: number; problem?: string };
+  sentence(text: string): string;
+  changedYaml(data: { parameters: PageParameter[] }, values: Record<string, number>): string;
+  changedParameters(data: { parameters: PageParameter[] }, values: Record<string, number>): PageParameter[];
+  changedModel(data: PageData, values: Record<string, number>): { text: string; file: string };
+  changeTexts(data: PageData, values: Record<string, number>): string[];
+  changeName(data: PageData, values: Record<string, number>): string;
+  // engine
+  decode(x: Encoded): { data: Float64Array; shape: number[] };
+  engine(mechanism: Mechanism, DATA: PageData): Engine;
+  engineCore(mechanism: Mechanism, DATA: PageData): Core;
+  engineCycle(core: Core, law: Law, DATA: PageData, original: Cycle | null, file?: Float64Array, follow?: boolean): Cycle;
+  engineSingular(core: Core, law: Law, c: Cycle, DATA: PageData): Cycle;
+  engineHand(e: Engine): void;
+  engineSwing(e: Engine): void;
+  engineTell(e: Engine): void;
+  engineChecks(e: Engine): void;
+  singularPlace(law: Law, DATA: PageData, x: { value: number }): string;
+  singularValues(rows: ArrayLike<number>[]): number[];
+  csvCell(text: string): string;
+  // plots
+  scale: Scale;
+  plot(container: HTMLElement, spec: PlotSpec): Plot;
+  placeTicks(axis: PlotAxis, low: number, high: number, wide: number): Ticks;
+  placeNumber(axis: PlotAxis, x: number, digits?: number): string;
+  plotSeeking(svg: SVGSVGElement, plot: { get(): any; seek(x: number): void }): void;
+  plotStep(key: string, values: ArrayLike<number>, at: number): number | null;
+  standaloneSvg(svg: SVGSVGElement, lines: string[]): string;
+  // drawing, panels, player, shell, study
+  draw: any;
+  [part: string]: any;
+}
+
+declare var LW: Linkwright;
+declare var DATA: PageData;
+declare var mechanism: Mechanism;
+/** three.js, in pages of spatial mechanisms. */
+declare var THREE: any;
+
+// -------------------------------------------------------------------- the page of a study
+
+interface StudyColumnData {
+  name: string;
+  symbol: string;
+  values: (number | null)[];
+  of?: number;
+}
+
+/** STUDY of the page of a study; views/study_page.py writes it. */
+interface StudyData {
+  name: string;
+  plan: string;
+  total: number;
+  done: number;
+  rows: number[];
+  axes: StudyColumnData[];
+  variables: StudyColumnData[];
+  measures: StudyColumnData[];
+  reasons: string[];
+  failed: Record<string, number>;
+  ramp: string[];
+}
+
+declare var STUDY: StudyData;
+
+// -------------------------------------------------------------------- player and application
+
+/** Times of samples, looked up both ways with real sample numbers. */
+interface Track {
+  n: number;
+  first: number;
+  duration: number;
+  loop: boolean;
+  last: number;
+  time(s: number): number;
+  sample(t: number): number;
+}
+
+type Mode = "turn" | "drag" | "swing" | "run";
+
+interface Player {
+  mode: Mode;
+  playing: boolean;
+  s: number;
+  speed: number;
+  swing: { energy: number; drift: number | null } | null;
+  tracks: { turn: Track | null; run: Track | null };
+  /** Poses to draw instead of the engine's. */
+  blend: Poses | null;
+  track(): Track | null;
+  can(mode: Mode): boolean;
+  pace(): number;
+  paceText(): string;
+  moving(): boolean;
+  seek(s: number): void;
+  advance(seconds: number): void;
+  [part: string]: any;
+}
+
+interface Picked {
+  kind: "pin" | "body" | "point";
+  name: string;
+  body?: string;
+}
+
+/** The page's main program; tests find it as LW.app. */
+interface App {
+  mechanism: Mechanism;
+  DATA: PageData;
+  engine: Engine;
+  player: Player;
+  view: View;
+  picked: Picked | null;
+  axes: string;
+  traces: Map<string, any>;
+  values: Record<string, number>;
+  state: { frames: number; tab: string; s: number };
+  [part: string]: any;
+}
