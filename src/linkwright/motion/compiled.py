@@ -234,10 +234,11 @@ class Compiled:
             out["near"] = self.packed_references(st)
         return out
 
-    def drive_positions(self, st: State) -> np.ndarray:
-        """Return the coordinates of the model's drives at a state."""
+    def drive_positions(self, st: State, names: Sequence[str] | None = None) -> np.ndarray:
+        """Return the coordinates of the model's drives, or of other joints and cylinders by name, at a state."""
         nodes, tree = self.tree.node_of_joint, self.tree
-        found = [st.q[tree.nodes[nodes[n]].q.start] if n in nodes else coordinate_now(self.loops, n, st.instant) for n in self.drive_names]
+        drives = self.drive_names if names is None else names
+        found = [st.q[tree.nodes[nodes[n]].q.start] if n in nodes else coordinate_now(self.loops, n, st.instant) for n in drives]
         return np.array(found)
 
     def derivatives(self, st: State, tau: Any = None, free: Any = None) -> Derivatives:

@@ -24,6 +24,7 @@ from linkwright.mechanics.constraints.drives import driven, is_rotary
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, motion
+from linkwright.model.coordinates import joint_part
 from linkwright.model.curves import Curve
 from linkwright.model.curves.formula import Formula, need_smooth
 from linkwright.model.curves.lines import Line
@@ -67,7 +68,8 @@ def coordinate_now(loops: Loops, drive: str, here: Instant) -> float:
     for cylinder in desc.cylinders:
         if cylinder.name == drive:
             return _length(loops, cylinder, here)
-    return float(here.references[desc.joint(drive).name][0])
+    part = joint_part(desc, drive)
+    return float(here.references[part.joint.name][part.entries[0]])
 
 
 def _length(loops: Loops, cylinder: Cylinder, here: Instant) -> float:

@@ -7,7 +7,7 @@ code at hand) are assembled one by one, and those that cannot be assembled are N
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,27 +54,30 @@ class StateBatch:
         return State(self._core.skel, q, self.v[i].copy(), LaterReferences(self._core.skel, q, near))
 
 
-def assembled(core: Compiled, one: Callable[..., State], q: Any, v: Any, guess: State | None) -> StateBatch:
-    """See `System.assemble_batch`; `one(q, v, pose, point, guess)` assembles a single state."""
+def assembled(
+    core: Compiled, one: Callable[..., State], q: Any, v: Any, guess: State | None, drives: Sequence[str] | None = None
+) -> StateBatch:
+    """See `System.assemble_batch`; `one(q, v, pose, point, guess)` assembles a single state. `drives` in place of the model's."""
+    names = core.drive_names if drives is None else list(drives)
     at = core.start if guess is None else guess
     if not isinstance(at, State) or at.skel is not core.skel:
         raise UsageError("guess= of assemble_batch is a State of this mechanism: s.start, s.assemble(...).")
-    drive, speed = _rows(core, q, "q", ("angle", "length")), _rows(core, v, "v", ("angular speed", "speed"))
+    drive, speed = _rows(core, q, "q", ("angle", "length"), names), _rows(core, v, "v", ("angular speed", "speed"), names)
     drive, speed = np.broadcast_arrays(drive, speed)
     skel, n = core.skel, len(drive)
     Q, V, near = np.full((n, len(at.q)), np.nan), np.full((n, core.tree.nv), np.nan), np.full((n, len(core.packed_references(at))), np.nan)
     left = np.arange(n)
-    walk = _walk(core, ON_FLOATS * n)
+    walk = _walk(core, ON_FLOATS * n, names)
     if walk is not None:
         free = np.zeros(0) if core.numbers is None else core.numbers.values
-        way = Homotopy(at.q, core.packed_references(at), core.drive_positions(at), drive, speed, free, np.tile(free, (n, 1)))
+        way = Homotopy(at.q, core.packed_references(at), core.drive_positions(at, names), drive, speed, free, np.tile(free, (n, 1)))
         found = walk.begun(way)
         Q[found.ok], V[found.ok], left = found.q[found.ok], found.v[found.ok], np.flatnonzero(~found.ok)
         near[found.ok] = found.references[found.ok]
     why: dict[int, LinkwrightError] = {}
     for i in left:
         try:
-            given = [dict(zip(core.drive_names, map(float, row[i]), strict=True)) for row in (drive, speed)]
+            given = [dict(zip(names, map(float, row[i]), strict=True)) for row in (drive, speed)]
             st = one(*given, None, None, at)
             Q[i], V[i], near[i] = st.q, st.v, skel.pack(st.references)
         except LinkwrightError as problem:
@@ -82,9 +85,8 @@ def assembled(core: Compiled, one: Callable[..., State], q: Any, v: Any, guess: 
     return StateBatch(core, Q, V, near, why)
 
 
-def _rows(core: Compiled, given: Any, what: str, kinds: tuple[str, str]) -> np.ndarray:
+def _rows(core: Compiled, given: Any, what: str, kinds: tuple[str, str], names: list[str]) -> np.ndarray:
     """(n, drives) in SI; speeds that are not given are zero."""
-    names = core.drive_names
     if given is None and what == "v":
         return np.zeros((1, len(names)))
     if not isinstance(given, Mapping) or not names:
@@ -118,11 +120,11 @@ def _column(core: Compiled, name: str, value: Any, what: str, kinds: tuple[str, 
     return value
 
 
-def _walk(core: Compiled, seconds: float) -> LaneWalking | None:
+def _walk(core: Compiled, seconds: float, names: list[str]) -> LaneWalking | None:
     """The walk in lanes, where kernel `walk` is ready; links that spin in place, where their lines follow from the numbers."""
-    key = ("assembled", "walk")
+    key = ("assembled", "walk", tuple(names))
     if key not in core.stores:
-        kernel = core.ready("walk", core.drive_names, seconds) if core.engine == "native" else None
+        kernel = core.ready("walk", names, seconds) if core.engine == "native" else None
         if kernel is None:
             return None
         core.stores[key] = None if core.numbers is None and core.kernels.plan.idle else LaneWalking(kernel, 1)

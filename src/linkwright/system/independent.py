@@ -110,15 +110,6 @@ class Independent:
     def scales(self, names: Sequence[str]) -> Any:
         """1 of angles, the characteristic length of lengths."""
         kinds = dict(zip(self.velocities, velocity_kinds(self.core.skel), strict=True))
-        lengths = [kinds[n] == "length" if n in kinds else not is_rotary_part(self.core.description, n) for n in names]
+        lengths = [kinds[n] == "length" if n in kinds else not is_rotary(self.core.description, n) for n in names]
         return np.where(lengths, self.core.loops.kappa, 1.0)
 
-
-def is_rotary_part(d: Any, name: str) -> bool:
-    """True for an angle of a joint, or of one of its coordinates."""
-    head, _, part = name.partition(".")
-    if not part or any(c.name == name for c in d.cylinders):
-        return is_rotary(d, name)
-    joint = d.joint(head)
-    jt = joints.create(joint.type, joint.options)
-    return jt.coordinate_kinds[jt.q_names.index(part)] == "angle"

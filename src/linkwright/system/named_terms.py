@@ -37,7 +37,14 @@ Index = tuple[int, ...]
 class NamedTerms:
     """Terms by name, to be called with a state, a trajectory, or arrays q and v with any leading axes."""
 
-    def __init__(self, core: Compiled, tasks: str | Sequence[str], by: str | Sequence[str], independent: Independent | None = None):
+    def __init__(
+        self,
+        core: Compiled,
+        tasks: str | Sequence[str],
+        by: str | Sequence[str],
+        independent: Independent | None = None,
+        read: Sequence[str] = (),  # velocities of joints and cylinders that are read beside: `TermsByName.read`
+    ):
         names = [tasks] if isinstance(tasks, str) else [str(x) for x in tasks]
         self.core, self.tasks = core, tuple(names)
         self.rows: list[TaskRow] = task_rows(core.description, names) if names else []
@@ -46,6 +53,7 @@ class NamedTerms:
         self.independent = Independent(core) if independent is None else independent
         self.whole = by == "coordinates"
         self.chosen: Chosen = self.independent.chosen(by)
+        self.read = tuple(read)
 
     def __repr__(self) -> str:
         return f"<NamedTerms of {listing(r.name for r in self.rows) or 'no task'}, by {listing(self.chosen.by)}>"
@@ -77,13 +85,13 @@ class NamedTerms:
         self, name: str, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray], options: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Outputs of a kernel; of one state on floats where there is no code yet."""
-        kernels, drives = self.core.kernels, list(self.chosen.every)
-        kernel = kernels.get(name, drives=drives, **options)
+        kernels, drives = self.core.kernels, [*self.chosen.every, *self.read]
+        kernel = kernels.get(name, drives=drives if name == "task_terms" else None, **options)  # inertia does not depend on them
         if q.ndim == 1 and not kernel.at_hand:
             kernels.need_masses() if name == "inertia_terms" else None
             values = {"t": more.get("t", np.zeros(1))} if name == "inertia_terms" else {"tasks": self.rows}
             near = more.get("near", kernels.defaults["near"])
-            return getattr(self.independent.equations(self.chosen.every), name)(q, v, near=near, **values)
+            return getattr(self.independent.equations(tuple(drives)), name)(q, v, near=near, **values)
         return kernel.batch((q, v), {k: x for k, x in more.items() if k in kernel.reads})._asdict()
 
 
@@ -144,11 +152,12 @@ class TermsByName:
         t, loops = self.tree, self.terms.core.loops
         keep = self.terms.core.kernels.plan.keep
         scales = self.terms.independent.scales(self.terms.chosen.every)
-        J, E = t["J"] / loops.row_scale[:, None], t["E"] / scales[:, None]
+        n = len(scales)
+        J, E = t["J"] / loops.row_scale[:, None], t["E"][..., :n, :] / scales[:, None]
         idle = np.broadcast_to(t["idle"], (*self.v.shape[:-1], *np.shape(t["idle"])[-2:])) * 1.0
-        right = np.concatenate([-t["k"] / loops.row_scale, -t["e"] / scales, np.zeros(idle.shape[:-1])], axis=-1)
+        right = np.concatenate([-t["k"] / loops.row_scale, -t["e"][..., :n] / scales, np.zeros(idle.shape[:-1])], axis=-1)
         S = np.concatenate([J, E, idle], axis=-2) * loops.columns
-        first, n = J.shape[-2], E.shape[-2]
+        first = J.shape[-2]
         chosen = [*(range(first) if keep is None else keep), *range(first, S.shape[-2])]
         inverse = self._inverse(S, chosen)
         N = inverse[..., first : first + n] / scales * loops.columns[:, None]
@@ -214,6 +223,13 @@ class TermsByName:
         if self.terms.whole:
             return Labelled(self.v.copy(), self.by)
         return Labelled(_times(self.tree["E"], self.v)[..., self._own], self.by)
+
+    @cached_property
+    def read(self) -> tuple[np.ndarray, np.ndarray]:
+        """(velocities per unit of every independent velocity, their rates at x'' = 0) of the velocities that are read beside."""
+        N, a = self._solved
+        n = len(self.terms.chosen.every)
+        return self.tree["E"][..., n:, :] @ N, _times(self.tree["E"][..., n:, :], a) + self.tree["e"][..., n:]
 
     @property
     def constraint(self) -> Labelled:

@@ -42,6 +42,7 @@ from linkwright.system.feedback import Feedback
 from linkwright.system.motions import Motions
 from linkwright.system.named_terms import NamedTerms, named_terms
 from linkwright.system.runs import Runs
+from linkwright.system.transmission import Transmission
 
 if TYPE_CHECKING:
     from linkwright.bridges.functions import Bridge
@@ -113,10 +114,13 @@ class System:
         """
         return self._motions.assemble(q, v, pose, point, guess)
 
-    def assemble_batch(self, q: Mapping[str, Any], v: Mapping[str, Any] | None = None, *, guess: State | None = None) -> StateBatch:
-        """Return many states on the loops from arrays of the positions (and speeds) of all drives, on the branch of the guess. States
-        that do not exist are NaN, masked by `.ok`, with reasons in `.why`; `batch[i]` is a State."""
-        return assembled(self.core, self._motions.assemble, q, v, guess)
+    def assemble_batch(
+        self, q: Mapping[str, Any], v: Mapping[str, Any] | None = None, *, guess: State | None = None, drives: Sequence[str] | None = None
+    ) -> StateBatch:
+        """Return many states on the loops from arrays of the positions (and speeds) of all drives (or of other joints and cylinders that
+        determine the motion: `drives`), on the branch of the guess. States that do not exist are NaN, masked by `.ok`, with reasons in
+        `.why`; `batch[i]` is a State."""
+        return assembled(self.core, self._motions.assemble, q, v, guess, drives)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int | None = None, tries: int = 400, method: str = "auto") -> Branches:
         """Return all assembly modes at the given joint values (default: the drives at the start), nearest to it first: a state for each set
@@ -303,6 +307,10 @@ class System:
         by: as `wrt` of `jacobian`.
         """
         return named_terms(self.core, tasks, by)
+
+    def transmission(self, motors: Sequence[str], joints: Sequence[str], range: Mapping[str, Any] | None = None) -> Transmission:
+        """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia; range: pairs by joint."""
+        return Transmission(self.core, self._motions.assemble, motors, joints, range)
 
     def limits(self, joint: str) -> cycle.Limits:
         """Return the travel of a joint, the other drives held at their start."""

@@ -66,8 +66,10 @@ def driven(desc: Description, drive: str, law: Curve) -> Constraint:
 
 
 def is_rotary(desc: Description, drive: str) -> bool:
-    """True for a drive that turns: an angle, not a slide or the length of a cylinder."""
+    """True for a drive that turns: an angle (also one of several, `U.angle1`), not a slide or the length of a cylinder."""
     if any(c.name == drive for c in desc.cylinders):
         return False
-    joint = desc.joint(drive)
-    return joints.create(joint.type, joint.options).coordinate_kinds[0] == "angle"
+    joint = desc.joint(joint_name(drive))
+    jt = joints.create(joint.type, joint.options)
+    part = drive.partition(".")[2]
+    return jt.coordinate_kinds[jt.q_names.index(part) if part in jt.q_names else 0] == "angle"

@@ -1,0 +1,5 @@
+"""Series-parallel maps between motors and joints: `s.transmission(...)`, see `maps`."""
+
+from linkwright.system.transmission.maps import Transmission
+
+__all__ = ["Transmission"]

@@ -1,0 +1,47 @@
+"""Bodies between motors and joints: cranks, rods, levers. The bodies that the joints connect, and whatever hangs on them, are not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from linkwright.model.coordinates import joint_name
+from linkwright.model.description import Description
+
+
+def between(d: Description, motors: Sequence[str], joints: Sequence[str]) -> tuple[str, ...]:
+    """Return the bodies that hang together with a motor once the bodies of the joints are taken away, in the order of the model."""
+    kept = {d.bodies[0].name, *(b for name in joints for b in ends(d, name))}
+    edges = [(j.first, j.second) for j in d.joints] + [(x.between[0][0], x.between[1][0]) for x in (*d.rods, *d.cylinders)]
+    for tie in (*d.gears, *d.couplings):
+        bodies = [b for name in tie.joints for b in ends(d, name)]
+        edges += [(bodies[0], other) for other in bodies[1:] if bodies[0] not in kept and other not in kept]
+    found = {b for name in motors for b in ends(d, name) if b not in kept}
+    grown = True
+    while grown:
+        more = {b for a, b in (*edges, *((b, a) for a, b in edges)) if a in found and b not in kept} - found
+        found, grown = found | more, bool(more)
+    return tuple(b.name for b in d.bodies if b.name in found)
+
+
+def ends(d: Description, name: str) -> tuple[str, str]:
+    """The two bodies of a joint or cylinder."""
+    for c in d.cylinders:
+        if c.name == name:
+            return c.between[0][0], c.between[1][0]
+    joint = d.joint(joint_name(name))
+    return joint.first, joint.second
+
+
+def half_inertia(d: Description, bodies: Sequence[str]) -> Description:
+    """Return the mechanism with half the masses, inertias and armatures of these bodies and of the joints at them."""
+
+    def half(x: Any) -> Any:
+        return tuple(map(half, x)) if isinstance(x, tuple) else 0.5 * x
+
+    return replace(
+        d,
+        bodies=tuple(replace(b, mass=0.5 * b.mass, inertia=half(b.inertia)) if b.name in bodies else b for b in d.bodies),
+        joints=tuple(replace(j, armature=0.5 * j.armature) if j.first in bodies or j.second in bodies else j for j in d.joints),
+    )
