@@ -31,6 +31,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Loading": ("Models and mechanisms.", ("load", "compile", "open", "models", "Description", "Pose")),
     "Mechanism": ("The result of `lw.load`: motion, loads, simulation and design of a mechanism.", ("Mechanism",)),
     "Trajectory": ("The result of a turn, a path or a simulation ([channels and results](results.md)).", ("Trajectory",)),
+    "Transmission": ("Series-parallel maps: `s.transmission(motors, joints)` ([transmissions](howto-transmission.md)).", ("Transmission",)),
     "Turns": ("The result of `m.turns(designs)`: a cycle of many designs ([many designs](kinematics.md#many-designs)).", ("Turns",)),
     "Studies": (
         "Many designs, measured ([studies](studies.md)).",
@@ -78,6 +79,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
 INTERNAL = {
     "System.set_up_kernels", "System.displaced", "System.instant", "System.motion", "System.closure", "System.applied", "System.starting",
     "Trajectory.instant", "Trajectory.instants", "Trajectory.settled_multipliers", "State.instant", "State.channels",
+    *(f"Transmission.{x}" for x in ("over", "closed", "drivable", "rotary", "read_positions", "efforts", "halved", "dead")),
 }  # fmt: skip
 
 

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from linkwright.studies.study import Study
     from linkwright.synthesis.answers import Syntheses, SynthesisedLinkage
     from linkwright.system.system import System
+    from linkwright.system.transmission.maps import Transmission
     from linkwright.system.turns import Turns
 
 __version__ = "0.1.0"
@@ -92,6 +93,7 @@ __all__ = [
     "SynthesisedLinkage",
     "System",
     "Trajectory",
+    "Transmission",
     "Turns",
     "UsageError",
     "__version__",
@@ -166,6 +168,7 @@ _HOME = {
     "SynthesisedLinkage": "synthesis.answers",
     "System": "system.system",
     "Trajectory": "results.trajectory",
+    "Transmission": "system.transmission.maps",
     "Turns": "system.turns",
     "compare": "design.comparison",
     "compile": "mechanism",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError, listing, nearest
+from linkwright.errors import LinkwrightError, SingularityError, UsageError, listing, nearest
 from linkwright.kernels.walking_lanes import Homotopy, LaneWalking
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model.file import quantity
@@ -21,6 +21,7 @@ from linkwright.motion.compiled import Compiled
 from linkwright.results.state import LaterReferences, State
 
 ON_FLOATS = 0.003  # seconds of one state
+BEYOND = "out of reach from the guess, or a dead centre lies on the way."
 
 
 class StateBatch:
@@ -55,9 +56,16 @@ class StateBatch:
 
 
 def assembled(
-    core: Compiled, one: Callable[..., State], q: Any, v: Any, guess: State | None, drives: Sequence[str] | None = None
+    core: Compiled,
+    one: Callable[..., State],
+    q: Any,
+    v: Any,
+    guess: State | None,
+    drives: Sequence[str] | None = None,
+    patient: bool = True,
 ) -> StateBatch:
-    """See `System.assemble_batch`; `one(q, v, pose, point, guess)` assembles a single state. `drives` in place of the model's."""
+    """See `System.assemble_batch`; `one(q, v, pose, point, guess)` assembles a single state. `drives` in place of the model's. Unless
+    `patient`, states that machine code does not reach in 64 steps do not exist."""
     names = core.drive_names if drives is None else list(drives)
     at = core.start if guess is None else guess
     if not isinstance(at, State) or at.skel is not core.skel:
@@ -75,6 +83,9 @@ def assembled(
         Q[found.ok], V[found.ok], left = found.q[found.ok], found.v[found.ok], np.flatnonzero(~found.ok)
         near[found.ok] = found.references[found.ok]
     why: dict[int, LinkwrightError] = {}
+    if walk is not None and not patient:
+        why.update((int(i), SingularityError(BEYOND)) for i in left)
+        left = left[:0]
     for i in left:
         try:
             given = [dict(zip(names, map(float, row[i]), strict=True)) for row in (drive, speed)]

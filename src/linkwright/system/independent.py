@@ -112,4 +112,3 @@ class Independent:
         kinds = dict(zip(self.velocities, velocity_kinds(self.core.skel), strict=True))
         lengths = [kinds[n] == "length" if n in kinds else not is_rotary(self.core.description, n) for n in names]
         return np.where(lengths, self.core.loops.kappa, 1.0)
-

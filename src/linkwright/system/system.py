@@ -114,9 +114,7 @@ class System:
         """
         return self._motions.assemble(q, v, pose, point, guess)
 
-    def assemble_batch(
-        self, q: Mapping[str, Any], v: Mapping[str, Any] | None = None, *, guess: State | None = None, drives: Sequence[str] | None = None
-    ) -> StateBatch:
+    def assemble_batch(self, q: Mapping[str, Any], v: Any = None, *, guess: Any = None, drives: Any = None) -> StateBatch:
         """Return many states on the loops from arrays of the positions (and speeds) of all drives (or of other joints and cylinders that
         determine the motion: `drives`), on the branch of the guess. States that do not exist are NaN, masked by `.ok`, with reasons in
         `.why`; `batch[i]` is a State."""
@@ -213,8 +211,7 @@ class System:
     ) -> Acceleration:
         """Solve for accelerations and multipliers from efforts `tau` (by joint name, cut or not, or an array in the order of
         names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes)."""
-        chosen = self.formulation if formulation is None else formulation
-        return self._dynamics.forward(st, tau, wrench, chosen, limit, branch)
+        return self._dynamics.forward(st, tau, wrench, self.formulation if formulation is None else formulation, limit, branch)
 
     def crosscheck(self, st: State, tau: Mapping[str, Any] | Any = None) -> Crosscheck:
         """Solve one state by every formulation: disagreement, residual, conditioning, time. Prints as a table."""

@@ -14,7 +14,9 @@ from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from tests.reference import load
 
-FREEDOMS = {"five-bar": 2, "3r-slider": 2, "3-rrr": 3, "3-rrr-motors": 3, "excavator": 3, "stewart": 6, "delta": 9}  # all others 1
+FREEDOMS = {  # all others 1
+    "five-bar": 2, "ankle": 2, "3r-slider": 2, "3-rrr": 3, "3-rrr-motors": 3, "excavator": 3, "stewart": 6, "delta": 9
+}  # fmt: skip
 FULL_TURN = {
     "wiper", "four-bar", "slider-crank", "punch-press", "five-bar", "carpet-scraper", "carpet-scraper-2007", "rssr", "rssr-7r",
     "jansen-leg", "bennett", "parallelogram-middle", "change-point-four-bar", "parallelogram-chain",

@@ -19,13 +19,13 @@ from tests import ROOT
 REQUIRED = {
     "wiper", "four-bar", "slider-crank", "punch-press", "five-bar", "boot-lid", "carpet-scraper", "carpet-scraper-2007", "3-rrr",
     "3-rrr-motors", "rssr", "rssr-7r", "stewart", "delta", "scissor-lift", "jansen-leg", "excavator", "bennett", "door",
-    "parallelogram-middle", "change-point-four-bar", "parallelogram-chain", "3r-slider",
+    "parallelogram-middle", "change-point-four-bar", "parallelogram-chain", "3r-slider", "ankle",
 }  # fmt: skip
 
 # Drawn shapes close by construction, and these guesses are computed: the start is exact to the digits written.
 EXACT = {
     "wiper": 1e-12, "five-bar": 1e-12, "punch-press": 1e-12, "boot-lid": 1e-12, "excavator": 1e-12, "door": 1e-12,
-    "parallelogram-middle": 1e-12, "parallelogram-chain": 1e-12, "scissor-lift": 1e-12, "stewart": 1e-9, "delta": 1e-9,
+    "parallelogram-middle": 1e-12, "parallelogram-chain": 1e-12, "scissor-lift": 1e-12, "stewart": 1e-9, "delta": 1e-9, "ankle": 1e-12,
     "rssr": 2e-6, "rssr-7r": 4e-6, "bennett": 4e-6,
 }  # fmt: skip
 SKETCH = 0.05  # a sketch to two digits is off by at most this fraction of the mechanism's size
@@ -35,12 +35,12 @@ JOINTS = {
     "carpet-scraper": "J1 J2 J3 J4 J5 J6 J7 J8 J9 J10", "carpet-scraper-2007": "J1 J2 J3 J4 J5 J6 J7 J8 J9 J10",
     "3-rrr": "J1 J2 J3 J4 J5 J6 J7 J8 J9", "3-rrr-motors": "A1 A2 A3 P", "rssr": "crank rocker U S",
     "excavator": " ".join(f"J{i}" for i in range(1, 16)), "bennett": "A B C D", "door": "H1 H2 H3",
-    "3r-slider": "J1 J2 J3 tip",
+    "3r-slider": "J1 J2 J3 tip", "ankle": "pitch roll left right U1 U2 B1 B2",
 }  # fmt: skip
 DRIVES = {
     "wiper": "A", "four-bar": "A", "slider-crank": "A", "carpet-scraper": "J1", "carpet-scraper-2007": "J1", "3-rrr": "J1 J8 J9",
     "3-rrr-motors": "A1 A2 A3", "rssr": "crank", "rssr-7r": "crank", "excavator": "J4 J10 J13", "five-bar": "A E",
-    "3r-slider": "J1 J2",
+    "3r-slider": "J1 J2", "ankle": "left right",
 }  # fmt: skip
 SCRAPER_TREE = {
     "J1": "ground crank", "J2": "ground rocker", "J3": "rocker coupler", "J4": "ground arm", "J5": "arm link5", "J6": "arm tool",
@@ -323,6 +323,26 @@ def test_change_point_lengths_and_branch() -> None:
     assert p["l0"] + p["l1"] == pytest.approx(p["l2"] + p["l3"])
     delta = math.pi - turn_apart(start_angle(desc, "coupler") + math.pi, start_angle(desc, "rocker") + math.pi)
     assert math.sin(delta / 2) == pytest.approx(math.sqrt(p["l0"] * p["l1"] / (p["l2"] * p["l3"])) * math.cos(0.15), abs=0.05)
+
+
+def test_ankle_has_the_header_s_numbers() -> None:
+    """Lengths of cranks, levers and rods; rods are uniform; the armature is a rotor behind a gear of 9."""
+    desc = model("ankle")
+
+    def apart(body: str, a: str, b: str) -> float:
+        return 1e3 * math.dist(desc.point((body, a)).at, desc.point((body, b)).at)
+
+    assert apart("crank1", "C1", "R1") == pytest.approx(52) and apart("crank2", "C2", "R2") == pytest.approx(52)
+    assert apart("foot", "S1", "S2") == pytest.approx(64) and apart("foot", "P", "S1") == pytest.approx(math.hypot(44, 32, 8))
+    assert apart("rod1", "R1", "S1") == pytest.approx(math.hypot(8, 218)) and apart("rod2", "R2", "S2") == pytest.approx(math.hypot(8, 298))
+    for joint in ("left", "right"):
+        assert desc.joint(joint).armature == pytest.approx(43.2e-6 * 9**2, rel=2e-3)
+    for name in ("rod1", "rod2"):
+        body = desc.body(name)
+        across = body.mass * (apart(name, name.replace("rod", "R"), name.replace("rod", "S")) / 1e3) ** 2 / 12
+        assert np.linalg.eigvalsh(np.array(body.inertia, dtype=float))[-1] == pytest.approx(across, rel=2e-3)  # 10 mm thick
+    travel = {s.joint: (round(math.degrees(s.lower)), round(math.degrees(s.upper))) for s in desc.stops}
+    assert travel == {"pitch": (-25, 45), "roll": (-18, 18)}
 
 
 def test_excavator_has_the_papers_graph() -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import SingularityError, UsageError, calls_explained, listing, nearest
+from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.numerics.pickling import essentials
@@ -88,6 +89,13 @@ class Transmission:
         found = self.closed(names, q, speed, guess)
         if single and plain:
             return self._of_state(found[0])  # raises the reason where it does not exist
+        return self._of_batch(found)
+
+    def over(self, rows: np.ndarray) -> TransmissionTerms:
+        """Return the transmission at many positions of the joints, quickly: those beyond a dead centre are not looked for."""
+        return self._of_batch(self.closed(self.joints, {n: rows[:, i].copy() for i, n in enumerate(self.joints)}, patient=False))
+
+    def _of_batch(self, found: StateBatch) -> TransmissionTerms:
         here = self.core.start
         ok = found.ok[:, None]
         near = self.core.packed_references(here)
@@ -105,13 +113,18 @@ class Transmission:
         raise UsageError("a transmission is computed at a State or Trajectory of its own system, or at joints= or motors=.")
 
     def closed(
-        self, names: Sequence[str], q: Mapping[str, Any], v: Mapping[str, Any] | None = None, guess: State | None = None
+        self,
+        names: Sequence[str],
+        q: Mapping[str, Any],
+        v: Mapping[str, Any] | None = None,
+        guess: State | None = None,
+        patient: bool = True,
     ) -> StateBatch:
         """Return states with these joints or motors at given positions, the others at those of the guess."""
         at = self.core.start if guess is None else guess
         rest = dict(zip(self.drivable, self.core.drive_positions(at, self.drivable), strict=True))
         speed = None if v is None else {**v, **dict.fromkeys(rest, 0.0)}
-        return assembled(self.core, self._one, {**q, **rest}, speed, at, [*names, *rest])
+        return assembled(self.core, self._one, {**q, **rest}, speed, at, [*names, *rest], patient)
 
     @property
     def drivable(self) -> list[str]:
@@ -120,7 +133,7 @@ class Transmission:
 
     def rotary(self, name: str) -> bool:
         """True for an angle."""
-        return bool(self.terms.independent.scales([name])[0] == 1.0)
+        return is_rotary(self.core.description, name)
 
     def _by_name(self, given: Any, names: Sequence[str], kinds: tuple[str, str], what: str) -> tuple[dict[str, Any], bool]:
         """Values by name in SI, and True for those of one state."""
@@ -137,10 +150,10 @@ class Transmission:
         out: dict[str, Any] = {n: 0.0 for n in names if n not in given}
         for name, x in given.items():
             kind = KINDS[kinds[0 if self.rotary(name) else 1]]
-            plain = isinstance(x, (list, tuple, np.ndarray)) and np.ndim(x) > 0
-            out[name] = np.array([quantity(value, kind, f"'{name}'") for value in x]) if plain and not _floats(x) else (
-                np.asarray(x, dtype=float) if plain else quantity(float(x) if isinstance(x, np.ndarray) else x, kind, f"'{name}'")
-            )
+            if isinstance(x, (list, tuple, np.ndarray)) and np.ndim(x) > 0:
+                out[name] = np.asarray(x, dtype=float) if _floats(x) else np.array([quantity(value, kind, f"'{name}'") for value in x])
+            else:
+                out[name] = quantity(float(x) if isinstance(x, np.ndarray) else x, kind, f"'{name}'")
         return {n: out[n] for n in names}, all(np.ndim(x) == 0 for x in out.values())
 
     def read_positions(self, q: np.ndarray, near: np.ndarray, names: Sequence[str]) -> np.ndarray:
@@ -171,7 +184,7 @@ class Transmission:
         return x
 
     def _effort(self, name: str, value: Any) -> np.ndarray:
-        plain = isinstance(value, np.ndarray) or isinstance(value, (list, tuple))
+        plain = isinstance(value, (np.ndarray, list, tuple))
         return np.asarray(value, dtype=float) if plain else np.asarray(quantity(value, KINDS[EFFORTS[self.rotary(name)]], f"'{name}'"))
 
     # ---------------------------------------------------------------- dynamics
@@ -191,7 +204,7 @@ class Transmission:
 
     @property
     def range(self) -> dict[str, tuple[float, float]]:
-        """The range of the joints that maps, polynomials and `worst` refer to: given, else the stops of the model, else 95 % of the way to the
+        """The range of the joints that polynomials and `worst` refer to: given, else the stops of the model, else 95 % of the way to the
         dead centres. Raise UsageError where a dead centre lies inside."""
         return dict(self._ranges.box)
 
@@ -218,7 +231,7 @@ class Transmission:
     def dead(self, joint: Any) -> SingularityError:
         """The error of a dead centre of the motors."""
         return SingularityError(
-            f"dead centre of the motors at {place(self.core, self.joints, joint)}: with {listing(self.motors)} held the joints can move, so "
+            f"dead centre of the motors at {place(self.core, self.joints, joint)}: with {listing(self.motors)} held the joints can move; "
             "their speeds and the motor torques do not follow. t.limits() gives the travel up to it."
         )
 

@@ -1,6 +1,6 @@
 """Names of a transmission: motors and joints that determine each other, and the other velocities of the mechanism, which do not enter.
 
-    m' = J x'        motors m by joints x; J square and regular in most positions
+m' = J x'        motors m by joints x; J square and regular in most positions
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError, listing
+from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model.file.units import KINDS, shown
 from linkwright.system.independent import FIRM, Independent
 from linkwright.system.named_terms import NamedTerms
@@ -35,7 +36,7 @@ def named(core: Compiled, motors: Any, joints: Any) -> tuple[TransmissionNames, 
     m, x = (_listed(independent, names, what) for names, what in ((motors, "motors"), (joints, "joints")))
     both = [n for n in m if n in x]
     if both:
-        raise UsageError(f"'{both[0]}' is a motor and a joint of the same transmission: a joint that is driven directly needs none. Leave it out.")
+        raise UsageError(f"'{both[0]}' is a motor and a joint: a joint that is driven directly needs no transmission. Leave it out.")
     if len(m) != len(x):
         raise UsageError(
             f"{_count(m, 'motor')} and {_count(x, 'joint')}: a transmission maps as many joints as it has motors. "
@@ -105,8 +106,7 @@ def _check(core: Compiled, names: TransmissionNames, terms: NamedTerms) -> None:
 
 def position(core: Compiled, name: str, value: float) -> str:
     """A position in the units of the model: `20 deg`."""
-    rotary = core.stores["independent velocities"].scales([name])[0] == 1.0
-    return shown(float(value), KINDS["angle" if rotary else "length"], core.description.units)
+    return shown(float(value), KINDS["angle" if is_rotary(core.description, name) else "length"], core.description.units)
 
 
 def place(core: Compiled, names: Sequence[str], values: Any) -> str:

@@ -12,15 +12,15 @@ from linkwright.model.description import Description
 
 def between(d: Description, motors: Sequence[str], joints: Sequence[str]) -> tuple[str, ...]:
     """Return the bodies that hang together with a motor once the bodies of the joints are taken away, in the order of the model."""
-    kept = {d.bodies[0].name, *(b for name in joints for b in ends(d, name))}
+    fixed = {d.bodies[0].name, *(b for name in joints for b in ends(d, name))}
     edges = [(j.first, j.second) for j in d.joints] + [(x.between[0][0], x.between[1][0]) for x in (*d.rods, *d.cylinders)]
     for tie in (*d.gears, *d.couplings):
         bodies = [b for name in tie.joints for b in ends(d, name)]
-        edges += [(bodies[0], other) for other in bodies[1:] if bodies[0] not in kept and other not in kept]
-    found = {b for name in motors for b in ends(d, name) if b not in kept}
+        edges += [(bodies[0], other) for other in bodies[1:] if bodies[0] not in fixed and other not in fixed]
+    found = {b for name in motors for b in ends(d, name) if b not in fixed}
     grown = True
     while grown:
-        more = {b for a, b in (*edges, *((b, a) for a, b in edges)) if a in found and b not in kept} - found
+        more = {b for a, b in (*edges, *((b, a) for a, b in edges)) if a in found and b not in fixed} - found
         found, grown = found | more, bool(more)
     return tuple(b.name for b in d.bodies if b.name in found)
 
@@ -42,6 +42,6 @@ def half_inertia(d: Description, bodies: Sequence[str]) -> Description:
 
     return replace(
         d,
-        bodies=tuple(replace(b, mass=0.5 * b.mass, inertia=half(b.inertia)) if b.name in bodies else b for b in d.bodies),
+        bodies=tuple(replace(b, mass=half(b.mass), inertia=half(b.inertia)) if b.name in bodies else b for b in d.bodies),
         joints=tuple(replace(j, armature=0.5 * j.armature) if j.first in bodies or j.second in bodies else j for j in d.joints),
     )

@@ -1,8 +1,8 @@
 """Ranges of a transmission: travel of the joints up to dead centres, worst conditioning inside, and boxes free of dead centres.
 
-A dead centre of the joints ends their travel: the loops close no further, and a motor turns while the joints rest (J is infinite). In a
-dead centre of the motors J is singular: with the motors held a joint can move, so they hold no load there. The travel of a joint ends at the
-first of both, or at a stop of the model.
+A dead centre of the joints ends their travel: the loops close no further, and a motor turns while the joints rest (J is infinite). In
+a dead centre of the motors J is singular: with the motors held a joint can move, so they hold no load there. The travel of a joint
+ends at the first of both, or at a stop of the model.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ JOINTS, MOTORS, STOP, TURN = "dead centre of the joints", "dead centre of the mo
 SAMPLES = 181  # of a travel, between which a dead centre of the motors is sought
 CLOSE = 1e-9  # of a dead centre of the motors, as a share of the travel
 MOST = 4000  # states of a grid
+FEW = 121  # the same of a robot with a floating base, whose states are closed one by one
 INSIDE = 0.95  # share of the way to a dead centre that the range has where the model has no stops
 ZOOMS = 5  # refinements of the worst position
 
@@ -85,8 +86,10 @@ class Ranges:
     def _determinants(self, name: str, x: np.ndarray) -> np.ndarray:
         t = self.t
         start = dict(zip(t.joints, t.core.drive_positions(t.core.start, t.joints), strict=True))
-        J = np.asarray(t.at(joints={**start, name: x}).J)
-        return np.linalg.det(scaled(t.core, np.where(np.isfinite(J), J, np.nan), t.motors, t.joints))
+        J = np.asarray(t.over(np.stack([x if n == name else np.full(len(x), start[n]) for n in t.joints], axis=-1)).J)
+        known = np.asarray(np.isfinite(J).all(axis=(-2, -1)))
+        det = np.linalg.det(scaled(t.core, np.where(known[:, None, None], J, 0.0), t.motors, t.joints))
+        return np.where(known, det, np.nan)
 
     def _motors_dead(self, name: str, x0: float, end: float) -> float | None:
         """The first place between x0 and an end at which det J changes its sign."""
@@ -137,6 +140,7 @@ class Ranges:
     def grid(self, box: Mapping[str, tuple[float, float]], most: int = MOST) -> np.ndarray:
         """States in rows, evenly in the box with its corners; an odd number along each joint."""
         n = len(self.t.joints)
+        most = min(most, FEW) if len(self.t.drivable) < len(self.t.others) else most
         each = max(3, min(41, int(most ** (1.0 / n))))
         each -= 1 - each % 2
         return np.array(list(product(*(np.linspace(*box[name], each) for name in self.t.joints))))
@@ -156,8 +160,7 @@ class Ranges:
                 share = float(trial)
                 break
         core = self.t.core
-        x = self.t.at(joints=rows[bad])
-        reached = bool(x.ok[np.argmin(np.abs(rows[bad] - nearest_bad).sum(axis=1))])
+        reached = bool(self.t.over(nearest_bad[None]).ok[0])
         what = "pass a dead centre of the motors before" if reached else "do not reach"
         free = ", ".join(
             f"{n} {position(core, n, x0 + share * (box[n][0] - x0))} .. {position(core, n, x0 + share * (box[n][1] - x0))}"
@@ -171,7 +174,7 @@ class Ranges:
 
     def _unusable(self, rows: np.ndarray) -> np.ndarray:
         """Mask of positions that do not exist, or lie beyond a dead centre of the motors."""
-        t, x = self.t, self.t.at(joints=rows)
+        t, x = self.t, self.t.over(rows)
         J = scaled(t.core, np.asarray(x.J), t.motors, t.joints)
         first = scaled(t.core, np.asarray(t.at(t.core.start).J), t.motors, t.joints)
         side = np.sign(np.linalg.det(first))
@@ -189,14 +192,14 @@ class Ranges:
         rows, best, at = self.grid(box), -1.0, low
         half = (high - low) / 2.0
         for _ in range(ZOOMS):
-            found = np.asarray(self.t.at(joints=rows).condition)
+            found = np.asarray(self.t.over(rows).condition)
             k = int(np.nanargmax(found))
             if found[k] >= best:
                 best, at = float(found[k]), rows[k]
             half = half / 6.0
             rows = np.clip(at + half * np.array(list(product((-1.0, -0.5, 0.0, 0.5, 1.0), repeat=len(low)))), low, high)
-        x = self.t.at(joints=dict(zip(self.t.joints, map(float, at), strict=True)))
-        return WorstPosition(best, dict(zip(self.t.joints, map(float, at), strict=True)), dict(zip(self.t.motors, map(float, x.motor), strict=True)))
+        joints = dict(zip(self.t.joints, map(float, at), strict=True))
+        return WorstPosition(best, joints, dict(zip(self.t.motors, map(float, self.t.to_motors(joints)), strict=True)))
 
 
 def as_table(t: Transmission, travel: Mapping[str, JointTravel], show: Callable[[str, float], str]) -> str:

@@ -1,9 +1,9 @@
 """A transmission at one state or many: positions, Jacobians and their rates, torques, inertia and bias at the joints.
 
-    m' = J x'            m'' = J x'' + J_rate x'                motors m by joints x
-    x' = K m'            K = J^-1,  K_rate = -K J_rate K
-    joint torques = J' motor torques            motor torques = K' joint torques          the power is the same on both sides
-    M x'' + h = J' motor torques                M and h of the whole mechanism (`whole`), or of the cranks, rods and rotors alone (`reflected`)
+m' = J x'            m'' = J x'' + J_rate x'                motors m by joints x
+x' = K m'            K = J^-1,  K_rate = -K J_rate K
+joint torques = J' motor torques            motor torques = K' joint torques          the power is the same on both sides
+M x'' + h = J' motor torques                M and h of the whole mechanism (`whole`), or of cranks, rods and rotors alone (`reflected`)
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class TransmissionTerms:
     def condition(self) -> Any:
         """Ratio of the largest to the smallest singular value of J (lengths by the characteristic length): 1 is best, inf a dead centre."""
         J = scaled(self.of.core, np.asarray(self.J), self.of.motors, self.of.joints)
-        bad = ~np.isfinite(J).all(axis=(-2, -1))
+        bad = np.asarray(~np.isfinite(J).all(axis=(-2, -1)))
         s = np.linalg.svd(np.where(bad[..., None, None], 0.0, J), compute_uv=False)
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.where(bad, np.nan, np.where(s[..., -1] > 0.0, s[..., 0] / s[..., -1], np.inf))
