@@ -201,7 +201,7 @@ def test_a_universal_joint_and_cylinders() -> None:
     [
         (["left", "right"], ["pitch"], "2 motors .left, right. and 1 joint .pitch.: .* Name another joint"),
         (["left"], ["left"], "'left' is a motor and a joint"),
-        (["left", "left"], ["pitch", "roll"], "'left' stands twice"),
+        (["left", "left"], ["pitch", "roll"], "'left' is named twice"),
         (["U1"], ["pitch"], "'U1' has 2 velocities; name one or several of them: U1.angle1, U1.angle2"),
         (["lft", "right"], ["pitch", "roll"], "'lft' is no velocity .* Did you mean 'left'"),
         (["left"], ["pitch"], "the motor left also moves with '\\w+' while pitch rest"),

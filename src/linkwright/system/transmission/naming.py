@@ -61,7 +61,7 @@ def _listed(independent: Independent, names: Any, what: str) -> tuple[str, ...]:
         out += found
     twice = [n for i, n in enumerate(out) if n in out[:i]]
     if twice:
-        raise UsageError(f"'{twice[0]}' stands twice among the {what}.")
+        raise UsageError(f"'{twice[0]}' is named twice among the {what}.")
     return tuple(out)
 
 
