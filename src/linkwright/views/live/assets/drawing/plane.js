@@ -127,7 +127,7 @@
     const svg = D.make("svg", { class: "lw-plane", role: "group", "aria-label": `Drawing of ${DATA.name}` });
     container.appendChild(svg);
     const camera = D.camera(DATA), place = D.placer();
-    const view = /** @type {View} */ (/** @type {unknown} */ ({ hand: null, wheel: !DATA.planar, element: svg }));
+    const view = /** @type {View} */ (/** @type {unknown} */ ({ hand: null, wheel: !DATA.planar, element: svg, camera }));
     /** @type {Sheet} */
     let sheet;
     /** @type {Frame} */
@@ -256,8 +256,9 @@
     // ------------------------------------------------------------ what the page asks
 
     Object.assign(view, {
-      draw(next) {
-        const moved = (next.places || null) !== places;
+      // `again`: DATA has changed, everything is built anew
+      draw(next, again) {
+        const moved = again || (next.places || null) !== places;
         frame = next;
         places = next.places || null;
         moved || !sheet ? build() : show();

@@ -26,10 +26,10 @@
     );
   };
 
-  const closeOutside = (box) => {
+  const closeOutside = (box, signal) => {
     document.addEventListener("pointerdown", (event) => {
       if (box.open && !box.contains(event.target)) box.open = false;
-    });
+    }, { signal });
     box.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !box.open) return;
       event.stopPropagation();
@@ -41,14 +41,14 @@
   // the list alone, where it needs no badge
   LW.checksList = (list) => LW.el("ul", { class: "lw-check-list" }, ...list.map(item));
 
-  LW.checksBadge = (container, first) => {
+  LW.checksBadge = (container, first, signal) => {
     const el = LW.el;
     const text = el("span", { class: "text" });
     const box = el("details", { class: "lw-checks" }, el("summary", {}, el("i", { class: "dot", "aria-hidden": "true" }), text));
     const sheet = el("div", { class: "lw-checks-sheet" });
     box.append(sheet);
     container.append(box);
-    closeOutside(box);
+    closeOutside(box, signal);
     let shown = null;
     const badge = {
       update(list) {

@@ -43,7 +43,7 @@
       else if (plain[event.key]) plain[event.key]();
       else return;
       event.preventDefault();
-    });
+    }, { signal: app.ending });
   };
 
   const HAND = "Drag any pin or point to move the mechanism by hand. ";

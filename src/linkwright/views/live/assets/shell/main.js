@@ -1,18 +1,24 @@
 // The page's main program: makes the engine, the drawing and the panels, lets them know of each other, and runs the frames.
-// Reads the globals `mechanism` (kernels) and `DATA`; tests find everything under LW.app.
-(() => {
+// Reads the globals `mechanism` (kernels) and `DATA`; tests find everything under LW.app. LW.run starts the page, and starts it again with
+// another mechanism: the elements are then as new, and listeners of the document have gone with `app.ending`.
+LW.run = (mechanism, DATA) => {
   "use strict";
   const element = LW.byId;
+  const ending = new AbortController(), { signal } = ending;
+  if (!LW.blank) LW.blank = ["head", "first", "keys"].map((id) => /** @type {HTMLElement} */ (element(id).cloneNode(true)));
+  else for (const part of LW.blank) element(part.id).replaceWith(part.cloneNode(true));
+  if (LW.app) LW.app.end();
+  LW.app = undefined;
   const rigid = Boolean(DATA.topology && DATA.topology.mobility === 0); // a structure
   const LOOKS = 60; // samples of a run that are looked at for its window
   const MANY_TRACES = 3; // marked points beyond these have no trace until they are clicked
-  const app = /** @type {App} */ ({ mechanism, DATA, picked: null, axes: "", traces: new Map(), values: {}, state: { frames: 0, tab: "", s: 0 } });
+  const app = /** @type {App} */ ({ mechanism, DATA, ending: signal, picked: null, axes: "", traces: new Map(), values: {}, state: { frames: 0, tab: "", s: 0 } });
 
   // ------------------------------------------------------------ messages
   app.say = LW.messages(element("message"));
   app.fail = LW.failures(app.say);
-  window.addEventListener("error", (event) => app.fail(event.error || event.message));
-  window.addEventListener("unhandledrejection", (event) => app.fail(event.reason));
+  window.addEventListener("error", (event) => app.fail(event.error || event.message), { signal });
+  window.addEventListener("unhandledrejection", (event) => app.fail(event.reason), { signal });
   const guarded = (work) => (...args) => {
     try { return work(...args); } catch (problem) { app.fail(problem); return undefined; }
   };
@@ -50,8 +56,10 @@
     app.cards.update();
     app.state.frames += 1;
   };
+  app.end = () => ending.abort();
   const frame = guarded((now) => {
     scheduled = 0;
+    if (signal.aborted) return;
     const seconds = before ? (now - before) / 1000 : 0, { player, hand } = app;
     const moving = player.moving() || hand.busy();
     before = moving ? now : 0;
@@ -260,7 +268,7 @@
     app.pins = LW.pinTable(element("pins"), DATA, { pick: (name, body) => app.pick({ kind: "pin", name, body }) });
     app.pins.update(e.cycle, e.original);
     app.parameters = LW.parameters(element("parameters"), DATA, { change: (values) => app.set(values) });
-    app.checks = LW.checksBadge(element("checks"), []);
+    app.checks = LW.checksBadge(element("checks"), [], signal);
     app.record = DATA.run ? LW.record(element("channels"), DATA.run, { seek }) : { cursor() {} };
     app.designs = LW.designs(element("compare"), DATA, app);
     element("tab-compare").hidden = !app.designs;
@@ -274,8 +282,10 @@
     if (rigid) element("hand").title = "Nothing can move: the joints leave no degree of freedom.";
     element("to-report").addEventListener("click", () => element("report").scrollIntoView({ behavior: "smooth" }));
     element("fit").addEventListener("click", app.fit);
-    window.addEventListener("hashchange", () => app.restore(location.hash));
-    new ResizeObserver(guarded(() => { app.view.resize(); app.redraw(); })).observe(element("stage-frame"));
+    window.addEventListener("hashchange", () => app.restore(location.hash), { signal });
+    const sized = new ResizeObserver(guarded(() => { app.view.resize(); app.redraw(); }));
+    sized.observe(element("stage-frame"));
+    signal.addEventListener("abort", () => sized.disconnect());
     LW.helpDialog(element("keys"), rigid);
     LW.keyboard(app);
     LW.printing(app, element("print-figure"));
@@ -292,7 +302,7 @@
     document.body.classList.toggle("spatial", !DATA.planar);
     document.body.classList.toggle("recorded", Boolean(DATA.run));
     app.engine = LW.engine(app.mechanism, DATA);
-    app.theme = LW.theme(() => { app.view.theme(); app.redraw(); });
+    app.theme = LW.theme(() => { app.view.theme(); app.redraw(); }, signal);
     app.player = LW.player(app.engine, DATA, { say: (text, kind) => app.say(LW.sentence(text), kind), changed });
     app.hand = makeHand();
     app.frames = LW.frames(app);
@@ -318,4 +328,6 @@
     LW.app = app;
   });
   start();
-})();
+};
+if (DATA.edit) LW.edit.start(DATA);
+else LW.run(mechanism, DATA);

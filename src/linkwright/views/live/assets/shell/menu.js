@@ -51,7 +51,7 @@
       opener.setAttribute("aria-expanded", String(!list.hidden));
       if (!list.hidden) list.querySelector("button").focus({ preventScroll: true });
     });
-    document.addEventListener("pointerdown", (event) => { if (!list.hidden && !(event.target instanceof Element && event.target.closest(".popup"))) close(); });
+    document.addEventListener("pointerdown", (event) => { if (!list.hidden && !(event.target instanceof Element && event.target.closest(".popup"))) close(); }, { signal: app.ending });
     return { close, open: () => !list.hidden };
   };
 })();

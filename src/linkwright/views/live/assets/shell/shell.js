@@ -31,11 +31,11 @@
   };
 
   // Light and dark: the system's choice until the reader makes one.
-  LW.theme = (changed) => {
+  LW.theme = (changed, signal) => {
     const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
     let chosen = null;
     const show = (name) => { if (root.dataset.theme !== name) { root.dataset.theme = name; changed(); } };
-    system.addEventListener("change", () => { if (!chosen) show(system.matches ? "dark" : "light"); });
+    system.addEventListener("change", () => { if (!chosen) show(system.matches ? "dark" : "light"); }, { signal });
     return {
       chosen: () => chosen,
       set(name) { chosen = name; show(name || (system.matches ? "dark" : "light")); },
@@ -80,13 +80,13 @@
       const drawing = new DOMParser().parseFromString(app.view.svg(), "image/svg+xml").documentElement;
       figure.replaceChildren(document.importNode(drawing, true));
       document.body.classList.add("on-paper");
-    });
+    }, { signal: app.ending });
     window.addEventListener("afterprint", () => {
       document.documentElement.dataset.theme = before;
       document.body.classList.remove("on-paper");
       figure.replaceChildren();
       app.view.theme();
       app.redraw();
-    });
+    }, { signal: app.ending });
   };
 })();

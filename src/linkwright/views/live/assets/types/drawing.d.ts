@@ -56,7 +56,9 @@ interface Camera {
 
 /** The drawing as the page uses it. */
 interface View {
-  draw(frame: Frame): void;
+  camera: Camera;
+  /** `again`: DATA has changed, everything is built anew. */
+  draw(frame: Frame, again?: boolean): void;
   fit(poses?: Poses[] | null): void; // null: the extent of the file
   svg(): string;
   png(scale: number): Promise<Blob>;

@@ -116,6 +116,8 @@ interface PageData {
   why: string;
   reload: string | null;
   designs?: any;
+  /** In pages of the editor: the first answer of its server. */
+  edit?: any;
 }
 
 // -------------------------------------------------------------------- plots
@@ -311,6 +313,8 @@ interface Picked {
 interface App {
   mechanism: Mechanism;
   DATA: PageData;
+  /** Aborted when the page starts again with another mechanism. */
+  ending: AbortSignal;
   engine: Engine;
   player: Player;
   view: View;
