@@ -275,6 +275,13 @@ class Mechanism:
             self, path, run=_a_run(run), motor=motor, steps=steps, tolerances=tolerances, curves=curves, variants=variants, **texts
         )  # fmt: skip
 
+    def widget(self, run: Trajectory | None = None, *, height: int = 720) -> Any:
+        """Return the page as a notebook widget (needs anywidget): `w.values` and `w.picked` follow the page and move it, `w.mechanism` is
+        the mechanism with its numbers. `run` is played in it."""
+        from linkwright.views.widget import widget
+
+        return widget(self, run=_a_run(run), height=height)
+
     def _repr_html_(self) -> str:
         """Notebooks: the page itself."""
         from linkwright.views.notebook import snippet

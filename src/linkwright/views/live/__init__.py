@@ -44,15 +44,17 @@ def text(
     static: bool = False,
     designs: Any = None,
     title: str = "",
+    host: str | None = None,
 ) -> str:
     """The page of a Mechanism or System.
 
     `run` is a trajectory to play in it, `report` a piece of HTML for its last section, `reload` the address a served page asks for
     a newer version of itself, `steps` those of its cycle (360 if not given), `static`: the cycle is that of speed 0; `designs`: two
-    designs to compare (`compare_page.ComparedDesigns`), the subject is the first of them.
+    designs to compare (`compare_page.ComparedDesigns`), the subject is the first of them; `host`: key of the widget around it.
     """
     system = _system(subject, run)
     made, known = contents(system, run, steps, static, designs)
+    known |= {"host": host} if host else {}
     known |= {"reload": reload, "name": title or system.description.name}
     return filled(
         "shell/page.html",

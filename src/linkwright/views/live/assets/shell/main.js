@@ -326,6 +326,7 @@ LW.run = (mechanism, DATA) => {
     app.restore(location.hash);
     changed();
     LW.app = app;
+    if (DATA.host) LW.host(app, DATA.host);
   });
   start();
 };
