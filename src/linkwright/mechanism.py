@@ -249,31 +249,19 @@ class Mechanism:
         return write(self, path, run=_a_run(run), steps=steps)
 
     def report(
-        self,
-        path: str | os.PathLike[str],
-        run: Trajectory | None = None,
-        motor: Any = None,
-        *,
-        steps: int | None = None,
-        tolerances: ToleranceAnalysis | None = None,
-        curves: Sequence[str] | str | None = None,
-        variants: Mapping[str, Mechanism] | None = None,
-        force: bool = False,
-        **texts: Any,
+        self, path: str | os.PathLike[str], run: Trajectory | None = None, motor: Any = None, *, force: bool = False, **content: Any
     ) -> Path:
         """Write the report, as a page with sheets for print or as .pdf: title block, mobility, dimensions, motion, drive, motor, bearing
         loads, variants, checks, terms.
 
         `run` is reported on in place of a turn (of `steps` steps, 360 if not given); `motor` is a dict as for
         `c.drive_sizing(motor=...)`, in place of the file's own; `tolerances` (of `m.tolerances`) get a part of their own; `curves` are
-        channels to show; `variants` are other mechanisms by name, side by side with this one. `texts` are those of the title block:
+        channels to show; `variants` are other mechanisms by name, side by side with this one. Texts of the title block are
         title, number, revision, author, company, date; those not given here are taken from `report:` in the file.
         """
         from linkwright.views.report import report
 
-        return report(
-            self, path, run=_a_run(run), motor=motor, steps=steps, tolerances=tolerances, curves=curves, variants=variants, **texts
-        )  # fmt: skip
+        return report(self, path, run=_a_run(run), motor=motor, **content)
 
     def widget(self, run: Trajectory | None = None, *, height: int = 720) -> Any:
         """Return the page as a notebook widget (needs anywidget): `w.values` and `w.picked` follow the page and move it, `w.mechanism` is

@@ -18,7 +18,11 @@ const traits = %s, heard = {};
 globalThis.sent = [];
 globalThis.model = {
   get: (name) => traits[name],
-  set: (name, value) => { if (JSON.stringify(traits[name]) !== JSON.stringify(value)) { traits[name] = value; (heard[name] || []).forEach((f) => f()); } },
+  set: (name, value) => {
+    if (JSON.stringify(traits[name]) === JSON.stringify(value)) return;
+    traits[name] = value;
+    (heard[name] || []).forEach((f) => f());
+  },
   on: (name, f) => { (heard[name.slice(7)] ||= []).push(f); },
   off: (name, f) => { heard[name.slice(7)] = heard[name.slice(7)].filter((x) => x !== f); },
   save_changes: () => sent.push({values: traits.values, picked: traits.picked}),
