@@ -6,7 +6,7 @@
 .csv            a quoted header row that begins with "t [unit]" (with "row" and ends with "why": a study; with "body", "case": load cases),
                 or a line `# linkwright: ...`
 .xlsx           creator and last editor of the document's properties;  .dxf  a comment in the first lines
-.fmu            comment of the archive;  .c, .h, .js  a first line "... by Linkwright ..."
+.fmu            comment of the archive;  .c, .h, .hpp, .cpp, .js  a first line "... by Linkwright ..."
 .xml, .mjcf, .urdf, .sdf  a comment "Written by Linkwright" at the head
 .yaml           a first line with the checksum of the rest: a model that was edited since does not count
 """
@@ -185,6 +185,8 @@ TESTS: dict[str, Callable[[BinaryIO], bool]] = {
     ".c": _source,
     ".h": _source,
     ".js": _source,
+    ".hpp": _source,
+    ".cpp": _source,
     ".xml": _robot,
     ".mjcf": _robot,
     ".urdf": _robot,

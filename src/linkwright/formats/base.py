@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,24 @@ class ExportFormat:
 def listed(text: str) -> list[str]:
     """Names separated by commas."""
     return [x.strip() for x in text.split(",") if x.strip()]
+
+
+TRANSMISSION = (
+    ExportOption("motors", "a transmission alone: its motors, and by --joints the joints that they move", metavar="A,B", read=listed),
+    ExportOption("joints", "joints of the transmission", metavar="A,B", read=listed),
+)
+
+
+def transmission_of(mechanism: Any, motors: Any, joints: Any, others: Mapping[str, Any]) -> Any:
+    """The transmission with these motors and joints; None without both. Raise UsageError for one alone, and for `others` that are given."""
+    if motors is None and joints is None:
+        return None
+    if motors is None or joints is None:
+        raise UsageError(f"a transmission needs motors and joints; name the {'motors' if motors is None else 'joints'} as well.")
+    for key, value in others.items():
+        if value is not None:
+            raise UsageError(f"the option '{key}' belongs to the whole mechanism; a transmission has none. Leave it out.")
+    return mechanism.system.transmission(motors, joints)
 
 
 def number(text: str) -> float:

@@ -7,15 +7,27 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.formats.base import ExportFormat, ExportOption, listed, warn_of_losses
+from linkwright.formats.base import TRANSMISSION, ExportFormat, ExportOption, listed, transmission_of, warn_of_losses
 
 
-def write(mechanism: Any, path: Any, *, name: str | None = None, kernels: Any = None, **options: Any) -> list[Path]:
+def write(
+    mechanism: Any,
+    path: Any,
+    *,
+    name: str | None = None,
+    kernels: Any = None,
+    free: Any = None,
+    precision: str = "double",
+    motors: Any = None,
+    joints: Any = None,
+) -> list[Path]:
     """Write the header and the source beside each other; `path` is either of them."""
     place = files.checked(path, FORMAT.endings)
-    warn_of_losses(mechanism, "C", laws=False)
-    prefix = _prefix(place.stem) if name is None else name
-    texts = mechanism.system.c(kernels, name=prefix, **options)
+    prefix = prefix_of(place.stem) if name is None else name
+    t = transmission_of(mechanism, motors, joints, {"kernels": kernels, "free": free})
+    if t is None:
+        warn_of_losses(mechanism, "C", laws=False)
+    texts = mechanism.system.c(kernels, name=prefix, free=free, precision=precision) if t is None else t.c(prefix, precision=precision)
     out = []
     for ending in FORMAT.endings:
         text = texts[f"{prefix}{ending}"].replace(f'#include "{prefix}.h"', f'#include "{place.stem}.h"')
@@ -23,7 +35,7 @@ def write(mechanism: Any, path: Any, *, name: str | None = None, kernels: Any = 
     return out
 
 
-def _prefix(stem: str) -> str:
+def prefix_of(stem: str) -> str:
     """A file's name as the beginning of C names."""
     plain = re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_") or "model"
     return f"m{plain}" if plain[0].isdigit() else plain
@@ -38,6 +50,7 @@ FORMAT = ExportFormat(
         ExportOption("kernels", "kernels by name (default: those of docs/export.md)", metavar="A,B", read=listed),
         ExportOption("free", "numbers that stay inputs: names or patterns", flag="--variable", metavar="A,B", read=listed),
         ExportOption("name", "beginning of all C names (default: that of the file)", metavar="NAME"),
+        *TRANSMISSION,
     ),
     write=write,
 )

@@ -6,13 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.formats.base import ExportFormat, ExportOption, listed, warn_of_losses
+from linkwright.formats.base import TRANSMISSION, ExportFormat, ExportOption, listed, transmission_of, warn_of_losses
 
 
-def write(mechanism: Any, path: Any, *, kernels: Any = None, **options: Any) -> list[Path]:
+def write(
+    mechanism: Any, path: Any, *, kernels: Any = None, free: Any = None, name: str | None = None, motors: Any = None, joints: Any = None
+) -> list[Path]:
     place = files.checked(path, FORMAT.endings)
+    t = transmission_of(mechanism, motors, joints, {"kernels": kernels, "free": free})
+    if t is not None:
+        return [files.write_text(place, FORMAT.endings, t.javascript(name or "transmission"))]
     warn_of_losses(mechanism, "script", laws=False)
-    return [files.write_text(place, FORMAT.endings, mechanism.system.javascript(kernels, **options))]
+    text = mechanism.system.javascript(kernels, free=free, name=name or "mechanism")
+    return [files.write_text(place, FORMAT.endings, text)]
 
 
 FORMAT = ExportFormat(
@@ -22,7 +28,8 @@ FORMAT = ExportFormat(
     options=(
         ExportOption("kernels", "kernels by name (default: those of docs/export.md)", metavar="A,B", read=listed),
         ExportOption("free", "numbers that stay inputs: names or patterns", flag="--variable", metavar="A,B", read=listed),
-        ExportOption("name", "the object that it defines (default: mechanism)", metavar="NAME"),
+        ExportOption("name", "the object that it defines (default: mechanism, or transmission)", metavar="NAME"),
+        *TRANSMISSION,
     ),
     write=write,
 )

@@ -23,6 +23,7 @@ from linkwright.errors import UsageError
 from linkwright.kernels.equations.variants import Variant
 from linkwright.kernels.export import Tables, chosen, possible, programs_of, tables_of, template, title_of
 from linkwright.kernels.kernels import SOLVES, Kernels
+from linkwright.kernels.page_kernels import TracedKernel
 from linkwright.kernels.tracing import DRIVER_INPUTS, KERNELS, TIMED
 from linkwright.mechanics.constraints.drives import is_rotary
 
@@ -57,11 +58,12 @@ def c(
     precision: str = "double",
     fallback: bool = True,
     moved: Sequence[str] | str = (),
+    more: Mapping[str, TracedKernel] | None = None,
 ) -> dict[str, str]:
     """The C99 sources `name`.h and `name`.c (C++ takes them too): kernels, constants, tables and the functions on top.
 
     precision: "double" or "single". fallback: the step continues through singular positions, which takes the kernel `terms`. moved: joints
-    and cylinders whose motion is prescribed, step by step.
+    and cylinders whose motion is prescribed, step by step. more: kernels of the caller's own, with a static function NAME_run_... each.
     """
     if precision not in NUMERICS:
         raise UsageError(f"precision is 'double' or 'single', not {precision!r}.")
@@ -70,12 +72,12 @@ def c(
     kernels = _with_margins(chosen(_moving(kernels, driven), free, drives), numerics.pivots)
     if names is None and driven:
         names = [n for n in MOVED if possible(kernels, n)]
-    programs = programs_of(kernels, names)
+    programs = programs_of(kernels, names, more)
     steps = {"forward", "projection"} <= programs.keys()
     if fallback and steps and "terms" not in programs:
         programs["terms"] = kernels.get("terms").program
     tables = tables_of(kernels, programs)
-    functions = [_typed(text, real, numerics).replace("NAME", name) for text in _functions(programs, fallback, driven)]
+    functions = [typed(text, real, numerics).replace("NAME", name) for text in _functions(programs, fallback, driven, more or {})]
     head = f"/* {title_of(kernels)}. SI units, radians. */\n"
     guard = f"{name.upper()}_MODEL_H"
     numbers = {**_numbers(tables), **_scales(kernels)}
@@ -120,7 +122,7 @@ def _scales(kernels: Kernels) -> dict[str, list[float]]:
 # -------------------------------------------------------------------- functions
 
 
-def _functions(programs: Mapping[str, Program], fallback: bool, moved: Sequence[str]) -> list[str]:
+def _functions(programs: Mapping[str, Program], fallback: bool, moved: Sequence[str], more: Mapping[str, TracedKernel]) -> list[str]:
     """The functions on top, where their kernels are there."""
     parts = dict(re.findall(r"^/\* (\w+) \*/\n(.*?)(?=^/\* \w+ \*/\n|\Z)", template("model.c"), re.MULTILINE | re.DOTALL))
     assemble, step = "kinematics" in programs, {"forward", "projection"} <= programs.keys()
@@ -130,11 +132,12 @@ def _functions(programs: Mapping[str, Program], fallback: bool, moved: Sequence[
     text = [parts["common"], *(_packer(key, programs[key], bool(moved)) for key in packed), _counting(programs)]
     text += [_rates(programs)] if step else []
     text += [parts["assemble"]] if assemble else []
+    text += [_packer(key, programs[key], False, x.inputs) for key, x in more.items()]
     text += [parts["singular" if fallback else "regular"], parts["step"], parts["moved" if moved else "free"]] if step else []
     return [t for t in text if t]
 
 
-def _typed(text: str, real: c99.Real, numerics: Numerics) -> str:
+def typed(text: str, real: c99.Real, numerics: Numerics) -> str:
     """A template with its type, its functions, its literals and the numbers of a precision."""
     values = {key.upper(): c99.number(value) for key, value in numerics._asdict().items()}
     for token, value in {**values, "SQRT": f"sqrt{real.ending}", "FABS": f"fabs{real.ending}", "FMAX": f"fmax{real.ending}"}.items():
@@ -144,9 +147,9 @@ def _typed(text: str, real: c99.Real, numerics: Numerics) -> str:
     return re.sub(r"\bREAL\b", real.name, text)
 
 
-def _packer(key: str, program: Program, moved: bool) -> str:
+def _packer(key: str, program: Program, moved: bool, inputs: Sequence[str] = ("q", "v")) -> str:
     """NAME_run_key(q, v, ..., t, law, near_, free_, y): the kernel on separate arrays; near_ and free_ that are 0 mean the model's."""
-    needed = [n for n, _ in KERNELS[key].inputs] if key in KERNELS else ["q", "v"]
+    needed = [n for n, _ in KERNELS[key].inputs] if key in KERNELS else list(inputs)
     arguments = {n: n for n in [*needed, *(["t"] if key in TIMED else [])]}
     stepping = key in ("forward", "projection", "terms")
     arguments |= ({"law": "law"} if stepping else {}) | {"near": "near_", "free": "free_"}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ from linkwright.kernels.tracing import KERNELS, OPTIONAL
 from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, qdot
+from linkwright.model.coordinates import joint_part
 from linkwright.model.parameters import choose, every_parameter
 from linkwright.numerics.metric import scale
 
@@ -54,18 +55,14 @@ def javascript(
     values stay inputs, `drives` joints and cylinders in place of the model's drives, `more` kernels of the caller's own.
     """
     kernels = chosen(kernels, free, drives)
-    programs = programs_of(kernels, names)
-    programs |= {key: _traced(kernels, x.function, *x.inputs) for key, x in (more or {}).items()}
+    programs = programs_of(kernels, names, more)
     js.module({}, name)  # refuses names that cannot be
     data = json.dumps(_data(kernels, programs), separators=(",", ":")).replace("<", "\\u003c")
     head = f"// {title_of(kernels)}. SI units, radians.\n"
     # `module` is a parameter so that the inner script, made for node too, leaves the real one alone
     parts = "".join(js.short(template(f"script/{part}.js")) for part in SCRIPT)
     inner = f'"use strict";\n{js.module(programs)}const data={data};\n{parts}return mechanismOf(kernels,data)'
-    return (
-        f"{head}var {name}=((module)=>{{{inner}}})();\n"
-        f'if(typeof module==="object"&&module.exports)module.exports={name};\n'
-    )
+    return f'{head}var {name}=((module)=>{{{inner}}})();\nif(typeof module==="object"&&module.exports)module.exports={name};\n'
 
 
 # -------------------------------------------------------------------- what is exported
@@ -84,22 +81,22 @@ def chosen(kernels: Kernels, free: Sequence[str] | None, drives: Sequence[str] |
     return kernels
 
 
-def programs_of(kernels: Kernels, names: Sequence[str] | None) -> dict[str, Program]:
-    """The kernels asked for, and the small ones they need beside them."""
+def programs_of(kernels: Kernels, names: Sequence[str] | None, more: Mapping[str, TracedKernel] | None = None) -> dict[str, Program]:
+    """The kernels asked for, the small ones they need beside them, and `more` of the caller's own."""
     if isinstance(names, str):
         names = [names]
     wanted = [n for n in DEFAULT_KERNELS if possible(kernels, n)] if names is None else list(dict.fromkeys(names))
     if not wanted:
         raise UsageError(f"name at least one kernel to export: {', '.join(KERNELS)}.")
     found = {n: kernels.get(n).program for n in wanted if n not in TRACED}
-    found |= {n: _traced(kernels, TRACED[n].function, *TRACED[n].inputs) for n in wanted if n in TRACED}
+    found |= {n: _traced(kernels, TRACED[n]) for n in wanted if n in TRACED}
     if "kinematics" in found:
-        found["drives"] = _traced(kernels, _drives, "q", "v")
+        found["drives"] = _traced(kernels, TracedKernel(_drives, ("q", "v")))
     if "forward" in found and "projection" in found and kernels.sizes.nq != kernels.sizes.nv:
-        found["qdot"] = _traced(kernels, lambda eq, q, v, near: {"qdot": qdot(eq.loops.skel, q, v)}, "q", "v")
+        found["qdot"] = _traced(kernels, TracedKernel(lambda eq, q, v, near: {"qdot": qdot(eq.loops.skel, q, v)}, ("q", "v")))
     if any(b.name == "near" for p in found.values() for b in p.inputs):
-        found["turns"] = _traced(kernels, _turns, "q")
-    return found
+        found["turns"] = _traced(kernels, TracedKernel(_turns, ("q",)))
+    return found | {key: _traced(kernels, x) for key, x in (more or {}).items()}
 
 
 def possible(kernels: Kernels, name: str) -> bool:
@@ -111,14 +108,13 @@ def possible(kernels: Kernels, name: str) -> bool:
     return solve is None or solve in kernels.plan_of(solve).orders
 
 
-def _traced(kernels: Kernels, function: Callable[..., Mapping[str, Any]], *inputs: str) -> Program:
-    """A small kernel beside the standard ones: function(equations, inputs ..., near)."""
+def _traced(kernels: Kernels, kernel: TracedKernel) -> Program:
+    """A small kernel beside the standard ones."""
     g, sizes = TraceGraph(), kernels.sizes
     lengths = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": sizes.nc, "u": sizes.nd, "t": sizes.one}
-    arrays = [g.input(key, lengths[key]) for key in inputs]
+    arrays = [g.input(key, lengths[key]) for key in kernel.inputs]
     near, free = g.input("near", sizes.near), g.input("free", sizes.free)
-    solve = "kinematics" if function is TRACED["branch"].function else "sslm"
-    found = function(kernels.equations(free, solve), *arrays, near)
+    found = kernel.function(kernels.equations(free, kernel.solve), *arrays, near)
     return without_unused(g.program(list(found.items())), OPTIONAL)
 
 
@@ -132,13 +128,14 @@ def _drives(eq: Equations, q: Any, v: Any, near: Any) -> dict[str, Any]:
             line = forces.line(Instant.moving(skel, m, 0.0, here), cylinders[name].between)
             found.append((line.length, line.rate))
             continue
-        node = skel.tree.node_of_joint.get(name)
+        joint, (i, *_) = joint_part(skel.tree.description, name)
+        node = skel.tree.node_of_joint.get(joint.name)
         if node is not None:
             n = skel.tree.nodes[node]
-            found.append((q[n.q][0], v[n.v][0]))
+            found.append((q[n.q][i], v[n.v][i]))
         else:
-            r = joint_rate(skel, m, skel.tree.description.joint(name), here[name])
-            found.append((r.q[0], r.v[0]))
+            r = joint_rate(skel, m, joint, here[joint.name])
+            found.append((r.q[i], r.v[i]))
     return {"drive": [x for x, _ in found], "speed": [x for _, x in found]}
 
 

@@ -41,6 +41,7 @@ class TracedKernel(NamedTuple):
     function: Callable[..., Mapping[str, Any]]
     inputs: tuple[str, ...]
     masses: bool = False  # it needs them
+    solve: str = "sslm"  # whose plan of elimination it uses
 
 
 class AppliedWrench(NamedTuple):
@@ -221,5 +222,5 @@ TRACED: dict[str, TracedKernel] = {
     "acting": TracedKernel(acting, ("q", "v", "u", "lam", "t")),
     "efforts": TracedKernel(efforts, ("q", "u")),
     "flow": TracedKernel(flow, ("q", "v", "t")),
-    "branch": TracedKernel(branch, ("q",)),
+    "branch": TracedKernel(branch, ("q",), solve="kinematics"),
 }

@@ -204,7 +204,7 @@ def test_a_universal_joint_and_cylinders() -> None:
         (["left", "left"], ["pitch", "roll"], "'left' is named twice"),
         (["U1"], ["pitch"], "'U1' has 2 velocities; name one or several of them: U1.angle1, U1.angle2"),
         (["lft", "right"], ["pitch", "roll"], "'lft' is no velocity .* Did you mean 'left'"),
-        (["left"], ["pitch"], "the motor left also moves with '\\w+' while pitch rest"),
+        (["left"], ["pitch"], "with the joints held, left can still move. Name the joints that it moves"),
         ([], ["pitch"], "motors of a transmission are a list"),
     ],
 )  # fmt: skip
@@ -214,9 +214,16 @@ def test_names_that_do_not_fit(ankle: lw.System, motors: list[str], joints: list
 
 
 def test_joints_that_the_motors_do_not_determine() -> None:
+    shovel = lw.load("excavator").system  # the barrel of the bucket's cylinder turns with the bucket, but also with stick and boom
+    with pytest.raises(UsageError, match=r"the motor J3 also moves with 'J\d+' while J8 rest: name 'J\d+' among the joints"):
+        shovel.transmission("J3", "J8")
     leg = lw.load(LEG).system
-    with pytest.raises(UsageError, match="do not determine the joints: with all of them held, knee can still move"):
+    with pytest.raises(UsageError, match="do not determine each other: with the joints held, hip can still move"):
         leg.transmission("hip", "knee")
+    with pytest.raises(
+        UsageError, match="do not determine the joints: with all of them held, J6 can still move"
+    ):
+        shovel.transmission(["J13", "J12"], ["J7", "J6"])  # both belong to the stick
 
 
 def test_dead_centres_inside_a_range(ankle: lw.System) -> None:

@@ -122,3 +122,29 @@ interface Mechanism {
   points(q: Numbers, v?: Numbers): Answer;
   poses(q: Numbers): Answer;
 }
+
+/** A transmission at one position: motor speeds per joint speed, back, and their rates; inertia and bias at the joints. */
+interface TransmissionAt {
+  ok: boolean;
+  joint: Float64Array;
+  motor: Float64Array;
+  motorSpeed: Float64Array;
+  J: number[][];
+  Jrate: number[][];
+  K: number[][] | null;
+  Krate: number[][] | null;
+  M?: number[][];
+  h?: number[];
+}
+
+/** What the script of a transmission defines. */
+interface TransmissionMap {
+  motors: string[];
+  joints: string[];
+  start: Float64Array;
+  toJoints(motor: Numbers, q?: Numbers): { ok: boolean; q: Float64Array; joint: Float64Array };
+  toMotors(joint: Numbers, q?: Numbers): { ok: boolean; q: Float64Array; motor: Float64Array };
+  at(q: Numbers, speed?: Numbers): TransmissionAt;
+  jointTorques(map: TransmissionAt, motor: Numbers): number[];
+  motorTorques(map: TransmissionAt, joint: Numbers): number[] | null;
+}

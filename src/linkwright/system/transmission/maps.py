@@ -196,6 +196,40 @@ class Transmission:
         self.core.kernels.need_masses()
         return NamedTerms(self.core.described_by(half_inertia(self.core.description, self.parts)), (), list(self.joints))
 
+    # ---------------------------------------------------------------- other languages
+
+    @property
+    def _sides(self) -> Any:
+        """Names for export; raise UsageError for a floating base."""
+        if len(self.drivable) < len(self.others):
+            raise UsageError(
+                "C and scripts close the loops with the base at rest: write the model with the base fixed (a `fixed` joint in the place of "
+                "the free one) and take the transmission of that; it is the same."
+            )
+        from linkwright.kernels.transmission_sources import Sides
+
+        return Sides(self.motors, self.joints, self.drivable)
+
+    def c(self, name: str = "transmission", *, precision: str = "double") -> dict[str, str]:
+        """Return C99 sources, name.h and name.c: positions both ways, Jacobian and its rate, torques, inertia and bias at the joints."""
+        from linkwright.kernels import transmission_sources
+
+        return transmission_sources.c(self.core.kernels, self._sides, name=name, precision=precision)
+
+    def javascript(self, name: str = "transmission") -> str:
+        """Return a script for pages and node with the same functions."""
+        from linkwright.kernels import transmission_sources
+
+        return transmission_sources.javascript(self.core.kernels, self._sides, name=name)
+
+    def ros2(self, name: str = "transmission", *, namespace: str = "linkage") -> dict[str, str]:
+        """Return a transmission of ros2_control: C, C++ on top, a loader for pluginlib and the elements of the URDF, by file name."""
+        from linkwright.system.transmission import ros2
+
+        title = f"Transmission of {self.core.description.name or 'a mechanism'} by Linkwright."
+        more = ros2.texts(name, namespace, self.motors, self.joints, title, self.range)
+        return {**self.c(name), **more}
+
     # ---------------------------------------------------------------- ranges
 
     def limits(self) -> dict[str, JointTravel]:

@@ -77,19 +77,24 @@ def scaled(core: Compiled, J: np.ndarray, rows: Sequence[str], columns: Sequence
 
 def _check(core: Compiled, names: TransmissionNames, terms: NamedTerms) -> None:
     """Raise UsageError where joints move with the motors held, or motors with something else than the joints."""
+    loose = [n for n in names.others if n in names.motors]
+    if loose:
+        raise UsageError(
+            f"the motors {listing(names.motors)} and the joints {listing(names.joints)} do not determine each other: with the joints held, "
+            f"{listing(loose)} can still move. Name the joints that {'it moves' if len(loose) == 1 else 'they move'}, or other motors."
+        )
     best, found = -1.0, np.zeros((0, 0))
     for x in core.kernels._samples:
         near = core.skel.pack(x.references)
         J = scaled(core, terms._at(np.asarray(x.q), np.asarray(x.v), {"near": near}).read[0], names.motors, terms.chosen.every)
         own = J[:, [terms.chosen.every.index(n) for n in names.joints]]
         s = np.linalg.svd(own, compute_uv=False)
-        share = float(s[-1] / s[0]) if s[0] > 0.0 else 0.0
+        share = float(s[-1] / np.abs(J).max()) if np.abs(J).max() > 0.0 else 0.0
         if share > best:
             best, found = share, J
     own = found[:, [terms.chosen.every.index(n) for n in names.joints]]
     if best < REGULAR:
-        loose = np.linalg.svd(own)[2][-1]
-        free = [n for n, x in zip(names.joints, loose, strict=True) if abs(x) > 1e-3]
+        free = [n for n, x in zip(names.joints, np.linalg.svd(own)[2][-1], strict=True) if abs(x) > 1e-3]
         raise UsageError(
             f"the motors {listing(names.motors)} do not determine the joints: with all of them held, {listing(free)} can still move. "
             f"Name the motors that move {'it' if len(free) == 1 else 'them'}, or other joints."

@@ -1,0 +1,81 @@
+"""A transmission as C99 sources and as a script: both sides of a mechanism as `c_sources` and `export` write them, and maps on top.
+
+NAME_ahead_... is the mechanism driven by the motors, NAME_back_... driven by the joints; see transmission.c and script/transmission.js.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from linkwright.compiler import c99
+from linkwright.compiler import javascript as js
+from linkwright.kernels import c_sources, export
+from linkwright.kernels.kernels import Kernels
+from linkwright.kernels.page_kernels import TracedKernel
+from linkwright.kernels.transmission_kernel import transmission_kernel
+
+
+class Sides(NamedTuple):
+    """Motors and joints by name, and other joints, which are held."""
+
+    motors: Sequence[str]
+    joints: Sequence[str]
+    held: Sequence[str] = ()
+
+
+def c(kernels: Kernels, sides: Sides, *, name: str = "transmission", precision: str = "double") -> dict[str, str]:
+    """The sources `name`.h and `name`.c. precision: "double" or "single"."""
+    texts = {}
+    for side, drives in (("ahead", sides.motors), ("back", sides.joints)):
+        more = {"transmission": _kernel(kernels, sides)} if side == "back" else None
+        made = c_sources.c(kernels, ["kinematics"], drives=[*drives, *sides.held], name=f"{name}_{side}", precision=precision, more=more)
+        texts |= {key.removeprefix(f"{name}_"): text for key, text in made.items()}
+    parts = dict(re.findall(r"^/\* (header|source) \*/\n(.*?)(?=^/\* source \*/\n|\Z)", export.template("transmission.c"), re.M | re.S))
+    for token, output in {"BIAS": "h", "INERTIA": "M + i * NAME_n"}.items():
+        parts["source"] = parts["source"].replace(token, f"z + NAME_back_transmission_out_{output}" if _masses(kernels) else "0")
+    real, numerics = c99.PRECISIONS[precision], c_sources.NUMERICS[precision]
+    top = {key: c_sources.typed(text, real, numerics).replace("NAME", name) for key, text in parts.items()}
+    guard, title = f"{name.upper()}_TRANSMISSION_H", _title(kernels, sides)
+    head = [f"/* {title} */\n", f"#ifndef {guard}\n#define {guard}\n", texts["ahead.h"], texts["back.h"], _sizes(sides, name)]
+    head += ['#ifdef __cplusplus\nextern "C" {\n#endif\n', top["header"], "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"]
+    body = [texts[f"{side}.c"].replace(f'#include "{name}_{side}.h"', f'#include "{name}.h"') for side in ("ahead", "back")]
+    return {f"{name}.h": "\n".join(head), f"{name}.c": "\n".join([f"/* {title} */\n", *body, top["source"]])}
+
+
+def javascript(kernels: Kernels, sides: Sides, *, name: str = "transmission") -> str:
+    """A script that defines the object `name` (in node also what require() returns); see script/transmission.js."""
+    js.module({}, name)  # refuses names that cannot be
+    ahead = export.javascript(kernels, ["kinematics"], drives=[*sides.motors, *sides.held], name="ahead")
+    more = {"transmission": _kernel(kernels, sides)}
+    back = export.javascript(kernels, ["kinematics"], drives=[*sides.joints, *sides.held], name="back", more=more)
+    data = json.dumps({"motors": list(sides.motors), "joints": list(sides.joints)}).replace("<", "\\u003c")
+    maps = js.short(export.template("script/transmission.js"))
+    return (
+        f"// {_title(kernels, sides)}\n"
+        f'var {name}=((module)=>{{"use strict";\n{ahead}{back}{maps}return transmissionOf(ahead,back,{data})}})();\n'
+        f'if(typeof module==="object"&&module.exports)module.exports={name};\n'
+    )
+
+
+def _title(kernels: Kernels, sides: Sides) -> str:
+    return f"{export.title_of(kernels)}: motors {', '.join(sides.motors)}, joints {', '.join(sides.joints)}. SI units, radians."
+
+
+def _masses(kernels: Kernels) -> bool:
+    return all(b.mass is not None for b in kernels.tree.description.bodies[1:])
+
+
+def _kernel(kernels: Kernels, sides: Sides) -> TracedKernel:
+    return transmission_kernel(sides.motors, len(sides.joints), _masses(kernels))
+
+
+def _sizes(sides: Sides, name: str) -> str:
+    """Number of motors and joints, their places, and the position to start from."""
+    values = {f"{name}_n": str(len(sides.joints)), f"{name}_nq": f"{name}_back_nq"}
+    for what, names in (("motor", sides.motors), ("joint", sides.joints)):
+        values |= {f"{name}_{what}_{re.sub(r'[^A-Za-z0-9]', '_', x)}": str(i) for i, x in enumerate(names)}
+    lines = ",\n".join(f"    {key} = {value}" for key, value in values.items())
+    return f"enum {{\n{lines}\n}};\n#define {name}_start {name}_back_start_q\n"
