@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.motion.atlas.pose_solver import PoseSolver, solved
+from linkwright.motion.atlas.pose_solver import PoseSolver, determinant, solved
 
 MOST_STEPS = 200  # along a line
 CORRECTIONS = 6  # Newton steps of one step along the line
@@ -62,15 +62,15 @@ class PoseLines:
         B[:, n] = t
         return B, F
 
-    def tangents(self, i: np.ndarray, q: np.ndarray, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """Unit tangents that point as t does."""
+    def tangents(self, i: np.ndarray, q: np.ndarray, s: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(unit tangents that point as t does, signs of the bordered determinant: constant along a smooth curve)."""
         B, F = self._bordered(i, q, s, t)
         right = np.zeros((len(q), F.shape[1] + 1))
         right[:, -1] = 1.0
         x = solved(B, right)
-        return x / np.sqrt((x * x).sum(axis=1))[:, None]
+        return x / np.sqrt((x * x).sum(axis=1))[:, None], determinant(B) < 0.0
 
-    def first_tangents(self) -> np.ndarray:
+    def first_tangents(self) -> tuple[np.ndarray, np.ndarray]:
         t = np.zeros((len(self.q), self.solver.core.tree.nv + 1))
         t[:, -1] = 1.0
         return self.tangents(np.arange(len(t)), self.q, np.zeros(len(t)), t)
@@ -101,7 +101,8 @@ class PoseLines:
 def line_ends(solver: PoseSolver, q: np.ndarray, a: np.ndarray, b: np.ndarray) -> LineEnds:
     """Follow all lines to the other pose or to the end of the reach."""
     lines, n = PoseLines(solver, q, a, b), len(q)
-    now = _Front(q.copy(), np.zeros(n), lines.first_tangents())
+    first, negative = lines.first_tangents()
+    now = _Front(q.copy(), np.zeros(n), first)
     step = np.minimum(0.5 * lines.length, LONGEST)
     reached, bracketed = np.zeros(n, bool), np.zeros(n, bool)
     beyond = np.zeros(n)  # step over the end of the reach, from the point before it
@@ -113,9 +114,9 @@ def line_ends(solver: PoseSolver, q: np.ndarray, a: np.ndarray, b: np.ndarray) -
         to_end = (lines.length[left] - here.s) / np.maximum(here.t[:, -1], 1e-300)
         taken = np.minimum(step[left], np.maximum(to_end, 1e-12))
         x, s, ok = lines.corrected(left, here, taken, taken[:, None] * here.t)
-        t = np.full_like(here.t, np.nan)
-        t[ok] = lines.tangents(left[ok], x[ok], s[ok], here.t[ok])
-        ok &= np.isfinite(t).all(axis=1)
+        t, side = np.full_like(here.t, np.nan), np.zeros(len(left), bool)
+        t[ok], side[ok] = lines.tangents(left[ok], x[ok], s[ok], here.t[ok])
+        ok &= np.isfinite(t).all(axis=1) & (side == negative[left])  # else on another curve
         ok &= (here.t * np.where(ok[:, None], t, 0.0)).sum(axis=1) > 0.7  # sharper bends: shorter steps
         turned = ok & (t[:, -1] <= 0.0)
         bracketed[left[turned]], beyond[left[turned]] = True, taken[turned]
@@ -148,7 +149,7 @@ def _refine(lines: PoseLines, i: np.ndarray, now: _Front, beyond: np.ndarray) ->
         here = _Front(at.q[left], at.s[left], at.t[left])
         q, s, ok = lines.corrected(i[left], here, middle, middle[:, None] * here.t)
         t = np.full_like(here.t, np.nan)
-        t[ok] = lines.tangents(i[left[ok]], q[ok], s[ok], here.t[ok])
+        t[ok] = lines.tangents(i[left[ok]], q[ok], s[ok], here.t[ok])[0]
         rate = t[:, -1]
         ok &= np.isfinite(rate)
         left, q, s, rate, middle = left[ok], q[ok], s[ok], rate[ok], middle[ok]

@@ -86,7 +86,8 @@ class PoseSolver:
         return displaced(self.core.skel, q, step * self.core.loops.columns)
 
     def solve(self, q: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(q, ok) with the wanted poses, from near states; ok where Newton's steps contract from the first on."""
+        """(q, ok) with the wanted poses, from near states; ok where Newton's steps contract from the first on and det A keeps its sign:
+        two working modes that meet at the end of the reach differ in it."""
         q, ok = q.copy(), np.zeros(len(q), bool)
         for i in range(0, len(q), AT_ONCE):
             some = slice(i, i + AT_ONCE)
@@ -95,16 +96,18 @@ class PoseSolver:
 
     def _solve(self, q: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ok, left, last = np.zeros(len(q), bool), np.arange(len(q)), np.full(len(q), np.inf)
-        for _ in range(MOST_STEPS):
+        negative = np.zeros(len(q), bool)
+        for k in range(MOST_STEPS):
             rows = self.rows(q[left])
+            negative = determinant(rows.A) < 0.0 if k == 0 else negative
             step = solved(rows.A, -self.residual(rows, wanted[left]))
             size = np.abs(step).max(axis=1, initial=0.0)
             good = np.isfinite(size) & ((size <= CONTRACTING * last[left]) | (size <= SETTLED)) & (size < 1.0)
-            left, step, size = left[good], step[good], size[good]
+            A, left, step, size = rows.A[good], left[good], step[good], size[good]
             q[left] = self.moved(q[left], step)
             last[left] = size
             done = size <= SETTLED
-            ok[left[done]] = True
+            ok[left[done]] = (determinant(A[done]) < 0.0) == negative[left[done]]
             left = left[~done]
             if not len(left):
                 break
@@ -123,8 +126,8 @@ class PoseSolver:
         first, second = np.full(len(q), np.nan), np.full(len(q), np.nan)
         for i in range(0, len(q), AT_ONCE):
             rows = self.rows(q[i : i + AT_ONCE])
-            first[i : i + AT_ONCE] = np.linalg.det(rows.A)
-            second[i : i + AT_ONCE] = np.linalg.det(self.inverse_jacobian(rows)[1])
+            first[i : i + AT_ONCE] = determinant(rows.A)
+            second[i : i + AT_ONCE] = determinant(self.inverse_jacobian(rows)[1])
         return first, second
 
 
@@ -159,7 +162,13 @@ def solved(A: Any, b: Any) -> np.ndarray:
     try:
         x = np.linalg.solve(A, columns)
     except np.linalg.LinAlgError:
-        bad = ~(np.abs(np.linalg.det(A)) > 0.0)
+        bad = ~(np.abs(determinant(A)) > 0.0)
         x = np.linalg.solve(np.where(bad[:, None, None], np.eye(A.shape[-1]), A), columns)
         x[bad] = np.nan
     return x[..., 0] if b.ndim == 2 else x
+
+
+def determinant(A: np.ndarray) -> np.ndarray:
+    """Determinants; NaN of matrices that are not finite."""
+    with np.errstate(invalid="ignore"):
+        return np.linalg.det(A)

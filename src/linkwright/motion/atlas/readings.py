@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,14 +32,14 @@ def positions(core: Compiled, name: str, q: np.ndarray) -> np.ndarray:
         jt = joints.create(joint.type, joint.options)
         if joints.is_hinge(jt) or joints.is_slider(jt):
             poses = core.kernels.get("poses").batch((q,), {})
-            (Ra, pa), (Rb, pb) = (_frame(core, poses, body, f) for body, f in ((joint.first, joint.frame_first), (joint.second, joint.frame_second)))
+            (Ra, pa), (Rb, pb) = (joint_frame(core, poses, body, f) for body, f in ((joint.first, joint.frame_first), (joint.second, joint.frame_second)))
             R, p = np.swapaxes(Ra, 1, 2) @ Rb, (np.swapaxes(Ra, 1, 2) @ (pb - pa)[:, :, None])[:, :, 0]
             return np.arctan2(R[:, 1, 0], R[:, 0, 0]) if joints.is_hinge(jt) else p[:, 0]
     known = [*entries, *cut, *(c.name for c in d.cylinders)]
     raise UsageError(f"'{name}' is no coordinate of a joint and no cylinder here. {nearest(name, known, 'Coordinates')}")
 
 
-def _frame(core: Compiled, poses: Mapping, body: str, frame: object) -> tuple[np.ndarray, np.ndarray]:
+def joint_frame(core: Compiled, poses: Any, body: str, frame: Any) -> tuple[np.ndarray, np.ndarray]:
     """Rotation and origin of a joint frame at all states."""
     X, node = pose_of(frame), core.skel.node(body)
     if node < 0:

@@ -1,0 +1,183 @@
+"""Atlas of a parallel robot: reach, singularities of type I and II as located curves and surfaces, and measures over its poses.
+
+request       axes, drives' data, payload and limits as a caller gives them
+coordinates   pose coordinates by name
+pose_solver   inverse kinematics of many poses at once, Jacobians and their determinants
+modes         working modes of a pose
+grid          poses, edges and simplices
+window        ranges that are left open
+filling       states of all poses of one working mode
+folds         ends of the reach (type I) by arc length
+crossings     zeros of determinants and limits on edges
+measures      conditioning, stiffness, efforts, speed and acceleration
+computing     all of these for one working mode
+pieces        curves, surfaces and their content from points on edges
+inscribed     the largest circle or box free of singularities
+result        the Atlas
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import UsageError, nearest
+from linkwright.model.file.units import KINDS, quantity
+from linkwright.motion.atlas import measures, request
+from linkwright.motion.atlas.computing import ComputedMap, MapTask, computed
+from linkwright.motion.atlas.coordinates import PoseCoordinates, pose_coordinates
+from linkwright.motion.atlas.grid import PoseGrid
+from linkwright.motion.atlas.modes import working_modes
+from linkwright.motion.atlas.pose_solver import PoseSolver, pose_solver
+from linkwright.motion.atlas.readings import JointLimits
+from linkwright.motion.atlas.result import Atlas, axis
+from linkwright.motion.atlas.result_modes import AtlasModes
+from linkwright.motion.atlas.window import window
+from linkwright.motion.compiled import Compiled
+from linkwright.results.state import State
+
+UNITS = {"type1": "", "type2": ""}
+ABOUT = {
+    "type1": "determinant with the pose held, relative to the start: 0 in a singularity of type I",
+    "type2": "determinant with the drives held, relative to the start: 0 in a singularity of type II",
+}
+
+
+def atlas(
+    core: Compiled,
+    freedoms: int,
+    presenter: Any,
+    what: Any,
+    over: Any,
+    *,
+    at: Mapping[str, Any] | None = None,
+    drives: Any = None,
+    start: State | None = None,
+    modes: str = "start",
+    limits: Any = None,
+    stiffness: Any = None,
+    speeds: Any = None,
+    efforts: Any = None,
+    payload: Any = None,
+) -> Atlas | AtlasModes:
+    """See `System.map`."""
+    if modes not in ("start", "all"):
+        raise UsageError(f"modes is 'start' (the working mode of the start) or 'all', not {modes!r}.")
+    solver, names = _solver(core, freedoms, over, at, drives)
+    here = core.start if start is None else start
+    core.need_closed(here)
+    pose = solver.rows(here.q[None]).c[0]
+    base = _fixed(solver.coordinates, pose, at)
+    ranges = JointLimits(core, request.joint_ranges(core, limits))
+    data = request.robot_data(core, solver.drives, stiffness, speeds, efforts, payload)
+    dynamic = all(b.mass is not None for b in core.description.bodies[1:])
+    wanted = _measures(solver, data, dynamic, what)
+    grid, notes = _grid(solver, here.q, pose, base, names, over, ranges)
+    notes += [] if dynamic or not any(n in measures.effort_names(solver) for n in wanted) else [
+        "bodies without `mass:` have no weight here: drive torques and forces are those of the payload alone."
+    ]
+    task = MapTask(solver, grid, ranges, data, dynamic, wanted)
+    if modes == "start":
+        return _atlas(task, computed(task, here.q, pose), pose, 0, notes, presenter)
+    found = working_modes(solver, here.q, pose, ranges if ranges.ranges else None)
+    every = [_atlas(task, computed(task, q, pose), pose, k, notes, presenter) for k, q in enumerate(found.q)]
+    return AtlasModes(tuple(every), found.starts, found.share, found.seldom)
+
+
+def _solver(core: Compiled, freedoms: int, over: Any, at: Any, drives: Any) -> tuple[PoseSolver, list[str]]:
+    """The solver, and names of the axes: those in `over`, of a body or point alone its first two places."""
+    if at is not None and not isinstance(at, Mapping):
+        raise UsageError(f"at is a dict of fixed pose coordinates, {{'platform.angle': '20 deg'}}, not {at!r:.60}.")
+    given = request.names_over(over)
+    coordinates = pose_coordinates(core.description, [*given, *(at or {})], freedoms)
+    names = [n for n in given if n in coordinates.names]
+    if not names:
+        names = [n for n in coordinates.names if n not in (at or {})][:2]
+    if len(names) > request.MOST_AXES:
+        raise UsageError(f"over: {len(names)} axes; {request.MOST_AXES} at most. Fix others by at=.")
+    both = [n for n in names if n in (at or {})]
+    if both:
+        raise UsageError(f"'{both[0]}' is in over= and in at=: an axis is not fixed.")
+    return pose_solver(core, coordinates, core.named_drives(drives), freedoms), names
+
+
+def _fixed(coordinates: PoseCoordinates, pose: np.ndarray, at: Mapping[str, Any] | None) -> np.ndarray:
+    """The pose of the start with what `at` fixes."""
+    out = pose.copy()
+    for name, value in (at or {}).items():
+        if name not in coordinates.names:
+            raise UsageError(f"at: '{name}' is no coordinate. {nearest(str(name), coordinates.names, 'Coordinates')}")
+        k = coordinates.names.index(name)
+        out[k] = quantity(value, KINDS[coordinates.kinds[k]], f"at: '{name}'")
+    return out
+
+
+def _measures(solver: PoseSolver, data: measures.RobotData, dynamic: bool, what: Any) -> list[str]:
+    known = measures.possible(data, dynamic, solver.coordinates.planar, solver.coordinates.parts)
+    needs = {"stiffness": "stiffness=", "speed": "speeds=", "acceleration": "efforts= and masses", "effort_share": "efforts="}
+
+    def missing(name: str) -> str:
+        asked = next((x for key, x in needs.items() if name.endswith(key)), None)
+        if name in measures.UNITS and asked is not None:
+            return f"'{name}' needs {asked} of the drives: a value for all, or a dict by drive."
+        return f"there is no measure '{name}'. {nearest(name, ['reach', 'efforts', *measures.UNITS], 'Measures')}"
+
+    return request.wanted(what, known, measures.effort_names(solver), missing)
+
+
+def _grid(
+    solver: PoseSolver, q: np.ndarray, pose: np.ndarray, base: np.ndarray, names: Sequence[str], over: Any, limits: JointLimits
+) -> tuple[PoseGrid, list[str]]:
+    """The grid of poses, open ranges found; notes about them."""
+    coordinates = solver.coordinates
+    places = [coordinates.names.index(n) for n in names]
+    given = [over.get(n) if isinstance(over, Mapping) else None for n in names]
+    kinds = [coordinates.kinds[p] for p in places]
+    known = [request.axis_values(n, x, kind, len(names)) for n, x, kind in zip(names, given, kinds, strict=True)]
+    notes: list[str] = []
+    if any(k is None for k in known):
+        ends, beyond = window(solver, q, pose, base, places, known, limits)
+        known = [np.linspace(*e, request.COUNTS[len(names)]) if k is None else k for k, e in zip(known, ends, strict=True)]
+        if beyond:
+            notes.append(
+                f"the reach goes on beyond the window along {', '.join(names[i] for i in beyond)}: limits= of the drives bound it, or give ranges in over=."
+            )
+    values = [k for k in known if k is not None]
+    count = int(np.prod([len(v) for v in values]))
+    if count > request.MOST_POSES:
+        raise UsageError(f"over: {count:,} poses; {request.MOST_POSES:,} at most. Give fewer values to some axes.")
+    return PoseGrid(tuple(values), tuple(places), base), notes
+
+
+def _atlas(task: MapTask, x: ComputedMap, pose: np.ndarray, mode: int, notes: Sequence[str], presenter: Any) -> Atlas:
+    solver, grid = task.solver, task.grid
+    coordinates, d, shape = solver.coordinates, solver.core.description, grid.shape
+    said = list(notes)
+    if not x.inside.any():
+        said.append("no pose of the grid is in reach in this working mode: choose other ranges, another at=, or modes='all'.")
+    if x.reached.lost:
+        said.append(f"{x.reached.lost} edges at the end of the reach could not be followed; the curve of type I has gaps there.")
+    efforts = {n: "N m" if n.endswith("torque") else "N" for n in measures.effort_names(solver)}
+    units = {**UNITS, **measures.UNITS, **efforts}
+    about = {**ABOUT, **measures.ABOUT, **{n: f"{n}: holds the robot and its payload" for n in efforts}}
+    free = [k for k in range(len(coordinates.names)) if k not in grid.places]
+    return Atlas(
+        name=d.name,
+        axes=tuple(axis(coordinates.names[p], v, coordinates.kinds[p], d.units) for p, v in zip(grid.places, grid.axes, strict=True)),
+        fixed={coordinates.names[k]: float(grid.base[k]) + 0.0 for k in free},
+        reach=x.inside.reshape(shape),
+        values={n: v.reshape(shape) for n, v in x.values.items()},
+        units={n: units[n] for n in x.values},
+        about={n: about[n] for n in x.values},
+        q=np.where(x.inside[:, None], x.reached.q, np.nan).reshape(*shape, -1),
+        why=x.why.reshape(shape),
+        reasons=x.reasons,
+        located=tuple(x.located),
+        home=pose[list(grid.places)],
+        mode=mode,
+        notes=tuple(said),
+        file_units=tuple(d.units),
+        presenter=presenter,
+    )

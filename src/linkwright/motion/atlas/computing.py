@@ -1,0 +1,120 @@
+"""The atlas of one working mode over a grid: states, reach, located points of all kinds, measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.motion.atlas.crossings import crossings, divided, doubtful_cells
+from linkwright.motion.atlas.filling import ReachedPoses, filled
+from linkwright.motion.atlas.grid import PoseGrid
+from linkwright.motion.atlas.measures import RobotData, measured
+from linkwright.motion.atlas.pose_solver import AT_ONCE, PoseSolver
+from linkwright.motion.atlas.readings import JointLimits
+from linkwright.motion.atlas.result import LocatedPoints
+
+OUT = "out of reach"
+
+
+@dataclass(frozen=True, eq=False)
+class MapTask:
+    """All of a map but the mode: solver, grid, limits, data of drives and payload, names of the measures."""
+
+    solver: PoseSolver
+    grid: PoseGrid
+    limits: JointLimits
+    data: RobotData
+    dynamic: bool
+    names: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class ComputedMap:
+    """Arrays over the nodes of a grid and located points."""
+
+    reached: ReachedPoses
+    inside: np.ndarray
+    why: np.ndarray
+    reasons: tuple[str, ...]
+    values: dict[str, np.ndarray]
+    located: list[LocatedPoints]
+
+
+def computed(task: MapTask, q: np.ndarray, pose: np.ndarray) -> ComputedMap:
+    """Compute the map of the working mode of a state."""
+    solver, grid = task.solver, task.grid
+    found = filled(solver, grid, q, pose)
+    at = found.q[found.ok]
+    nodes, n = len(found.ok), len(at)
+    first, second = np.full(nodes, np.nan), np.full(nodes, np.nan)
+    scale = np.array([x[0] for x in solver.determinants(q[None])])
+    scale = np.where(np.abs(scale) > 1e-300, scale, 1.0)  # positive on the start's side of singularities
+    first[found.ok], second[found.ok] = (x / s for x, s in zip(solver.determinants(at), scale, strict=True))
+    margins = np.full((nodes, len(task.limits.ranges)), np.nan)
+    if task.limits.ranges and n:
+        margins[found.ok] = np.concatenate([task.limits.margins(at[i : i + AT_ONCE]) for i in range(0, n, AT_ONCE)])
+    inside = found.ok & ~(margins < 0.0).any(axis=1)
+    why = np.where(found.ok, 0, 1)
+    if task.limits.ranges:
+        why = np.where(found.ok & ~inside, 2 + np.argmin(np.where(np.isnan(margins), np.inf, margins), axis=1), why)
+    reasons = ("", OUT, *(f"beyond the limit of {name}" for name in task.limits.ranges))
+    values = {"type1": first, "type2": second}
+    if any(name not in values for name in task.names) and inside.any():
+        for name, x in measured(solver, found.q[inside], task.data, task.dynamic).items():
+            if name in task.names:
+                values[name] = np.full(nodes, np.nan)
+                values[name][inside] = x
+    located = _located(task, found, first, second, margins, scale)
+    chosen = {name: np.where(inside, values.get(name, np.nan), np.nan) for name in ("type1", "type2", *task.names)}
+    return ComputedMap(found, inside, why, reasons, chosen, located)
+
+
+def _located(
+    task: MapTask, found: ReachedPoses, first: np.ndarray, second: np.ndarray, margins: np.ndarray, scale: np.ndarray
+) -> list[LocatedPoints]:
+    """Points of singularities and limits on edges of the grid, within the limits; then those of divided cells."""
+    solver, grid = task.solver, task.grid
+    poses = grid.poses
+
+    def kept(kind: str, edges: Any, share: Any, where: np.ndarray, q: np.ndarray, determinant: np.ndarray, **more: Any) -> LocatedPoints:
+        good = task.limits.least(q) >= 0.0 if task.limits.ranges and kind != "limit" and len(q) else np.ones(len(q), bool)
+        points = LocatedPoints(kind, np.asarray(edges), np.asarray(share), grid.place(where), determinant, q, **more)
+        return points if good.all() else points._replace(**{k: getattr(points, k)[good] for k in ("edges", "share", "points", "determinant", "q")})
+
+    out = []
+    ends = np.array(list(found.ends), dtype=int).reshape(-1, 2)
+    share = np.array([s for s, _ in found.ends.values()])
+    states = np.array([q for _, q in found.ends.values()]).reshape(len(ends), -1) if len(ends) else np.zeros((0, found.q.shape[1]))
+    way = solver.coordinates.off(poses[ends[:, 1]].copy(), poses[ends[:, 0]])
+    out.append(kept("type I", ends, share, poses[ends[:, 0]] + share[:, None] * way, states, _relative(solver, states, 0, scale)))
+
+    def type_two(q: np.ndarray) -> np.ndarray:
+        return _relative(solver, q, 1, scale)
+
+    passed = crossings(solver, lambda q: _relative(solver, q, 0, scale), poses, found.q, first, grid.edges)
+    out.append(kept("type I", passed.edges, passed.share, passed.poses, passed.q, passed.value))
+    lost = crossings(solver, type_two, poses, found.q, second, grid.edges)
+    out.append(kept("type II", lost.edges, lost.share, lost.poses, lost.q, lost.value))
+    if task.limits.ranges:
+        least = np.where(found.ok, np.where(np.isnan(margins), np.inf, margins).min(axis=1), np.nan)
+        at = crossings(solver, task.limits.least, poses, found.q, least, grid.edges)
+        inner = least[at.edges[:, 0]] >= 0.0
+        edges, share = np.where(inner[:, None], at.edges, at.edges[:, ::-1]), np.where(inner, at.share, 1.0 - at.share)
+        out.append(kept("limit", edges, share, at.poses, at.q, type_two(at.q)))
+    cells = doubtful_cells(grid, second) if grid.divided == 2 else np.zeros((0, 4), int)
+    if len(cells):
+        part = divided(grid, cells)
+        q, ok = solver.solve(found.q[part.near], part.poses)
+        values = np.full(len(q), np.nan)
+        values[ok] = type_two(q[ok])
+        hidden = crossings(solver, type_two, part.poses, q, values, part.edges)
+        if len(hidden.share):
+            out.append(kept("type II", hidden.edges, hidden.share, hidden.poses, hidden.q, hidden.value, simplices=part.triangles, nodes=len(q)))
+    return [x for x in out if len(x.share)]
+
+
+def _relative(solver: PoseSolver, q: np.ndarray, which: int, scale: np.ndarray) -> np.ndarray:
+    return solver.determinants(q)[which] / scale[which]

@@ -1,0 +1,267 @@
+"""Atlas of a robot: measures over poses, the reach, and singularities as located curves and surfaces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.errors import UsageError, calls_explained, nearest
+from linkwright.model.file.units import KINDS, display_unit, quantity, shown
+from linkwright.motion.atlas import pieces
+from linkwright.motion.atlas.grid import PoseGrid
+from linkwright.motion.atlas.inscribed import Inscribed, inscribed
+from linkwright.results.tables import package
+
+KIND_NAMES = ("type I", "type II", "limit")
+
+
+class AtlasAxis(NamedTuple):
+    """An axis of the grid: pose coordinate, values in SI, and the unit in which it is shown."""
+
+    name: str
+    values: np.ndarray
+    kind: str  # "length" or "angle"
+    unit: str
+    size: float  # of the unit, in SI
+
+    def text(self, value: float) -> str:
+        return f"{value / self.size:.4g} {self.unit}"
+
+
+class AtlasCurve(NamedTuple):
+    """A curve of singular poses or of a limit. `points` (n, axes) in SI, in order; `determinant` there; `q` the states."""
+
+    kind: str
+    points: np.ndarray
+    determinant: np.ndarray
+    q: np.ndarray
+    closed: bool
+
+
+class AtlasSurface(NamedTuple):
+    """A surface of singular poses or of a limit: points (n, 3) in SI, and triangles by their rows."""
+
+    kind: str
+    points: np.ndarray
+    determinant: np.ndarray
+    triangles: np.ndarray
+
+
+class LocatedPoints(NamedTuple):
+    """Points of one kind on edges of triangles or tetrahedra."""
+
+    kind: str
+    edges: np.ndarray  # (n, 2) nodes; of a boundary the inner one first
+    share: np.ndarray
+    points: np.ndarray  # (n, axes)
+    determinant: np.ndarray
+    q: np.ndarray
+    simplices: np.ndarray | None = None  # of divided cells, which have nodes of their own
+    nodes: int = 0
+
+
+@calls_explained
+@dataclass(frozen=True, eq=False, repr=False)
+class Atlas:
+    """Measures over a grid of poses: `a["dexterity"]`, `a.reach`; `a.curves` of a slice, `a.surfaces` of a volume.
+
+    Arrays have the shape of the grid, an axis for each of `axes`, in SI; NaN out of reach, with the reason in `a.why` and counts in
+    `a.counts`.
+    """
+
+    name: str
+    axes: tuple[AtlasAxis, ...]
+    fixed: Mapping[str, float]  # pose coordinates that are the same in all poses, SI
+    reach: np.ndarray
+    values: Mapping[str, np.ndarray] = field(repr=False)
+    units: Mapping[str, str]
+    about: Mapping[str, str] = field(repr=False)
+    q: np.ndarray = field(repr=False)  # states by pose, NaN out of reach
+    why: np.ndarray = field(repr=False)  # reason by pose: place in `reasons`
+    reasons: tuple[str, ...]
+    located: tuple[LocatedPoints, ...] = field(repr=False)
+    home: np.ndarray  # pose of the start along the axes
+    mode: int = 0
+    notes: tuple[str, ...] = ()
+    file_units: tuple[str, ...] = field(default=(), repr=False)
+    presenter: Any = field(default=None, repr=False)
+
+    # ---------------------------------------------------------------- reading
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Return a measure over the grid, or the values of an axis."""
+        if name == "reach":
+            return self.reach
+        found = {**{a.name: a.values for a in self.axes}, **self.values}
+        if name not in found:
+            raise UsageError(f"the atlas has no '{name}'. {nearest(name, ['reach', *found], 'It has')}")
+        return found[name]
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return tuple(self.values)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.reach.shape
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of poses in reach, and of the others by reason."""
+        out = {"in reach": int(self.reach.sum())}
+        for k, reason in enumerate(self.reasons):
+            n = int((self.why == k).sum()) if k else 0
+            if n:
+                out[reason] = n
+        return out
+
+    @cached_property
+    def grid(self) -> PoseGrid:
+        """The grid in its own coordinates."""
+        n = len(self.axes)
+        return PoseGrid(tuple(a.values for a in self.axes), tuple(range(n)), np.zeros(n))
+
+    # ---------------------------------------------------------------- curves and surfaces
+
+    @cached_property
+    def curves(self) -> tuple[AtlasCurve, ...]:
+        """Located curves of a slice; of a stack of slices those of all slices. Empty for a volume: see `surfaces` and `slice`."""
+        return self._curves(self.grid.simplices) if self.grid.divided == 2 else ()
+
+    def _curves(self, triangles: np.ndarray) -> tuple[AtlasCurve, ...]:
+        out = []
+        for x in self.located:
+            mine, nodes = (triangles, self.reach.size) if x.simplices is None else (x.simplices, x.nodes)
+            for line in pieces.polylines(mine, x.edges, nodes):
+                closed = len(line) > 3 and line[0] == line[-1]
+                out.append(AtlasCurve(x.kind, x.points[line], x.determinant[line], x.q[line], closed))
+        return tuple(out)
+
+    @cached_property
+    def surfaces(self) -> tuple[AtlasSurface, ...]:
+        """Located surfaces of a volume, one of each kind."""
+        if self.grid.divided != 3:
+            return ()
+        out = []
+        for x in self.located:
+            found = pieces.triangles(self.grid.simplices, x.edges, self.reach.size)
+            if len(found):
+                out.append(AtlasSurface(x.kind, x.points, x.determinant, found))
+        return tuple(out)
+
+    def slice(self, at: Mapping[str, Any]) -> Atlas:
+        """Return the slice nearest to values of some axes: `a.slice({"platform.z": "0.7 m"})`. Two axes stay at least."""
+        names = [a.name for a in self.axes]
+        chosen: dict[int, int] = {}
+        for name, value in at.items():
+            if name not in names:
+                raise UsageError(f"slice: '{name}' is not an axis. {nearest(str(name), names, 'Axes')}")
+            k = names.index(name)
+            chosen[k] = int(np.argmin(np.abs(self.axes[k].values - quantity(value, KINDS[self.axes[k].kind], f"slice: '{name}'"))))
+        if len(names) - len(chosen) < 2:
+            raise UsageError(f"slice: two of {', '.join(names)} must stay axes.")
+        return self.cut(chosen)
+
+    def cut(self, chosen: Mapping[int, int]) -> Atlas:
+        """Return the part at places of some axes."""
+        keep = [k for k in range(len(self.axes)) if k not in chosen]
+        at = tuple(chosen.get(k, slice(None)) for k in range(len(self.axes)))
+        old = self.grid.index[at].ravel()
+        new = np.full(self.reach.size, -1)
+        new[old] = np.arange(len(old))
+        located = []
+        for x in self.located:
+            if x.simplices is not None:
+                continue  # divided cells belong to slices that were computed as such
+            some = (new[x.edges] >= 0).all(axis=1)
+            located.append(x._replace(edges=new[x.edges[some]], share=x.share[some], points=x.points[some][:, keep], determinant=x.determinant[some], q=x.q[some]))
+        return replace(
+            self,
+            axes=tuple(self.axes[k] for k in keep),
+            fixed={**self.fixed, **{self.axes[k].name: float(self.axes[k].values[i]) for k, i in chosen.items()}},
+            reach=self.reach[at],
+            values={n: v[at] for n, v in self.values.items()},
+            q=self.q[at],
+            why=self.why[at],
+            located=tuple(located),
+            home=self.home[keep],
+        )
+
+    # ---------------------------------------------------------------- sizes
+
+    @cached_property
+    def size(self) -> float:
+        """Area or volume of the reach in the units of the axes (SI), its ends as located; of a stack of slices NaN."""
+        if len(self.axes) > 3:
+            return float("nan")
+        ends = [x for x in self.located if x.kind != "type II" and x.simplices is None]
+        edges = np.concatenate([x.edges for x in ends]) if ends else np.zeros((0, 2), int)
+        share = np.concatenate([x.share for x in ends]) if ends else np.zeros(0)
+        inside = self.reach.ravel()
+        some = inside[edges[:, 0]] & ~inside[edges[:, 1]]
+        return pieces.content(self.grid.simplices, self.grid.poses, inside, edges[some], share[some])
+
+    def inscribed(self, shape: str = "circle") -> Inscribed:
+        """Return the largest circle (sphere) or box (square, cube) in reach and free of singularities, on the side of them of the start."""
+        return inscribed(self, shape)
+
+    # ---------------------------------------------------------------- texts, tables, pictures
+
+    def __repr__(self) -> str:
+        size = " x ".join(str(n) for n in self.shape)
+        return f"<Atlas of {self.name!r}: {size} poses over {', '.join(a.name for a in self.axes)}, {int(self.reach.sum())} in reach>"
+
+    def __str__(self) -> str:
+        lines = [repr(self)[1:-1]]
+        if self.fixed:
+            lines.append("fixed: " + ", ".join(f"{n} = {self._shown(n, x)}" for n, x in self.fixed.items()))
+        lines.append("poses: " + ", ".join(f"{n:,} {reason}" for reason, n in self.counts.items()))
+        if len(self.axes) in (2, 3) and len({a.kind for a in self.axes}) == 1 and self.axes[0].kind == "length":
+            lines.append(f"{'area' if len(self.axes) == 2 else 'volume'}: {self.size:.6g} m^{len(self.axes)}")
+        for name, v in self.values.items():
+            known = v[np.isfinite(v)]
+            if len(known):
+                lines.append(f"{name}: {known.min():.4g} to {known.max():.4g} {self.units[name]}".rstrip())
+        for kind in KIND_NAMES:
+            n = sum(len(x.share) for x in self.located if x.kind == kind)
+            if n:
+                parts = f"{sum(c.kind == kind for c in self.curves)} curves" if self.grid.divided == 2 else "surface"
+                lines.append(f"{kind}: {n:,} located points, {parts}")
+        return "\n".join([*lines, *(f"note: {x}" for x in self.notes)])
+
+    def _shown(self, name: str, value: float) -> str:
+        kind = "length" if name.rpartition(".")[2] in ("x", "y", "z") else "angle"
+        return shown(value, KINDS[kind], self.file_units)
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame: a row for each pose, axes first, `reach`, the measures, and `why`."""
+        pd = package("pandas")
+        places = {a.name: self.grid.poses[:, k] for k, a in enumerate(self.axes)}
+        why = np.array(["", *self.reasons[1:]], dtype=object)[np.where(self.reach, 0, self.why).ravel()]
+        return pd.DataFrame({**places, "reach": self.reach.ravel(), **{n: v.ravel() for n, v in self.values.items()}, "why": why})
+
+    def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """Draw measures over the slice with its curves, or a volume with its surfaces (`what="surfaces"`); by default the first measures."""
+        return self._presented().atlas_plot(self, what, path, **options)
+
+    def page(self, path: str | os.PathLike[str]) -> Path:
+        """Write one HTML file with the maps, curves, and a slider for each axis; it needs nothing else."""
+        return self._presented().atlas_page(self, path)
+
+    def _presented(self) -> Any:
+        if self.presenter is None:
+            raise UsageError("pictures and pages need a System made by lw.compile or lw.load.")
+        return self.presenter
+
+
+def axis(name: str, values: np.ndarray, kind: str, units: tuple[str, ...]) -> AtlasAxis:
+    """Return an axis in the units of a model's file."""
+    symbol, per_si = display_unit(units, KINDS[kind])
+    return AtlasAxis(name, values, kind, symbol, 1.0 / per_si)
