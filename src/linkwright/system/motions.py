@@ -30,6 +30,7 @@ from linkwright.system.named_terms import named_terms
 
 if TYPE_CHECKING:
     from linkwright.kernels.walking import Walking
+    from linkwright.motion.atlas import Atlas, AtlasModes
     from linkwright.motion.designs import Designs
     from linkwright.motion.fastest.result import FastestMotion
     from linkwright.results.derivatives import MotionDerivatives
@@ -166,6 +167,12 @@ class Motions:
         core, chosen = self.core, self.core.named_drives(drives)
         where = (core.assembler, core.start, path, limits, system, chosen, core.walking, lambda c: self._drive_speeds(c, chosen))
         return call_explained(fastest)(*where, **options)
+
+    def map(self, presenter: Any, what: Any, over: Any, options: Mapping[str, Any]) -> Atlas | AtlasModes:
+        """See `System.map`."""
+        from linkwright.motion.atlas import atlas
+
+        return call_explained(atlas, "map")(self.core, self.mobility.freedoms, presenter, what, over, **options)
 
     def _drive_speeds(self, c: Trajectory, drives: Sequence[str]) -> np.ndarray | None:
         """Velocities per unit speed of each drive at all samples, (n, nv, drives); None where a kernel does not give them."""

@@ -52,8 +52,11 @@ if TYPE_CHECKING:
     from linkwright.control.linearise import Linearised
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
+    from linkwright.motion.atlas import Atlas, AtlasModes
     from linkwright.simulation.batch import BatchRun
     from linkwright.simulation.stepper import Stepper
+
+Named = Mapping[str, Any] | None  # values by name
 
 
 @calls_explained
@@ -97,13 +100,7 @@ class System:
         return self.assembler.start
 
     def assemble(
-        self,
-        q: Mapping[str, Any] | None = None,
-        v: Mapping[str, Any] | None = None,
-        *,
-        pose: Mapping[str, Any] | None = None,
-        point: Mapping[str, Any] | None = None,
-        guess: Mapping[str, Any] | State | None = None,
+        self, q: Named = None, v: Named = None, *, pose: Named = None, point: Named = None, guess: Mapping[str, Any] | State | None = None
     ) -> State:
         """Return the state on the loops with the given joints, body poses and points, on the branch of the start.
 
@@ -200,14 +197,7 @@ class System:
         return self._dynamics.terms(st, wrench, more)
 
     def forward(
-        self,
-        st: State,
-        tau: Mapping[str, Any] | Any = None,
-        wrench: Mapping[str, Any] | None = None,
-        *,
-        formulation: Any = None,
-        limit: str = "smooth",
-        branch: Mapping[str, Any] | None = None,
+        self, st: State, tau: Any = None, wrench: Named = None, *, formulation: Any = None, limit: str = "smooth", branch: Named = None
     ) -> Acceleration:
         """Solve for accelerations and multipliers from efforts `tau` (by joint name, cut or not, or an array in the order of
         names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes)."""
@@ -312,6 +302,18 @@ class System:
     def limits(self, joint: str) -> cycle.Limits:
         """Return the travel of a joint, the other drives held at their start."""
         return self._motions.limits(joint)
+
+    def map(self, what: Any, over: Any, **options: Any) -> Atlas | AtlasModes:
+        """Return measures over poses, NaN out of reach, with singularities of type I and II as located curves (surfaces of a volume).
+
+        what: "all", "dexterity", "stiffness", "efforts" ...; over: `{"platform.x": "-0.5..1.3 m / 100", ...}`, names, or a body. Options: at,
+        orientations, drives, start, modes ("all"), limits, stiffness, speeds, efforts, payload (docs/howto-atlas.md).
+        """
+        return self._motions.map(self.presenter, what, over, options)
+
+    def workspace(self, over: Any, **options: Any) -> Atlas | AtlasModes:
+        """Return the reach over poses of a body or point: `map` without measures. With `orientations` the poses of any of them count."""
+        return self._motions.map(self.presenter, "reach", over, options)
 
     @takes_options
     def simulate(self, st: State, duration: Any, **options: Any) -> Trajectory:

@@ -76,3 +76,13 @@ class Designer:
         from linkwright.views.notebook import snippet
 
         return snippet(c.system, run=c)
+
+    def atlas_plot(self, atlas: Any, what: Any = None, path: Any = None, **options: Any) -> Any:
+        from linkwright.views.atlas_plots import maps
+
+        return call_explained(maps, "plot")(atlas, what, path, **options)
+
+    def atlas_page(self, atlas: Any, path: Any) -> Path:
+        from linkwright.views.atlas_page import write
+
+        return write(atlas, path)
