@@ -14,7 +14,7 @@ from linkwright.views.style import RAMP
 
 MOST_MAPS = 6
 MOST_MODES = 16
-SPREAD = 300.0  # ratio of the largest to the smallest positive value from which colours are logarithmic
+SPREAD = 100.0  # ratio of the largest to the smallest positive value from which colours are logarithmic
 TRIMMED = 2.0  # percent of values at an end whose colour is that of the next ones, where a measure grows without bound
 FIRST = ("dexterity", "stiffness", "speed", "acceleration", "effort_share", "turning_stiffness")
 SURFACES = "surfaces"
@@ -96,7 +96,7 @@ def shades(values: np.ndarray) -> Shades:
     if not len(known):
         return Shades(values, 0.0, 1.0, False, False)
     low, high = np.percentile(known, [TRIMMED, 100.0 - TRIMMED])
-    if known.min() > 0.0 and high > SPREAD * low:
+    if known.min() > 0.0 and known.max() > 1.0 and high > SPREAD * low:
         with np.errstate(invalid="ignore", divide="ignore"):
             return Shades(np.log10(values), float(np.log10(low)), float(np.log10(high)), True, True)
     wide = float(np.ptp(known)) > 4.0 * (high - low)
@@ -115,12 +115,16 @@ def _panel(frame: Frame, axes: Any, a: Atlas, name: str, title: str = "", bar: b
     places = (x.values / x.size, y.values / y.size)
     if np.isfinite(s.values).any():
         high = s.high if s.high > s.low else s.low + 1.0
-        made = axes.pcolormesh(*places, np.ma.masked_invalid(s.values.T), cmap=tint, vmin=s.low, vmax=high, shading="nearest", rasterized=True)
+        border = _border(a)
+        shown = s.values if border is None else _wider(s.values)
+        made = axes.pcolormesh(*places, np.ma.masked_invalid(shown.T), cmap=tint, vmin=s.low, vmax=high, shading="nearest", rasterized=True)
+        if border is not None:
+            made.set_clip_path(border, axes.transData)
         if bar and name != "reach":
             _bar(axes, made, s, with_unit(name, a.units[name] or "-"))
     for c in a.curves:
         axes.plot(c.points[:, 0] / x.size, c.points[:, 1] / y.size, **_line(frame, c.kind))
-    if all(v.values[0] <= h <= v.values[-1] for v, h in zip(a.axes, a.home, strict=True)):
+    if a.of_start and all(v.values[0] <= h <= v.values[-1] for v, h in zip(a.axes, a.home, strict=True)):
         axes.plot(a.home[0] / x.size, a.home[1] / y.size, "+", color=frame.look.ink, ms=7, mew=1.2)
     axes.set_xlim(places[0][0], places[0][-1])
     axes.set_ylim(places[1][0], places[1][-1])
@@ -133,6 +137,36 @@ def _panel(frame: Frame, axes: Any, a: Atlas, name: str, title: str = "", bar: b
     if not a.reach.any():
         said.append("no pose in reach")
     axes.set_title(in_lines(said, axes, 8.0), fontsize=8, loc="left", parse_math=False)
+
+
+def _border(a: Atlas) -> Any:
+    """The located end of the reach as a path with holes; None where it does not consist of closed curves."""
+    from matplotlib.path import Path
+
+    ends = [c for c in a.curves if c.kind != "type II"]
+    if not ends or not all(c.closed for c in ends):
+        return None
+    sizes = np.array([x.size for x in a.axes])
+    rings = [c.points / sizes for c in ends]
+    made = []
+    for k, ring in enumerate(rings):
+        inside = sum(Path(other).contains_point(ring[0]) for j, other in enumerate(rings) if j != k)
+        x, y = ring.T
+        turned = float((x[:-1] * y[1:] - x[1:] * y[:-1]).sum()) > 0.0
+        made.append(Path(ring if turned == (inside % 2 == 0) else ring[::-1]))  # holes the other way round
+    return Path.make_compound_path(*made)
+
+
+def _wider(values: np.ndarray) -> np.ndarray:
+    """Values with those of neighbours beside their rim, so that cells cover all of the reach."""
+    out = values.copy()
+    for _ in range(2):
+        around = np.full((*out.shape, 4), np.nan)
+        around[1:, :, 0], around[:-1, :, 1], around[:, 1:, 2], around[:, :-1, 3] = out[:-1], out[1:], out[:, :-1], out[:, 1:]
+        known = np.isfinite(around)
+        mean = np.where(known, around, 0.0).sum(axis=-1) / np.maximum(known.sum(axis=-1), 1)
+        out = np.where(np.isnan(out) & known.any(axis=-1), mean, out)
+    return out
 
 
 def _bar(axes: Any, made: Any, s: Shades, label: str) -> None:
@@ -165,8 +199,9 @@ def _legend(frame: Frame, figure: Any, every: Any) -> None:
 
     kinds = [k for k in KIND_NAMES if any(x.kind == k for a in every for x in a.located)]
     handles = [Line2D([], [], **_line(frame, k), label=NAMES[k]) for k in kinds]
-    handles.append(Line2D([], [], color=frame.look.ink, ls="", marker="+", ms=7, mew=1.2, label="start"))
-    figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), fontsize=8)
+    if any(a.of_start for a in every):
+        handles.append(Line2D([], [], color=frame.look.ink, ls="", marker="+", ms=7, mew=1.2, label="start"))
+    figure.legend(handles=handles, loc="outside lower left", ncols=max(1, len(handles)), fontsize=8)
 
 
 # -------------------------------------------------------------------- lines and volumes

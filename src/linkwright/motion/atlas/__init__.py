@@ -40,8 +40,8 @@ from linkwright.results.state import State
 
 UNITS = {"type1": "", "type2": ""}
 ABOUT = {
-    "type1": "determinant with the pose held, relative to the start: 0 in a singularity of type I",
-    "type2": "determinant with the drives held, relative to the start: 0 in a singularity of type II",
+    "type1": "determinant of type I (pose held), 1 at the start",
+    "type2": "determinant of type II (drives held), 1 at the start",
 }
 
 
@@ -91,15 +91,15 @@ def _solver(core: Compiled, freedoms: int, over: Any, at: Any, drives: Any) -> t
     if at is not None and not isinstance(at, Mapping):
         raise UsageError(f"at is a dict of fixed pose coordinates, {{'platform.angle': '20 deg'}}, not {at!r:.60}.")
     given = request.names_over(over)
+    both = [n for n in given if n in (at or {})]
+    if both:
+        raise UsageError(f"'{both[0]}' is in over= and in at=: an axis is not fixed.")
     coordinates = pose_coordinates(core.description, [*given, *(at or {})], freedoms)
     names = [n for n in given if n in coordinates.names]
     if not names:
         names = [n for n in coordinates.names if n not in (at or {})][:2]
     if len(names) > request.MOST_AXES:
         raise UsageError(f"over: {len(names)} axes; {request.MOST_AXES} at most. Fix others by at=.")
-    both = [n for n in names if n in (at or {})]
-    if both:
-        raise UsageError(f"'{both[0]}' is in over= and in at=: an axis is not fixed.")
     return pose_solver(core, coordinates, core.named_drives(drives), freedoms), names
 
 
@@ -176,6 +176,7 @@ def _atlas(task: MapTask, x: ComputedMap, pose: np.ndarray, mode: int, notes: Se
         reasons=x.reasons,
         located=tuple(x.located),
         home=pose[list(grid.places)],
+        of_start=bool(np.abs(coordinates.off(grid.base[None].copy(), pose[None])[:, free]).max(initial=0.0) < 1e-9),
         mode=mode,
         notes=tuple(said),
         file_units=tuple(d.units),

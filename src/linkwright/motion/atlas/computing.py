@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.motion.atlas.crossings import crossings, divided, doubtful_cells
+from linkwright.motion.atlas.crossings import Crossings, crossings, divided, doubtful_cells
 from linkwright.motion.atlas.filling import ReachedPoses, filled
 from linkwright.motion.atlas.grid import PoseGrid
 from linkwright.motion.atlas.measures import RobotData, measured
@@ -97,7 +97,9 @@ def _located(
     passed = crossings(solver, lambda q: _relative(solver, q, 0, scale), poses, found.q, first, grid.edges)
     out.append(kept("type I", passed.edges, passed.share, passed.poses, passed.q, passed.value))
     lost = crossings(solver, type_two, poses, found.q, second, grid.edges)
-    out.append(kept("type II", lost.edges, lost.share, lost.poses, lost.q, lost.value))
+    rim = _to_ends(solver, found, ends, share, states, poses, way)
+    both = [np.concatenate([getattr(lost, k), getattr(rim, k)]) for k in ("edges", "share", "poses", "q")]
+    out.append(kept("type II", *both, np.concatenate([lost.value, type_two(rim.q)])))
     if task.limits.ranges:
         least = np.where(found.ok, np.where(np.isnan(margins), np.inf, margins).min(axis=1), np.nan)
         at = crossings(solver, task.limits.least, poses, found.q, least, grid.edges)
@@ -114,6 +116,18 @@ def _located(
         if len(hidden.share):
             out.append(kept("type II", hidden.edges, hidden.share, hidden.poses, hidden.q, hidden.value, simplices=part.triangles, nodes=len(q)))
     return [x for x in out if len(x.share)]
+
+
+def _to_ends(
+    solver: PoseSolver, found: ReachedPoses, ends: np.ndarray, share: np.ndarray, states: np.ndarray, poses: np.ndarray, way: np.ndarray
+) -> Crossings:
+    """Zeros of type II between poses in reach and the end of the reach on the same edge."""
+    n, inner = len(ends), ends[:, 0]
+    q = np.concatenate([found.q[inner], states])
+    pairs = np.stack([np.arange(n), n + np.arange(n)], axis=1)
+    where = np.concatenate([poses[inner], poses[inner] + share[:, None] * way])
+    at = crossings(solver, solver.drives_held, where, q, solver.drives_held(q), pairs, to_end=True)
+    return at._replace(edges=ends[at.edges[:, 0]], share=at.share * share[at.edges[:, 0]])
 
 
 def _relative(solver: PoseSolver, q: np.ndarray, which: int, scale: np.ndarray) -> np.ndarray:

@@ -30,8 +30,13 @@ class Crossings(NamedTuple):
     value: np.ndarray
 
 
-def crossings(solver: PoseSolver, f: Function, poses: np.ndarray, q: np.ndarray, values: np.ndarray, edges: np.ndarray) -> Crossings:
-    """Locate the zeros on those of the edges (pairs of rows of poses) whose ends have values of different signs."""
+def crossings(
+    solver: PoseSolver, f: Function, poses: np.ndarray, q: np.ndarray, values: np.ndarray, edges: np.ndarray, *, to_end: bool = False
+) -> Crossings:
+    """Locate the zeros on those of the edges (pairs of rows of poses) whose ends have values of different signs.
+
+    `to_end`: the second ends are ends of the reach, from which Newton's steps cannot begin.
+    """
     fa, fb = values[edges[:, 0]], values[edges[:, 1]]
     edges = edges[np.isfinite(fa) & np.isfinite(fb) & ((fa < 0.0) != (fb < 0.0))]
     a, b = edges.T
@@ -45,7 +50,7 @@ def crossings(solver: PoseSolver, f: Function, poses: np.ndarray, q: np.ndarray,
         if not len(left):
             break
         s = (low * f_high - high * f_low)[left] / (f_high - f_low)[left]
-        nearer = (s - low[left] < high[left] - s)[:, None]
+        nearer = ((s - low[left] < high[left] - s) | (to_end & (high[left] >= 1.0)))[:, None]
         x, ok = solver.solve(np.where(nearer, q_low[left], q_high[left]), poses[a[left]] + s[:, None] * way[left])
         left, s, x = left[ok], s[ok], x[ok]
         y = f(x)

@@ -130,6 +130,16 @@ class PoseSolver:
             second[i : i + AT_ONCE] = determinant(self.inverse_jacobian(rows)[1])
         return first, second
 
+    def drives_held(self, q: np.ndarray) -> np.ndarray:
+        """det A with the drives' rows in place of those of the pose: type II too, and finite at the end of the reach."""
+        out = np.full(len(q), np.nan)
+        for i in range(0, len(q), AT_ONCE):
+            rows = self.rows(q[i : i + AT_ONCE])
+            first = rows.phi.shape[1]
+            rows.A[:, first : first + len(self.drives)] = rows.E * (self.core.loops.columns / self.drive_scales[:, None])
+            out[i : i + AT_ONCE] = determinant(rows.A)
+        return out
+
 
 def pose_solver(core: Compiled, coordinates: PoseCoordinates, drives: Sequence[str], freedoms: int) -> PoseSolver:
     """Return the solver; raise UsageError unless drives and coordinates are as many as degrees of freedom and determine the motion."""

@@ -132,9 +132,10 @@ def _payload(given: Any) -> tuple[float, np.ndarray]:
 
 
 def joint_ranges(core: Compiled, given: Any) -> dict[str, tuple[float, float]]:
-    """Ranges by name of joints and cylinders, SI."""
+    """Ranges by name of joints and cylinders, SI; by default those of the model's stops."""
     if given is None:
-        return {}
+        ends = [(x.joint, x.lower, x.upper) for x in core.description.stops]
+        return {n: (-np.inf if a is None else float(a), np.inf if b is None else float(b)) for n, a, b in ends}
     if not isinstance(given, Mapping):
         raise UsageError(f"limits is a dict of ranges by joint or cylinder, {{'leg1': ('-0.1 m', '0.1 m')}}, not {given!r:.60}.")
     out = {}

@@ -87,6 +87,7 @@ class Atlas:
     reasons: tuple[str, ...]
     located: tuple[LocatedPoints, ...] = field(repr=False)
     home: np.ndarray  # pose of the start along the axes
+    of_start: bool = True  # the fixed coordinates are those of the start
     mode: int = 0
     notes: tuple[str, ...] = ()
     file_units: tuple[str, ...] = field(default=(), repr=False)
