@@ -306,13 +306,13 @@ class System:
     def map(self, what: Any, over: Any, **options: Any) -> Atlas | AtlasModes:
         """Return measures over poses, NaN out of reach, with singularities of type I and II as located curves (surfaces of a volume).
 
-        what: "all", "dexterity", "stiffness", "efforts" ...; over: `{"platform.x": "-0.5..1.3 m / 100", ...}`, names, or a body. Options: at,
-        orientations, drives, start, modes ("all"), limits, stiffness, speeds, efforts, payload (docs/howto-atlas.md).
+        what: "all", "dexterity", "stiffness", "efforts" ...; over: `{"platform.x": "-0.5..1.3 m / 100", ...}`, names, or a body.
+        Options: at, drives, start, modes ("all"), limits, stiffness, speeds, efforts, payload (docs/howto-atlas.md).
         """
         return self._motions.map(self.presenter, what, over, options)
 
     def workspace(self, over: Any, **options: Any) -> Atlas | AtlasModes:
-        """Return the reach over poses of a body or point: `map` without measures. With `orientations` the poses of any of them count."""
+        """Return the reach over poses of a body or point: `map` without measures."""
         return self._motions.map(self.presenter, "reach", over, options)
 
     @takes_options

@@ -39,7 +39,9 @@ def maps(atlas: Atlas | AtlasModes, what: Any = None, path: Place = None, **pape
     if len(atlas.axes) == 1:
         return _lines(atlas, what, path, **paper)
     if len(atlas.axes) != 2:
-        raise UsageError(f"a map has two axes; this atlas has {len(atlas.axes)}: take a slice, a.slice({{'{atlas.axes[-1].name}': ...}}).plot().")
+        raise UsageError(
+            f"a map has two axes; this atlas has {len(atlas.axes)}: take a slice, a.slice({{'{atlas.axes[-1].name}': ...}}).plot()."
+        )
     chosen = _chosen(atlas, what)
 
     def make(frame: Frame) -> Any:
@@ -61,7 +63,7 @@ def _chosen(atlas: Atlas, what: Any) -> list[str]:
     known = ["reach", *atlas.measures]
     if what is None:
         found = [n for n in FIRST if n in atlas.values]
-        return found or [n for n in atlas.measures if n not in ("type1", "type2")][:1] or ["reach"]
+        return found or [n for n in atlas.measures if n not in ("type1", "type2")][:MOST_MAPS] or ["reach"]
     names = [what] if isinstance(what, str) else [str(x) for x in what]
     for name in names:
         if name not in known:
@@ -233,12 +235,15 @@ def _volume(a: Atlas, path: Place, **paper: Unpack[Paper]) -> Any:
     sizes = np.array([x.size for x in a.axes])
 
     def make(frame: Frame) -> Any:
+        from matplotlib.patches import Patch
         from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
         figure = frame.figure(7.4, 6.6)
         axes = figure.add_subplot(projection="3d")
+        handles = []
         for s in a.surfaces:
             colour = _line(frame, s.kind)["color"] if s.kind == "type II" else RAMP[2] if s.kind == "type I" else RAMP[4]
+            handles.append(Patch(facecolor=colour, alpha=0.75 if s.kind == "type II" else 0.4, label=NAMES[s.kind]))
             faces = Poly3DCollection((s.points / sizes)[s.triangles], alpha=0.75 if s.kind == "type II" else 0.22, linewidths=0.0)
             faces.set_facecolor(colour)
             axes.add_collection3d(faces)
@@ -247,7 +252,7 @@ def _volume(a: Atlas, path: Place, **paper: Unpack[Paper]) -> Any:
             getattr(axes, f"set_{'xyz'[k]}label")(with_unit(x.name, x.unit), parse_math=False)
         if len({x.kind for x in a.axes}) == 1:
             axes.set_box_aspect([float(np.ptp(x.values)) for x in a.axes])
-        _legend(frame, figure, [a])
+        figure.legend(handles=handles, loc="outside lower left", ncols=max(1, len(handles)), fontsize=8)
         return figure
 
     return drawn(make, path, **paper)

@@ -25,7 +25,7 @@ from linkwright.views.style import RAMP
 MOST_DESIGNS = 20_000
 STEPS = 1e6  # of the span of a column: numbers in a page are rounded to one of them
 SHARED = (live.FIRST, "base/dom.js", "base/format.js", "plots/scale.js", "plots/plots.js", "plots/tools.js")  # with the page of a mechanism
-OWN = tuple(f"study/{name}.js" for name in ("columns", "axes", "values", "map", "grid", "points", "main"))
+OWN = tuple(f"study/{name}.js" for name in ("columns", "axes", "values", "curves", "map", "grid", "points", "main"))
 
 
 def write(study: Study, path: str | os.PathLike[str]) -> Path:
@@ -36,10 +36,16 @@ def write(study: Study, path: str | os.PathLike[str]) -> Path:
 
 def text(study: Study) -> str:
     """Return the page of a study."""
-    scripts = [f"var STUDY={live.json_text(contents(study))};", *(live.short(live.asset(name)) for name in SHARED + OWN)]
+    return filled(contents(study), str(study.manifest["name"]), "study")
+
+
+def filled(data: dict[str, Any], title: str, kind: str) -> str:
+    """Return the page with these contents."""
+    scripts = [f"var STUDY={live.json_text(data)};", *(live.short(live.asset(name)) for name in SHARED + OWN)]
     return live.filled(
         "study/page.html",
-        title=html.escape(str(study.manifest["name"])),
+        title=html.escape(title),
+        kind=kind,
         style=live.styles("panels/panels.css", "shell/page.css", "study/study.css"),
         scripts="\n".join(live.script_element(s) for s in scripts),
     )
@@ -72,11 +78,11 @@ def contents(study: Study, most: int = MOST_DESIGNS) -> dict[str, Any]:
 
 
 def _column(c: StudyColumn, values: np.ndarray, at: np.ndarray) -> dict[str, Any]:
-    rounded = _rounded(np.where(at >= 0, values, np.nan))
+    rounded = rounded_values(np.where(at >= 0, values, np.nan))
     return {"name": c.name, "symbol": c.symbol, "values": [x if math.isfinite(x) else None for x in rounded]}
 
 
-def _rounded(values: np.ndarray) -> list[float]:
+def rounded_values(values: np.ndarray) -> list[float]:
     """Numbers with as many decimals as the span of their column needs."""
     known = values[np.isfinite(values)]
     if not len(known):
@@ -102,7 +108,7 @@ def _cells(data: StudyTable, most: int) -> tuple[np.ndarray, list[dict[str, Any]
     cells = np.full(int(np.prod([len(x) for x in chosen])), -1, dtype=np.int64)
     cells[place[inside]] = np.flatnonzero(inside)
     axes = [
-        {"name": v.name, "symbol": v.symbol, "values": _rounded(x), "of": len(full)}
+        {"name": v.name, "symbol": v.symbol, "values": rounded_values(x), "of": len(full)}
         for v, x, full in zip(data.variables, chosen, levels, strict=True)
     ]
     return cells, axes

@@ -37,7 +37,8 @@ def test_slices_of_a_volume_are_those_computed_alone():
     for x in volume.surfaces:
         if x.kind == "limit":
             c, s_ = np.cos(x.points[:, 2]), np.sin(x.points[:, 2])
-            turned = np.stack([np.outer(c, PLATFORM[:, 0]) - np.outer(s_, PLATFORM[:, 1]), np.outer(s_, PLATFORM[:, 0]) + np.outer(c, PLATFORM[:, 1])], axis=2)
+            across, up = PLATFORM.T
+            turned = np.stack([np.outer(c, across) - np.outer(s_, up), np.outer(s_, across) + np.outer(c, up)], axis=2)
             legs = np.sqrt(((x.points[:, None, :2] + turned - BASE) ** 2).sum(axis=2))
             assert np.abs(legs[:, :, None] - np.array([0.3, 0.8])).min(axis=(1, 2)).max() < 1e-12
     with pytest.raises(lw.UsageError, match="must stay axes"):

@@ -75,9 +75,11 @@ def atlas(
     dynamic = all(b.mass is not None for b in core.description.bodies[1:])
     wanted = _measures(solver, data, dynamic, what)
     grid, notes = _grid(solver, here.q, pose, base, names, over, ranges)
-    notes += [] if dynamic or not any(n in measures.effort_names(solver) for n in wanted) else [
-        "bodies without `mass:` have no weight here: drive torques and forces are those of the payload alone."
-    ]
+    notes += (
+        []
+        if dynamic or not any(n in measures.effort_names(solver) for n in wanted)
+        else ["bodies without `mass:` have no weight here: drive torques and forces are those of the payload alone."]
+    )
     task = MapTask(solver, grid, ranges, data, dynamic, wanted)
     if modes == "start":
         return _atlas(task, computed(task, here.q, pose), pose, 0, notes, presenter)
@@ -142,7 +144,8 @@ def _grid(
         known = [np.linspace(*e, request.COUNTS[len(names)]) if k is None else k for k, e in zip(known, ends, strict=True)]
         if beyond:
             notes.append(
-                f"the reach goes on beyond the window along {', '.join(names[i] for i in beyond)}: limits= of the drives bound it, or give ranges in over=."
+                f"the reach goes on beyond the window along {', '.join(names[i] for i in beyond)}: "
+                "limits= of the drives bound it, or give ranges in over=."
             )
     values = [k for k in known if k is not None]
     count = int(np.prod([len(v) for v in values]))

@@ -82,7 +82,11 @@ def _located(
     def kept(kind: str, edges: Any, share: Any, where: np.ndarray, q: np.ndarray, determinant: np.ndarray, **more: Any) -> LocatedPoints:
         good = task.limits.least(q) >= 0.0 if task.limits.ranges and kind != "limit" and len(q) else np.ones(len(q), bool)
         points = LocatedPoints(kind, np.asarray(edges), np.asarray(share), grid.place(where), determinant, q, **more)
-        return points if good.all() else points._replace(**{k: getattr(points, k)[good] for k in ("edges", "share", "points", "determinant", "q")})
+        return (
+            points
+            if good.all()
+            else points._replace(**{k: getattr(points, k)[good] for k in ("edges", "share", "points", "determinant", "q")})
+        )
 
     out = []
     ends = np.array(list(found.ends), dtype=int).reshape(-1, 2)
@@ -114,7 +118,9 @@ def _located(
         values[ok] = type_two(q[ok])
         hidden = crossings(solver, type_two, part.poses, q, values, part.edges)
         if len(hidden.share):
-            out.append(kept("type II", hidden.edges, hidden.share, hidden.poses, hidden.q, hidden.value, simplices=part.triangles, nodes=len(q)))
+            out.append(
+                kept("type II", hidden.edges, hidden.share, hidden.poses, hidden.q, hidden.value, simplices=part.triangles, nodes=len(q))
+            )
     return [x for x in out if len(x.share)]
 
 

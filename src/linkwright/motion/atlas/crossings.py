@@ -1,6 +1,6 @@
 """Zeros of a function of the state on edges between poses, located to round-off: Illinois steps of all edges at once.
 
-Edges whose ends have the same sign may hold two zeros: where the slopes at both ends point to zero, the cell is divided and looked at again.
+Edges whose ends have the same sign may hold two zeros: where the slopes at both ends point to zero, the cell is divided and searched.
 """
 
 from __future__ import annotations

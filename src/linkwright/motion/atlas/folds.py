@@ -145,7 +145,9 @@ def _refine(lines: PoseLines, i: np.ndarray, now: _Front, beyond: np.ndarray) ->
     for k in range(REFINED):
         if not len(left):
             return
-        middle = np.where(np.isfinite(rate_high[left]), (low * rate_high - high * rate_low)[left] / (rate_high - rate_low)[left], high[left])
+        middle = np.where(
+            np.isfinite(rate_high[left]), (low * rate_high - high * rate_low)[left] / (rate_high - rate_low)[left], high[left]
+        )
         here = _Front(at.q[left], at.s[left], at.t[left])
         q, s, ok = lines.corrected(i[left], here, middle, middle[:, None] * here.t)
         t = np.full_like(here.t, np.nan)

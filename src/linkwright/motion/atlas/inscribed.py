@@ -26,7 +26,7 @@ class Inscribed(NamedTuple):
 
 def inscribed(atlas: Atlas, shape: str) -> Inscribed:
     """See `Atlas.inscribed`."""
-    from scipy.spatial import cKDTree  # here, because importing it takes longer than reading a model
+    from scipy.spatial import KDTree  # here, because importing it takes longer than reading a model
 
     if shape not in SHAPES:
         raise UsageError(f"shape is 'circle', 'sphere' or 'box', not {shape!r}.")
@@ -38,7 +38,7 @@ def inscribed(atlas: Atlas, shape: str) -> Inscribed:
     if not inside.any():
         raise UsageError("no pose of this atlas is in reach, so that nothing can be inscribed: choose other ranges or another mode.")
     norm = SHAPES[shape]
-    tree = cKDTree(border) if len(border) else None
+    tree = KDTree(border) if len(border) else None
     low, high = (np.array([end(a.values) for a in atlas.axes]) for end in (np.min, np.max))
 
     def room(x: np.ndarray) -> np.ndarray:

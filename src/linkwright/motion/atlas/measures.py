@@ -1,15 +1,14 @@
 """Measures of a robot in many poses: conditioning, stiffness, drive torques and forces, speed and acceleration in every direction.
 
-    drives' speeds = G t        t = (w, v) at the reference point, columns of coordinates that the loops leave
-    stiffness      C = T K^-1 T', T = G^-1; 1 / the largest eigenvalue of its linear or angular block
-    effort         u = N'(weight - forces) - T' payload, as in `s.inverse` at rest
-    speed          min_i limit_i / |G_i|, the radius of the largest ball of velocities that the drives allow
-    acceleration   min_i (limit_i - |u_i|) / |(M G)_i|, from rest
+drives' speeds = G t        t = (w, v) at the reference point, columns of coordinates that the loops leave
+stiffness      C = T K^-1 T', T = G^-1; 1 / the largest eigenvalue of its linear or angular block
+effort         u = N'(weight - forces) - T' payload, as in `s.inverse` at rest
+speed          min_i limit_i / |G_i|, the radius of the largest ball of velocities that the drives allow
+acceleration   min_i (limit_i - |u_i|) / |(M G)_i|, from rest
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,7 +81,7 @@ def measured(solver: PoseSolver, q: np.ndarray, data: RobotData, dynamic: bool) 
 def _measured(solver: PoseSolver, q: np.ndarray, data: RobotData, dynamic: bool) -> dict[str, np.ndarray]:
     rows = solver.rows(q)
     N, G = solver.inverse_jacobian(rows)
-    good = np.isfinite(G).all(axis=(1, 2))
+    good = _finite(G)
     G = np.where(good[:, None, None], G, np.eye(G.shape[1]))
     s = np.linalg.svd(G, compute_uv=False)
     tiny = s[:, -1] <= 1e-14 * s[:, 0]
@@ -138,19 +137,20 @@ def _balls(name: str, limits: np.ndarray, by_twist: np.ndarray) -> dict[str, np.
 
 def _least(C: np.ndarray) -> np.ndarray:
     """1 / the largest eigenvalue of symmetric matrices."""
-    bad = ~np.isfinite(C).all(axis=(1, 2))
+    bad = ~_finite(C)
     largest = np.linalg.eigvalsh(np.where(bad[:, None, None], 0.0, C))[:, -1]
     with np.errstate(divide="ignore"):
         return np.where(bad, np.nan, 1.0 / np.maximum(largest, 0.0))
 
 
+def _finite(x: np.ndarray) -> np.ndarray:
+    """Mask of matrices without NaN."""
+    return np.asarray(np.isfinite(x).all(axis=(1, 2)))
+
+
 def _inverted(G: np.ndarray) -> np.ndarray:
-    bad = ~np.isfinite(G).all(axis=(1, 2))
+    bad = ~_finite(G)
     out = np.linalg.inv(np.where(bad[:, None, None], np.eye(G.shape[1]), G))
     out[bad] = np.nan
     return out
 
-
-def only(found: Mapping[str, np.ndarray], names: list[str]) -> dict[str, np.ndarray]:
-    """The named measures."""
-    return {n: found[n] for n in names}

@@ -146,8 +146,8 @@ def pose_solver(core: Compiled, coordinates: PoseCoordinates, drives: Sequence[s
     names = coordinates.names
     if len(drives) < freedoms:
         raise UsageError(
-            f"{len(drives)} drives ({listing(drives) or 'none'}) for {degrees_of_freedom(freedoms)} of the pose ({listing(names)}): singularities "
-            "and capabilities need a drive for each. Write more drives into the model (`drive:`), or name them, drives=[...]."
+            f"{len(drives)} drives ({listing(drives) or 'none'}) for {degrees_of_freedom(freedoms)} of the pose ({listing(names)}): "
+            "singularities and capabilities need a drive for each. Write more drives into the model (`drive:`), or name them, drives=[...]."
         )
     if len(drives) > freedoms:
         raise UsageError(
@@ -160,8 +160,8 @@ def pose_solver(core: Compiled, coordinates: PoseCoordinates, drives: Sequence[s
     s = np.linalg.svd(rows.A[0], compute_uv=False)
     if count != size or not s[-1] > INDEPENDENT * s[0]:
         raise UsageError(
-            f"{listing(names)} do not determine the position of '{core.description.name}' at the start: the pose can stay while a joint moves, "
-            "or the loops do not let it move so. Name other coordinates in over= and at=, or another start."
+            f"{listing(names)} do not determine the position of '{core.description.name}' at the start: the pose can stay while a joint "
+            "moves, or the loops do not let it move so. Name other coordinates in over= and at=, or another start."
         )
     return solver
 

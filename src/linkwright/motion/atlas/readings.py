@@ -32,7 +32,9 @@ def positions(core: Compiled, name: str, q: np.ndarray) -> np.ndarray:
         jt = joints.create(joint.type, joint.options)
         if joints.is_hinge(jt) or joints.is_slider(jt):
             poses = core.kernels.get("poses").batch((q,), {})
-            (Ra, pa), (Rb, pb) = (joint_frame(core, poses, body, f) for body, f in ((joint.first, joint.frame_first), (joint.second, joint.frame_second)))
+            (Ra, pa), (Rb, pb) = (
+                joint_frame(core, poses, body, f) for body, f in ((joint.first, joint.frame_first), (joint.second, joint.frame_second))
+            )
             R, p = np.swapaxes(Ra, 1, 2) @ Rb, (np.swapaxes(Ra, 1, 2) @ (pb - pa)[:, :, None])[:, :, 0]
             return np.arctan2(R[:, 1, 0], R[:, 0, 0]) if joints.is_hinge(jt) else p[:, 0]
     known = [*entries, *cut, *(c.name for c in d.cylinders)]

@@ -64,7 +64,9 @@ def _of_text(what: str, text: str, kind: str, count: int) -> tuple[float, float,
     if found is None:
         raise UsageError(f"{what} is {SHAPES}, not '{text}'.")
     first, second = found[2] or found[4], found[4] or found[2]
-    low, high = (quantity(f"{x} {unit}".strip() if unit else float(x), KINDS[kind], what) for x, unit in ((found[1], first), (found[3], second)))
+    low, high = (
+        quantity(f"{x} {unit}".strip() if unit else float(x), KINDS[kind], what) for x, unit in ((found[1], first), (found[3], second))
+    )
     return low, high, int(found[5] or count)
 
 
@@ -146,7 +148,8 @@ def joint_ranges(core: Compiled, given: Any) -> dict[str, tuple[float, float]]:
             low, high, _ = _of_text(f"limits: '{name}'", ends, kind, 2)
         elif isinstance(ends, Sequence) and len(ends) == 2:
             low, high = (
-                default if x is None else quantity(x, KINDS[kind], f"limits: '{name}'") for x, default in zip(ends, (-np.inf, np.inf), strict=True)
+                default if x is None else quantity(x, KINDS[kind], f"limits: '{name}'")
+                for x, default in zip(ends, (-np.inf, np.inf), strict=True)
             )
         else:
             raise UsageError(f"limits: '{name}' needs a range, (low, high) or '-0.1..0.1 m', not {ends!r:.40}.")

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright import files
 from linkwright.errors import UsageError, calls_explained, nearest
 from linkwright.model.file.units import KINDS, display_unit, quantity, shown
 from linkwright.motion.atlas import pieces
 from linkwright.motion.atlas.grid import PoseGrid
 from linkwright.motion.atlas.inscribed import Inscribed, inscribed
+from linkwright.results.files.sheets import csv_style, write_csv
 from linkwright.results.tables import package
 
 KIND_NAMES = ("type I", "type II", "limit")
@@ -182,7 +184,15 @@ class Atlas:
             if x.simplices is not None:
                 continue  # divided cells belong to slices that were computed as such
             some = (new[x.edges] >= 0).all(axis=1)
-            located.append(x._replace(edges=new[x.edges[some]], share=x.share[some], points=x.points[some][:, keep], determinant=x.determinant[some], q=x.q[some]))
+            located.append(
+                x._replace(
+                    edges=new[x.edges[some]],
+                    share=x.share[some],
+                    points=x.points[some][:, keep],
+                    determinant=x.determinant[some],
+                    q=x.q[some],
+                )
+            )
         return replace(
             self,
             axes=tuple(self.axes[k] for k in keep),
@@ -222,7 +232,7 @@ class Atlas:
     def __str__(self) -> str:
         lines = [repr(self)[1:-1]]
         if self.fixed:
-            lines.append("fixed: " + ", ".join(f"{n} = {self._shown(n, x)}" for n, x in self.fixed.items()))
+            lines.append("fixed: " + ", ".join(self.fixed_texts))
         lines.append("poses: " + ", ".join(f"{n:,} {reason}" for reason, n in self.counts.items()))
         if len(self.axes) in (2, 3) and len({a.kind for a in self.axes}) == 1 and self.axes[0].kind == "length":
             lines.append(f"{'area' if len(self.axes) == 2 else 'volume'}: {self.size:.6g} m^{len(self.axes)}")
@@ -237,9 +247,31 @@ class Atlas:
                 lines.append(f"{kind}: {n:,} located points, {parts}")
         return "\n".join([*lines, *(f"note: {x}" for x in self.notes)])
 
-    def _shown(self, name: str, value: float) -> str:
-        kind = "length" if name.rpartition(".")[2] in ("x", "y", "z") else "angle"
-        return shown(value, KINDS[kind], self.file_units)
+    @property
+    def fixed_texts(self) -> list[str]:
+        """Fixed pose coordinates with their values, in the units of the model's file."""
+        kinds = {n: KINDS["length" if n.rpartition(".")[2] in ("x", "y", "z") else "angle"] for n in self.fixed}
+        return [f"{n} = {shown(x, kinds[n], self.file_units)}" for n, x in self.fixed.items()]
+
+    def save(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
+        """Write all poses as a table (.csv, SI with units in the header), or all arrays (.npz)."""
+        style = csv_style(sep, decimal)
+        with files.replacing(path, (".csv", ".npz")) as temporary:
+            if str(path).lower().endswith(".npz"):
+                curves = {f"{kind}.points": self._points(kind) for kind in KIND_NAMES}
+                arrays = {a.name: a.values for a in self.axes} | dict(self.values) | {"reach": self.reach, **curves}
+                with open(temporary, "wb") as file:
+                    np.savez_compressed(file, **arrays)
+            else:
+                head = [*(f"{a.name} [{'m' if a.kind == 'length' else 'rad'}]" for a in self.axes), "reach"]
+                head += [f"{n} [{self.units[n]}]" if self.units[n] else n for n in self.values]
+                columns = [*self.grid.poses.T, self.reach.ravel().astype(float), *(v.ravel() for v in self.values.values())]
+                write_csv(temporary, head, [[x if np.isfinite(x) else "" for x in row] for row in np.stack(columns, axis=1).tolist()], style)
+        return Path(path)
+
+    def _points(self, kind: str) -> np.ndarray:
+        """All located points of a kind."""
+        return np.concatenate([np.zeros((0, len(self.axes))), *(x.points for x in self.located if x.kind == kind)])
 
     def frame(self) -> Any:
         """Return a pandas DataFrame: a row for each pose, axes first, `reach`, the measures, and `why`."""
@@ -249,7 +281,7 @@ class Atlas:
         return pd.DataFrame({**places, "reach": self.reach.ravel(), **{n: v.ravel() for n, v in self.values.items()}, "why": why})
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """Draw measures over the slice with its curves, or a volume with its surfaces (`what="surfaces"`); by default the first measures."""
+        """Draw measures over the slice with its curves, or a volume with its surfaces (`what="surfaces"`); by default several."""
         return self._presented().atlas_plot(self, what, path, **options)
 
     def page(self, path: str | os.PathLike[str]) -> Path:

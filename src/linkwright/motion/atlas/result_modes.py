@@ -44,7 +44,8 @@ class AtlasModes:
         return tuple(c for a in self.modes for c in a.curves)
 
     def __str__(self) -> str:
-        lines = [f"{len(self)} working modes of {self.modes[0].name!r} ({self.starts:,} random starts, each mode found {self.seldom} times or more)"]
+        found = f"{self.starts:,} random starts, each mode found {self.seldom} times or more"
+        lines = [f"{len(self)} working modes of {self.modes[0].name!r} ({found})"]
         for a in self.modes:
             kinds = {k: sum(len(x.share) for x in a.located if x.kind == k) for k in ("type I", "type II", "limit")}
             said = ", ".join(f"{n} points {k}" for k, n in kinds.items() if n)

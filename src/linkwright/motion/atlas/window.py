@@ -19,13 +19,23 @@ NODES = {1: 61, 2: 25, 3: 13, 4: 9}
 
 
 def window(
-    solver: PoseSolver, q: np.ndarray, pose: np.ndarray, base: np.ndarray, places: Sequence[int], known: Sequence[np.ndarray | None], limits: JointLimits
+    solver: PoseSolver,
+    q: np.ndarray,
+    pose: np.ndarray,
+    base: np.ndarray,
+    places: Sequence[int],
+    known: Sequence[np.ndarray | None],
+    limits: JointLimits,
 ) -> tuple[list[tuple[float, float]], list[int]]:
     """Return (low, high) of each axis, known or found, and the axes on which the reach goes on beyond the window."""
     kinds = [solver.coordinates.kinds[p] for p in places]
     half = FIRST * solver.core.loops.kappa
     ends = [
-        (float(k[0]), float(k[-1])) if k is not None else (base[p] - np.pi, base[p] + np.pi) if kind == "angle" else (pose[p] - half, pose[p] + half)
+        (float(k[0]), float(k[-1]))
+        if k is not None
+        else (base[p] - np.pi, base[p] + np.pi)
+        if kind == "angle"
+        else (pose[p] - half, pose[p] + half)
         for k, p, kind in zip(known, places, kinds, strict=True)
     ]
     open_axes = [i for i, k in enumerate(known) if k is None]
@@ -37,7 +47,9 @@ def window(
             inside[inside] = limits.least(found.q[inside]) >= 0.0
         inside = inside.reshape(grid.shape)
         spans = [np.flatnonzero(inside.any(axis=tuple(a for a in range(inside.ndim) if a != i))) for i in range(inside.ndim)]
-        touching = [i for i in open_axes if kinds[i] == "length" and len(spans[i]) and (spans[i][0] == 0 or spans[i][-1] == grid.shape[i] - 1)]
+        touching = [
+            i for i in open_axes if kinds[i] == "length" and len(spans[i]) and (spans[i][0] == 0 or spans[i][-1] == grid.shape[i] - 1)
+        ]
         if not touching or attempt == MOST:
             break
         for i in touching:

@@ -21,10 +21,18 @@
 
     const lay = () => {
       const width = Math.max(260, element.clientWidth);
-      const [top, bottom] = [26, height - 40];
+      const bottom = height - 40;
+      let top = 26;
       const yTicks = axisTicks(spec.y, bottom - top, 40);
       const left = 14 + CHARACTER * Math.max(2, ...yTicks.labels.map((t) => t.length));
-      const right = width - (spec.colour ? 92 : 16);
+      let right = width - (spec.colour ? 92 : 16);
+      if (spec.equal) {
+        // one scale for both axes, as large as there is room
+        const sides = (spec.x.high - spec.x.low) / (spec.y.high - spec.y.low);
+        const wanted = (bottom - top) * sides;
+        if (wanted <= right - left) right = left + wanted;
+        else top = bottom - (right - left) / sides;
+      }
       const xTicks = axisTicks(spec.x, right - left, 70);
       const scale = (axis, from, to) => (v) => from + ((v - axis.low) / (axis.high - axis.low || 1)) * (to - from);
       box = { width, left, right, top, bottom, xTicks, yTicks, toX: scale(spec.x, left, right), toY: scale(spec.y, bottom, top) };
@@ -49,13 +57,13 @@
 
     const bar = () => {
       if (!spec.colour) return [];
-      const [low, high] = LW.scale.extent([spec.colour.values]) || [0, 0];
+      const { low, high, middle: half } = LW.study.range(spec.colour);
       const x = box.right + 16;
       const [from, to] = [box.bottom, box.top];
       const parts = Array.from({ length: 40 }, (_, i) => LW.svgEl("rect", { x, width: BAR, y: to + ((from - to) * i) / 40, height: (from - to) / 40 + 0.6, fill: LW.study.colour(1 - (i + 0.5) / 40) }));
       const named = (y, v) => LW.svgEl("text", { x: x + BAR + 5, y, text: LW.study.number(spec.colour, v) });
       const name = LW.svgEl("text", { x: box.right + 76, y: 12, "text-anchor": "end", text: LW.study.label(spec.colour), class: "bar-name" });
-      const middle = high > low ? [named((from + to) / 2 + 3.5, (low + high) / 2), named(to + 8, high)] : [];
+      const middle = high > low ? [named((from + to) / 2 + 3.5, half), named(to + 8, high)] : [];
       return [...parts, named(from, low), ...middle, name];
     };
 

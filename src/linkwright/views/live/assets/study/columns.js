@@ -20,6 +20,7 @@
   };
   const cached = new Map();
   study.number = (c, value) => {
+    if (STUDY.atlas && Number.isFinite(value)) return LW.number(value, 4);
     if (!cached.has(c)) cached.set(c, digitsOf(c));
     const { digits, most } = cached.get(c);
     return digits || !Number.isFinite(value) ? LW.fixed(value, most, digits || 4) : LW.number(value, 6).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
@@ -50,12 +51,20 @@
     const i = Math.min(RAMP.length - 2, Math.floor(x));
     return `rgb(${RAMP[i].map((a, k) => Math.round(a + (x - i) * (RAMP[i + 1][k] - a))).join(",")})`;
   };
+  // ends of the colours of a column: those of its values, or given ones; logarithmic where it says so
+  study.range = (c) => {
+    const [low, high] = c.range || LW.scale.extent([c.values]) || [0, 0];
+    const size = c.log ? Math.log : (v) => v;
+    const [a, b] = [size(low), size(high)];
+    return { low, high, middle: c.log ? Math.sqrt(low * high) : (low + high) / 2, share: (v) => (high > low ? (size(v) - a) / (b - a) : 0.5) };
+  };
   study.shade = (c) => {
-    const [low, high] = LW.scale.extent([c.values]) || [0, 0];
-    return (v) => study.colour(high > low ? (v - low) / (high - low) : 0.5);
+    const { share } = study.range(c);
+    return (v) => study.colour(share(v));
   };
   const many = (n, one, several) => `${n.toLocaleString("en")} ${n === 1 ? one : several}`;
-  study.designs = (n) => many(n, "design", "designs");
+  study.thing = STUDY.atlas ? "pose" : "design";
+  study.designs = (n) => many(n, study.thing, `${study.thing}s`);
 
   LW.study = study;
 })();

@@ -6,13 +6,14 @@
   const root = document.documentElement;
   root.dataset.theme = dark.matches ? "dark" : "light";
 
-  const PLANS = { grid: "Grid", "one at a time": "One variable at a time", sobol: "Sobol sequence", latin: "Latin hypercube", random: "Random draws", saltelli: "Saltelli sequence", rows: "Given designs" };
+  const PLANS = { grid: "Grid", atlas: "Atlas", "one at a time": "One variable at a time", sobol: "Sobol sequence", latin: "Latin hypercube", random: "Random draws", saltelli: "Saltelli sequence", rows: "Given designs" };
   const isGrid = STUDY.axes.length > 0;
   const computed = STUDY.rows.filter((row) => row >= 0).length;
   const failed = Object.keys(STUDY.failed).length;
   const several = study.axes.filter((a) => a.values.length > 1);
   const shape = several.length > 1 ? ` of ${several.map((a) => a.values.length).join(" \u00d7 ")}` : "";
-  const counts = [`${PLANS[STUDY.plan] || "Study"}${isGrid ? shape : ""}`, study.designs(study.count), failed ? `${failed.toLocaleString("en")} failed` : "none failed"];
+  const lost = STUDY.atlas ? "not in reach" : "failed";
+  const counts = [`${PLANS[STUDY.plan] || "Study"}${isGrid ? shape : ""}`, study.designs(study.count), failed ? `${failed.toLocaleString("en")} ${lost}` : `none ${lost}`];
   LW.setText(LW.byId("what"), counts.join(" \u00b7 "));
 
   const app = isGrid ? LW.gridStudy() : LW.pointStudy();
@@ -32,9 +33,10 @@
     }
     const sorted = [...tally].sort((a, b) => b[1] - a[1]);
     const listed = sorted.slice(0, 3).map(([text, n]) => `${n.toLocaleString("en")}: ${text}`);
-    notes.push(`Failed designs on this page: ${listed.join("; ")}${sorted.length > 3 ? `; and ${sorted.length - 3} other reasons` : ""}.`);
+    notes.push(`${STUDY.atlas ? "Poses that are not in reach" : "Failed designs"} on this page: ${listed.join("; ")}${sorted.length > 3 ? `; and ${sorted.length - 3} other reasons` : ""}.`);
   }
   if (app.more > 0) notes.push(`Curves of the first measures are drawn; ${app.more} more are in the table.`);
+  if (STUDY.atlas) notes.push(...STUDY.atlas.notes);
   LW.setText(LW.byId("notes"), notes.join(" "));
 
   dark.addEventListener("change", () => {

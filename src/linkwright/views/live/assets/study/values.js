@@ -6,7 +6,7 @@
       const ends = LW.study.extremes(c);
       const end = (i, word) => {
         if (!ends) return LW.el("td", { text: "\u2013" });
-        const title = `${word} of ${c.name}: show this design`;
+        const title = `${word} of ${c.name}: show this ${LW.study.thing}`;
         return LW.el("td", {}, LW.el("button", { type: "button", title, "aria-label": title, text: LW.study.number(c, c.values[i]), on: { click: () => go(i) } }));
       };
       const here = LW.el("td", { class: "here" });
@@ -19,7 +19,7 @@
     const caption = LW.el("caption");
     container.append(LW.el("table", { class: "numbers" }, caption, LW.el("thead", {}, head), LW.el("tbody", {}, ...rows.map((r) => r.row))));
     return (i) => {
-      LW.setText(caption, i === null ? "No design chosen" : STUDY.rows[i] < 0 ? "Design not computed" : `Design of row ${STUDY.rows[i].toLocaleString("en")}`);
+      LW.setText(caption, STUDY.atlas ? "Pose" : i === null ? "No design chosen" : STUDY.rows[i] < 0 ? "Design not computed" : `Design of row ${STUDY.rows[i].toLocaleString("en")}`);
       for (const { c, here } of rows) LW.setText(here, i === null ? "\u2013" : LW.study.number(c, c.values[i]));
     };
   };
@@ -29,6 +29,7 @@
     const box = LW.byId("reason");
     const why = i === null ? "" : LW.study.reasonOf(i);
     box.hidden = !why;
-    LW.setText(box, why === "not computed" ? "This design is not computed yet." : why ? `This design failed: ${why.replace(/\.$/, "")}.` : "");
+    const failed = STUDY.atlas ? "This pose is" : "This design failed:";
+    LW.setText(box, why === "not computed" ? `This ${LW.study.thing} is not computed yet.` : why ? `${failed} ${why.replace(/\.$/, "")}.` : "");
   };
 })();

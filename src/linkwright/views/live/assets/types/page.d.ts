@@ -265,6 +265,8 @@ interface StudyData {
   reasons: string[];
   failed: Record<string, number>;
   ramp: string[];
+  /** Of the atlas of a robot; views/atlas_page.py writes it. */
+  atlas?: { curves: { kind: string; at: number[]; points: number[][] }[]; notes: string[] };
 }
 
 declare var STUDY: StudyData;
