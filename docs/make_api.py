@@ -41,6 +41,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         "The best design for a goal ([optimisation](optimisation.md)), linkages for a motion ([synthesis](synthesis.md)).",
         ("synthesise", "Syntheses", "SynthesisedLinkage", "Optimum", "ParetoFront"),
     ),
+    "Atlas": ("The result of `s.map` and `s.workspace` ([atlas of a robot](howto-atlas.md)).", ("Atlas", "AtlasModes")),
     "FastestMotion": ("The result of `m.fastest` ([fastest motion](howto-fastest.md)).", ("FastestMotion",)),
     "Identification": (
         "Masses, friction, gains and geometry from measurements ([identification](identification.md)).",

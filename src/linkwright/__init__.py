@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from linkwright.model import library as models
     from linkwright.model.curves.laws import law_factors
     from linkwright.model.description import Description
+    from linkwright.motion.atlas.result import Atlas
+    from linkwright.motion.atlas.result_modes import AtlasModes
     from linkwright.motion.fastest.result import FastestMotion
     from linkwright.numerics.spatial import Pose
     from linkwright.optimisation.front import ParetoFront
@@ -70,6 +72,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AssemblyError",
+    "Atlas",
+    "AtlasModes",
     "Bridge",
     "Calibration",
     "ChannelError",
@@ -157,6 +161,8 @@ _HOME = {
     "Identification": "identification.identification",
     "Mechanism": "mechanism",
     "Optimum": "optimisation.optimum",
+    "Atlas": "motion.atlas.result",
+    "AtlasModes": "motion.atlas.result_modes",
     "FastestMotion": "motion.fastest.result",
     "ParetoFront": "optimisation.front",
     "Bridge": "bridges.functions",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linkwright import files
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, option
 from linkwright.errors import UsageError
+
+if TYPE_CHECKING:
+    from linkwright.mechanism import Mechanism
 
 FILES = (".csv", ".npz")
 
@@ -17,8 +20,7 @@ def run(given: argparse.Namespace) -> int:
     outputs.check([(given.output, FILES), (given.plot, files.PICTURES), (given.page, files.PAGES)], given.force)
     marks = options.csv_marks(given, given.output)
     m = loading.load(given)
-    over = _over(given.over)
-    found: Any = m.system.map(given.what or "all", over, **_settings(given))
+    found: Any = m.system.map(given.what or "all", _over(m, given.over), **_settings(m, given))
     every = list(found) if given.modes == "all" else [found]
     if given.output is not None:
         every[0].save(given.output, **marks)
@@ -35,7 +37,7 @@ def run(given: argparse.Namespace) -> int:
     return 0 if any(a.reach.any() for a in every) else 1
 
 
-def _over(given: list[str]) -> Any:
+def _over(m: Mechanism, given: list[str]) -> Any:
     """A body or names alone, or a dict of ranges."""
     pairs = [text.partition("=") for text in given]
     if any(equals and not value.strip() for _, equals, value in pairs):
@@ -43,15 +45,29 @@ def _over(given: list[str]) -> Any:
     names = [name.strip() for name, _, _ in pairs]
     if not any(equals for _, equals, _ in pairs):
         return names
-    return {name: value.strip() or None for name, (_, _, value) in zip(names, pairs, strict=True)}
+    return {name: _range(m, value, _kind(name)) or None for name, (_, _, value) in zip(names, pairs, strict=True)}
 
 
-def _settings(given: argparse.Namespace) -> dict[str, Any]:
+def _kind(name: str) -> str:
+    """Of a pose coordinate."""
+    return "length" if name.rpartition(".")[2] in ("x", "y", "z") else "angle"
+
+
+def _range(m: Mechanism, text: str, kind: str) -> str:
+    """A range whose numbers have a unit: bare ones are in the file's units."""
+    body, slash, count = text.strip().partition("/")
+    low, dots, high = body.partition("..")
+    return f"{low}{dots}{loading.with_unit(m, high.strip(), kind)} {slash}{count}".strip() if dots else text.strip()
+
+
+def _settings(m: Mechanism, given: argparse.Namespace) -> dict[str, Any]:
     """Options of `s.map` that were given."""
     drives = {key: _by_drive(getattr(given, key), f"--{key}") for key in ("stiffness", "speeds", "efforts")}
-    pairs = {"at": given.at, "limits": given.limit}
-    out: dict[str, Any] = {key: dict(x) for key, x in pairs.items() if x}
-    out |= {key: x for key, x in drives.items() if x is not None}
+    out: dict[str, Any] = {key: x for key, x in drives.items() if x is not None}
+    if given.at:
+        out["at"] = {name: loading.with_unit(m, x, _kind(name)) for name, x in given.at}
+    if given.limit:
+        out["limits"] = {name: _range(m, x, "angle" if loading.turns(m, name) else "length") for name, x in given.limit}
     if given.payload is not None:
         out["payload"] = given.payload
     if given.drives is not None:
@@ -72,7 +88,9 @@ def _by_drive(given: list[str] | None, flag: str) -> Any:
 
 def as_data(a: Any) -> dict[str, Any]:
     """Plain data of an atlas: axes, counts, ranges of the measures and curves; SI and radians."""
-    kinds = [{"kind": c.kind, "closed": bool(c.closed), "points": c.points.tolist(), "determinant": c.determinant.tolist()} for c in a.curves]
+    curves = [
+        {"kind": c.kind, "closed": bool(c.closed), "points": c.points.tolist(), "determinant": c.determinant.tolist()} for c in a.curves
+    ]
     known = {n: v[a.reach] for n, v in a.values.items()}
     ends = {n: (float(v.min()), float(v.max())) if len(v) else (float("nan"),) * 2 for n, v in known.items()}
     return {
@@ -82,7 +100,7 @@ def as_data(a: Any) -> dict[str, Any]:
         "counts": a.counts,
         "size": a.size,
         "measures": {n: {"unit": a.units[n] or "-", "min": low, "max": high} for n, (low, high) in ends.items()},
-        "curves": kinds,
+        "curves": curves,
         "located": {k: sum(len(x.share) for x in a.located if x.kind == k) for k in ("type I", "type II", "limit")},
         "notes": list(a.notes),
     }
@@ -101,16 +119,16 @@ COMMAND = CliCommand(
     ),
     options=(
         options.MODEL,
-        option("--over", metavar="NAME[=RANGE]", action="append", required=True, help="an axis: platform.x=-0.5..1.3, 'platform.x=-500..1300 "
-               "mm / 100', the name alone (its range is found), or a body or point; may be repeated"),
+        option("--over", metavar="NAME[=RANGE]", action="append", required=True, help="an axis: platform.x=-0.5..1.3, "
+               "'platform.x=-500..1300 mm / 100', the name alone (its range is found), or a body or point; may be repeated"),
         option("--at", metavar="NAME=VALUE", action="append", type=options.assignment, help="a fixed pose coordinate, 'platform.angle=20 "
                "deg' (default: as in the start); may be repeated"),
-        option("--what", metavar="A,B", type=options.listed, help="measures: dexterity, condition, stiffness, speed, acceleration, efforts, "
-               "reach ... (default: all that the options allow)"),
+        option("--what", metavar="A,B", type=options.listed, help="measures: dexterity, condition, stiffness, speed, acceleration, "
+               "efforts, reach ... (default: all that the options allow)"),
         option("--modes", choices=("start", "all"), default="start", help="working modes: that of the start (default), or all"),
         option("--drives", metavar="A,B", type=options.listed, help="drives, as many as degrees of freedom (default: the model's)"),
-        option("--limit", metavar="NAME=RANGE", action="append", type=options.assignment, help="a range of a joint or cylinder, 'leg1=-0.1..0.1 "
-               "m' (default: the model's stops); may be repeated"),
+        option("--limit", metavar="NAME=RANGE", action="append", type=options.assignment, help="a range of a joint or cylinder, "
+               "'leg1=-0.1..0.1 m' (default: the model's stops); may be repeated"),
         option("--stiffness", metavar="VALUE", action="append", help="of the drives: one value for all, or NAME=VALUE of each"),
         option("--speeds", metavar="VALUE", action="append", help="largest speeds of the drives, likewise"),
         option("--efforts", metavar="VALUE", action="append", help="largest torques or forces of the drives, likewise"),

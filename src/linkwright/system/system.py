@@ -337,8 +337,7 @@ class System:
     def simulate_batch(self, states: Sequence[State] | State, duration: Any, *, threads: int | None = None, **options: Any) -> BatchRun:
         """Simulate many runs: from several states, or with several sets of free parameters (`free`: rows, or arrays by name).
 
-        Options as in `simulate`, without events. Every run is the same bit by bit as if it were done alone.
-        """
+        Options as in `simulate`, without events. Every run is the same bit by bit as if it were done alone."""
         return self._runs.many(states, duration, threads, options_of(options))
 
     def step(self, st: Any, tau: Any = None, dt: Any = 1e-3, *, substeps: int = 1, integrator: Any = "rk4", free: Any = None) -> Any:
@@ -435,8 +434,7 @@ class System:
     def derivatives(self, st: State, tau: Any = None, *, free: Any = None) -> Derivatives:
         """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
 
-        Positions move in the space of v (names.v). For arrays of states: `s.kernel("derivatives")(Q, V, TAU)`.
-        """
+        Positions move in the space of v (names.v). For arrays of states: `s.kernel("derivatives")(Q, V, TAU)`."""
         return self.core.derivatives(st, tau, free)
 
     def javascript(self, names: Sequence[str] | None = None, **options: Any) -> str:

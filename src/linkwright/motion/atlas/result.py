@@ -266,7 +266,8 @@ class Atlas:
                 head = [*(f"{a.name} [{'m' if a.kind == 'length' else 'rad'}]" for a in self.axes), "reach"]
                 head += [f"{n} [{self.units[n]}]" if self.units[n] else n for n in self.values]
                 columns = [*self.grid.poses.T, self.reach.ravel().astype(float), *(v.ravel() for v in self.values.values())]
-                write_csv(temporary, head, [[x if np.isfinite(x) else "" for x in row] for row in np.stack(columns, axis=1).tolist()], style)
+                rows = np.stack(columns, axis=1).tolist()
+                write_csv(temporary, head, [[x if np.isfinite(x) else None for x in row] for row in rows], style)
         return Path(path)
 
     def _points(self, kind: str) -> np.ndarray:
