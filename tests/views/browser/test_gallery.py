@@ -25,7 +25,8 @@ IMAGES = ROOT / "docs" / "images" / "gallery"
 NUMBER = re.compile(r"^(?P<what>.+): (?P<value>-?[\d.]+) (?P<unit>.+) \(check: (?P<check>-?[\d.]+)\)$", re.MULTILINE)
 FORTY = ROOT / "gallery" / "forty_parallelograms.py"
 PLAIN = [s for s in SCRIPTS if s != FORTY]
-LONG = ("delta_fastest", "delta_pick_and_place", "excavator_dig", "scissor_lift", "stewart_leg_forces")  # by check-slow
+LONG = ("atlas_3rrr", "delta_fastest", "delta_pick_and_place", "excavator_dig", "scissor_lift", "stewart_leg_forces")  # by check-slow
+ATLASES = ("atlas_3rrr",)  # pages of poses: nothing moves by itself
 MOST = 40_000  # bytes of a picture in the docs
 
 
@@ -47,7 +48,10 @@ def pages(
         return Path(shutil.copy(page_of(self.name), path))
 
     def look(name: str) -> None:
-        if name not in plain:
+        page = tmp_path / "out" / f"{name}.html"
+        if name in ATLASES:
+            slides(desk(page, width=1000, height=900))
+        elif name not in plain:
             opens_and_moves(desk(tmp_path / "out" / f"{name}.html", width=1000, height=640))
 
     monkeypatch.setattr(lw.Mechanism, "page", page)
@@ -124,6 +128,14 @@ def ran(script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 def documented(script: Path, said: re.Match[str]) -> None:
     number = f"{said['value']} {said['unit']}"
     assert number in card(script.stem), f"docs/gallery.md does not say {number}"
+
+
+def slides(here: Desk) -> None:
+    """Sliders choose another slice, whose map is another one."""
+    before = here.ask("LW.app.map.picture.canvas.toDataURL()")
+    here.page.locator("#axis-2").fill("1")
+    assert here.ask("LW.app.map.picture.canvas.toDataURL()") != before
+    assert "points)" in here.text(".st-legend")
 
 
 def opens_and_moves(here: Desk) -> None:
