@@ -144,7 +144,7 @@ def _grid(
         known = [np.linspace(*e, request.COUNTS[len(names)]) if k is None else k for k, e in zip(known, ends, strict=True)]
         if beyond:
             notes.append(
-                f"the reach goes on beyond the window along {', '.join(names[i] for i in beyond)}: "
+                f"the reach continues beyond the window along {', '.join(names[i] for i in beyond)}: "
                 "limits= of the drives bound it, or give ranges in over=."
             )
     values = [k for k in known if k is not None]

@@ -79,7 +79,9 @@ def _located(
     solver, grid = task.solver, task.grid
     poses = grid.poses
 
-    def kept(kind: str, edges: Any, share: Any, where: np.ndarray, q: np.ndarray, determinant: np.ndarray, **more: Any) -> LocatedPoints:
+    def within_limits(
+        kind: str, edges: Any, share: Any, where: np.ndarray, q: np.ndarray, determinant: np.ndarray, **more: Any
+    ) -> LocatedPoints:
         good = task.limits.least(q) >= 0.0 if task.limits.ranges and kind != "limit" and len(q) else np.ones(len(q), bool)
         points = LocatedPoints(kind, np.asarray(edges), np.asarray(share), grid.place(where), determinant, q, **more)
         return (
@@ -93,23 +95,23 @@ def _located(
     share = np.array([s for s, _ in found.ends.values()])
     states = np.array([q for _, q in found.ends.values()]).reshape(len(ends), -1) if len(ends) else np.zeros((0, found.q.shape[1]))
     way = solver.coordinates.off(poses[ends[:, 1]].copy(), poses[ends[:, 0]])
-    out.append(kept("type I", ends, share, poses[ends[:, 0]] + share[:, None] * way, states, _relative(solver, states, 0, scale)))
+    out.append(within_limits("type I", ends, share, poses[ends[:, 0]] + share[:, None] * way, states, _relative(solver, states, 0, scale)))
 
     def type_two(q: np.ndarray) -> np.ndarray:
         return _relative(solver, q, 1, scale)
 
     passed = crossings(solver, lambda q: _relative(solver, q, 0, scale), poses, found.q, first, grid.edges)
-    out.append(kept("type I", passed.edges, passed.share, passed.poses, passed.q, passed.value))
+    out.append(within_limits("type I", passed.edges, passed.share, passed.poses, passed.q, passed.value))
     lost = crossings(solver, type_two, poses, found.q, second, grid.edges)
     rim = _to_ends(solver, found, ends, share, states, poses, way)
     both = [np.concatenate([getattr(lost, k), getattr(rim, k)]) for k in ("edges", "share", "poses", "q")]
-    out.append(kept("type II", *both, np.concatenate([lost.value, type_two(rim.q)])))
+    out.append(within_limits("type II", *both, np.concatenate([lost.value, type_two(rim.q)])))
     if task.limits.ranges:
         least = np.where(found.ok, np.where(np.isnan(margins), np.inf, margins).min(axis=1), np.nan)
         at = crossings(solver, task.limits.least, poses, found.q, least, grid.edges)
         inner = least[at.edges[:, 0]] >= 0.0
         edges, share = np.where(inner[:, None], at.edges, at.edges[:, ::-1]), np.where(inner, at.share, 1.0 - at.share)
-        out.append(kept("limit", edges, share, at.poses, at.q, type_two(at.q)))
+        out.append(within_limits("limit", edges, share, at.poses, at.q, type_two(at.q)))
     cells = doubtful_cells(grid, second) if grid.divided == 2 else np.zeros((0, 4), int)
     if len(cells):
         part = divided(grid, cells)
@@ -119,7 +121,9 @@ def _located(
         hidden = crossings(solver, type_two, part.poses, q, values, part.edges)
         if len(hidden.share):
             out.append(
-                kept("type II", hidden.edges, hidden.share, hidden.poses, hidden.q, hidden.value, simplices=part.triangles, nodes=len(q))
+                within_limits(
+                    "type II", hidden.edges, hidden.share, hidden.poses, hidden.q, hidden.value, simplices=part.triangles, nodes=len(q)
+                )
             )
     return [x for x in out if len(x.share)]
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.mechanics.constraints.drives import is_rotary
-from linkwright.motion.atlas.pose_solver import AT_ONCE, PoseSolver, Rows
+from linkwright.motion.atlas.pose_solver import AT_ONCE, PoseRows, PoseSolver
 
 ANGULAR, LINEAR = slice(0, 3), slice(3, 6)
 UNITS = {  # SI
@@ -109,7 +109,7 @@ def _measured(solver: PoseSolver, q: np.ndarray, data: RobotData, dynamic: bool)
 
 
 def _static(
-    solver: PoseSolver, q: np.ndarray, rows: Rows, motion: np.ndarray, T: np.ndarray, data: RobotData, dynamic: bool
+    solver: PoseSolver, q: np.ndarray, rows: PoseRows, motion: np.ndarray, T: np.ndarray, data: RobotData, dynamic: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """(efforts that hold the robot and its payload, inertia reduced to the drives)."""
     wrench = data.wrench.copy()
@@ -153,4 +153,3 @@ def _inverted(G: np.ndarray) -> np.ndarray:
     out = np.linalg.inv(np.where(bad[:, None, None], np.eye(G.shape[1]), G))
     out[bad] = np.nan
     return out
-

@@ -74,11 +74,11 @@ def _settled(solver: PoseSolver, q: np.ndarray, pose: np.ndarray) -> np.ndarray:
         rows = solver.rows(q[some])
         step = solved(rows.A, -solver.residual(rows, pose[some]))
         size = np.abs(step).max(axis=1)
-        fine = np.isfinite(size)
-        step = np.where(fine[:, None], step, 0.0) * np.minimum(1.0, LONGEST / np.maximum(np.where(fine, size, 1.0), 1e-300))[:, None]
+        finite = np.isfinite(size)
+        step = np.where(finite[:, None], step, 0.0) * np.minimum(1.0, LONGEST / np.maximum(np.where(finite, size, 1.0), 1e-300))[:, None]
         q[some] = solver.moved(q[some], step)
-        done[some] = fine & (size < 1e-10)
-        left[some] = fine & (size >= 1e-10)
+        done[some] = finite & (size < 1e-10)
+        left[some] = finite & (size >= 1e-10)
     ends = q[done]
     if not len(ends):
         return ends

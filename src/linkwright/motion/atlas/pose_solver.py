@@ -28,7 +28,7 @@ SETTLED = 2e-8  # step after which the next one is round-off: convergence is qua
 INDEPENDENT = 1e-8  # smallest singular value of A at the start, against the largest
 
 
-class Rows(NamedTuple):
+class PoseRows(NamedTuple):
     """Scaled rows at states: matrix A, the drives' rows E, loops' residual, pose coordinates, and the pose of the body."""
 
     A: np.ndarray  # (states, nv, nv)
@@ -56,7 +56,7 @@ class PoseSolver:
     def drive_scales(self) -> np.ndarray:
         return np.array([1.0 if is_rotary(self.core.description, n) else self.core.loops.kappa for n in self.drives])
 
-    def rows(self, q: np.ndarray) -> Rows:
+    def rows(self, q: np.ndarray) -> PoseRows:
         """All rows at states q (states, nq)."""
         core, kernels = self.core, self.core.kernels
         still = np.zeros((len(q), core.tree.nv))
@@ -73,9 +73,9 @@ class PoseSolver:
         np.multiply(J, columns / scale[:, None], out=A[:, :first])
         np.multiply(self.coordinates.rates(R, twist), columns / self.scales[:, None], out=A[:, first:last])
         np.multiply(t.idle, columns, out=A[:, last:])
-        return Rows(A, t.E, phi / scale, self.coordinates.values(R, p), R, p, twist)
+        return PoseRows(A, t.E, phi / scale, self.coordinates.values(R, p), R, p, twist)
 
-    def residual(self, rows: Rows, wanted: np.ndarray) -> np.ndarray:
+    def residual(self, rows: PoseRows, wanted: np.ndarray) -> np.ndarray:
         """F of wanted poses."""
         off = self.coordinates.off(rows.c, wanted) / self.scales
         rest = rows.A.shape[1] - rows.phi.shape[1] - off.shape[1]
@@ -113,7 +113,7 @@ class PoseSolver:
                 break
         return q, ok
 
-    def inverse_jacobian(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    def inverse_jacobian(self, rows: PoseRows) -> tuple[np.ndarray, np.ndarray]:
         """(N, E N): scaled motions of all joints and of the drives by each pose coordinate."""
         n, first = len(self.coordinates.parts), rows.phi.shape[1]
         unit = np.zeros((*rows.A.shape[:2], n))

@@ -27,7 +27,7 @@ def window(
     known: Sequence[np.ndarray | None],
     limits: JointLimits,
 ) -> tuple[list[tuple[float, float]], list[int]]:
-    """Return (low, high) of each axis, known or found, and the axes on which the reach goes on beyond the window."""
+    """Return (low, high) of each axis, known or found, and the axes on which the reach continues beyond the window."""
     kinds = [solver.coordinates.kinds[p] for p in places]
     half = FIRST * solver.core.loops.kappa
     ends = [
