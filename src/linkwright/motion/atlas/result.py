@@ -261,7 +261,7 @@ class Atlas:
                 curves = {f"{kind}.points": self._points(kind) for kind in KIND_NAMES}
                 arrays = {a.name: a.values for a in self.axes} | dict(self.values) | {"reach": self.reach, **curves}
                 with open(temporary, "wb") as file:
-                    np.savez_compressed(file, **arrays)
+                    np.savez_compressed(file, allow_pickle=False, **arrays)
             else:
                 head = [*(f"{a.name} [{'m' if a.kind == 'length' else 'rad'}]" for a in self.axes), "reach"]
                 head += [f"{n} [{self.units[n]}]" if self.units[n] else n for n in self.values]
