@@ -76,6 +76,10 @@ class ModelError(LinkwrightError):
         super().__init__(f"{where}: {message}" if where else message)
 
 
+class UnfinishedModel(ModelError):
+    """The model lacks a part and is right otherwise: no ground, or a pin at which nothing else is hinged."""
+
+
 class AssemblyError(LinkwrightError):
     """The loops cannot be closed from here (`gap` in metres, `loop` names the worst one)."""
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from linkwright.errors import listing, nearest
+from linkwright.errors import UnfinishedModel, listing, nearest
 from linkwright.model.description import GROUND, NO_INERTIA, ZERO3, Body, Mat3, Placement, Point, Vec3, Visual
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file import inertia as mass_of
@@ -34,8 +34,9 @@ def read_shapes(context: Context, node: FileNode | None, guess: FileNode | None)
     entries = node.mapping("bodies") if node else {}
     if GROUND not in entries:
         place = f" {nearest(GROUND, entries, 'Bodies')}" if entries else ""
-        raise (node or FileNode(context.root_where)).error(
-            f"the model has no body 'ground', the fixed one. Add `ground: {{pins: [...]}}` to `bodies:`.{place}"
+        raise UnfinishedModel(
+            f"the model has no body 'ground', the fixed one. Add `ground: {{pins: [...]}}` to `bodies:`.{place}",
+            node.where if node else context.root_where,
         )
     if len(entries) > MOST_BODIES:
         raise entries[GROUND].error(f"the model has {len(entries)} bodies, at most {MOST_BODIES} are read. Make `repeat` smaller.")
@@ -73,7 +74,7 @@ def _body(context: Context, shape: Shape, extra: list[MassProperties]) -> Body:
     points = tuple(Point(n, at, shape.point_axes(n)) for n, at in shape.points.items())
     own = _own_mass(context, shape, entries)
     parts = ([own] if own else []) + extra
-    outline, visuals = _outline(context, shape, entries), _visuals(context, shape, entries)
+    outline, visuals = outline_of(context, shape, entries), _visuals(context, shape, entries)
     body = Body(shape.name, points, start=shape.start, outline=outline, where=shape.node.where, visuals=visuals)
     if not parts:
         return body
@@ -418,7 +419,7 @@ def _check(context: Context, shape: Shape, total: MassProperties, explicit: bool
             context.warnings.append(f"{where.where}: body '{shape.name}': its {remark}.")
 
 
-def _outline(context: Context, shape: Shape, entries: dict[str, FileNode]) -> tuple[tuple[str, ...], ...]:
+def outline_of(context: Context, shape: Shape, entries: dict[str, FileNode]) -> tuple[tuple[str, ...], ...]:
     """Outline in a picture: bars as lines, three or more points as a polygon."""
     if "outline" in entries:
         node, what = entries["outline"], f"body '{shape.name}': outline"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.errors import listing, nearest
+from linkwright.errors import UnfinishedModel, listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.description import EYE3, ZERO3, Body, Joint, Mat3, Placement, Vec3
 from linkwright.model.file.chains import is_chain, link_body, read_chain
@@ -112,8 +112,9 @@ def _lonely_pin(context: Context, shapes: dict[str, Shape], pin: str, body: str,
     owners = [s.name for s in shapes.values() if s.name != body and pin in s.points]
     others = [p for p, bodies in named.items() if bodies != [body]]
     hint = f"Body '{owners[0]}' has a point of that name: add `pins: [{pin}]` to it." if owners else nearest(pin, others, "Other pins")
-    raise shapes[body].node.error(
-        f"only body '{body}' names the pin '{pin}', so nothing is hinged there. {hint} A point that is no hinge belongs under `points`."
+    raise UnfinishedModel(
+        f"only body '{body}' names the pin '{pin}', so nothing is hinged there. {hint} A point that is no hinge belongs under `points`.",
+        shapes[body].node.where,
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from linkwright import files
 from linkwright.errors import ModelError, UsageError
 from linkwright.model.description import ZERO3, Description, Vec3
+from linkwright.model.file.backdrop import read_backdrop
 from linkwright.model.file.bodies import read_bodies, read_shapes
 from linkwright.model.file.context import Context, read_abbreviations, read_parameters
 from linkwright.model.file.drives import read_cuts, read_drives, read_start
@@ -30,7 +31,7 @@ from linkwright.model.parameters import Parameter, need_possible_masses, single_
 from linkwright.numerics.memory import all_in_use
 
 KEY_GROUPS = {
-    "general": ("name", "about", "report", "units", "show", "plane", "space", "gravity"),
+    "general": ("name", "about", "report", "units", "show", "plane", "space", "gravity", "backdrop"),
     "numbers": ("parameters", "let", "repeat"),
     "links and joints": ("drawing", "bodies", "joints", "masses", "guess"),
     "constraints": ("rods", "couplings", "gears"),
@@ -147,6 +148,7 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
     context.root_where, context.given, context.literals = document.root.where, single, literals
     read_parameters(context, keys.get("parameters"), values)
     read_abbreviations(context, keys.get("let"))
+    read_backdrop(context, keys.get("backdrop"))
     keys = expand(context, keys)
     _drawing(context, keys.get("drawing"), (plane if context.planar else None) or "xyz")
     context.joint_places = joint_places(keys.get("joints"))

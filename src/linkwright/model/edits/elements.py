@@ -1,0 +1,297 @@
+"""Everything attached to bodies and joints: sliders and slots, cylinders, rods, gears, springs, dampers, loads and drives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from linkwright import joints
+from linkwright.errors import UsageError, nearest
+from linkwright.model.description import GROUND
+from linkwright.model.edits.draft import DraftJoint
+from linkwright.model.edits.job import Job
+from linkwright.model.edits.points import make_pin, mark, new_point, where
+from linkwright.model.edits.sheet import SPECIAL, key_text
+from linkwright.model.file.surgery import number, quantity
+from linkwright.model.file.units import (
+    ANGLE,
+    ANGULAR_SPEED,
+    DAMPING,
+    FORCE,
+    LENGTH,
+    NONE,
+    SPEED,
+    STIFFNESS,
+    TORQUE,
+    TORSIONAL_DAMPING,
+    TORSIONAL_STIFFNESS,
+    Dimension,
+)
+
+# of a part that is drawn before its numbers are known, in SI
+SOFT, TORSION, DAMPED, DAMPED_TURNING, PUSH = 1000.0, 1.0, 100.0, 0.1, 100.0
+DIRECTION_DIGITS = 12
+
+
+def add_slider(job: Job, op: Mapping[str, Any]) -> None:
+    """A block with a pin on a straight guide, or a body that exists on one."""
+    _guided(job, op, "prismatic", "axis")
+
+
+def add_slot(job: Job, op: Mapping[str, Any]) -> None:
+    """A pin of a body in a straight slot of another."""
+    _guided(job, op, "pin_slot", "slot")
+
+
+def _guided(job: Job, op: Mapping[str, Any], kind: str, key: str) -> None:
+    at = where(job, op.get("at"))
+    on = str(op.get("on") or GROUND)
+    if on == GROUND and on not in job.draft.bodies:
+        job.sheet.add(("bodies", GROUND), "{}")
+    elif on != GROUND:
+        job.body(on)
+    slides = kind == "prismatic"
+    if op.get("body"):
+        body = job.body(op["body"]).name
+    elif slides:
+        body = job.new_name(op.get("name"), "slider")
+        job.sheet.add(("bodies", body), f"{{pins: [{key_text(at, True)}]}}")
+        for other in job.draft.bodies_at(at):
+            if other not in (body, on):
+                make_pin(job, other, at)
+    else:
+        found = [b for b in job.draft.bodies_at(at) if b != on]
+        if len(found) != 1:
+            raise UsageError(f"{len(found) or 'no'} bodies have a pin at {at}: say which one runs in the slot, or draw a link to it first.")
+        body = found[0]
+    if body == on:
+        raise UsageError(f"'{body}' cannot be guided by itself. Choose another body.")
+    name = job.free_name("guide" if slides else "slot")
+    job.sheet.add(("joints", name), f"{{type: {kind}, between: [{key_text(on, True)}, {key_text(body, True)}], at: {key_text(at, True)}, {key}: {_direction(job, op)}}}")
+    job.done(f"Add {'slider' if slides else 'slot'} {body}", f"joint:{name}", f"body:{body}")
+
+
+def _direction(job: Job, op: Mapping[str, Any]) -> str:
+    """An axis as it is written: an angle that was typed stays one."""
+    angle = op.get("angle")
+    if angle not in (None, ""):
+        value = job.si(angle, ANGLE, "the angle of the guide")
+        text = str(angle).strip() if isinstance(angle, str) and not str(angle).strip().replace(".", "").replace("-", "").isdigit() else ""
+        if text and not SPECIAL.search(text):
+            return f"[cos({text}), sin({text})]"
+        axis: Any = (math.cos(value), math.sin(value))
+    else:
+        axis = op.get("axis", (1.0, 0.0))
+    if not isinstance(axis, Sequence) or isinstance(axis, str) or len(axis) != 2:
+        raise UsageError("the axis of a guide is a direction [x, y], or give its angle.")
+    x, y = (job.si(v, NONE, "the axis of the guide") for v in axis)
+    size = math.hypot(x, y)
+    if size == 0.0:
+        raise UsageError("the axis of the guide is zero, which is no direction. Give one such as [1, 0].")
+    larger = max(abs(x), abs(y))
+    plain = abs(x) == larger and abs(y) == 0.0 or abs(y) == larger and abs(x) == 0.0
+    x, y = (x / larger, y / larger) if plain else (x / size, y / size)
+    return f"[{number(round(x, DIRECTION_DIGITS))}, {number(round(y, DIRECTION_DIGITS))}]"
+
+
+# -------------------------------------------------------------------- between two points
+
+
+def end(job: Job, given: Any) -> str:
+    """`body.point` of an end: by that name, by a point whose body is found, or a new point {at, body}."""
+    if isinstance(given, Mapping):
+        body = str(given.get("body") or GROUND)
+        if body == GROUND and body not in job.draft.bodies:
+            job.sheet.add(("bodies", GROUND), "{}")
+        job.body(body)
+        if isinstance(given.get("point"), str):
+            mark(job, body, job.point(given["point"]).name)
+            return f"{body}.{given['point']}"
+        name = new_point(job, given.get("at"), given.get("name"))
+        mark(job, body, name)
+        return f"{body}.{name}"
+    if not isinstance(given, str):
+        raise UsageError("an end is body.point, the name of a point, or {'at': [x, y], 'body': 'ground'}.")
+    body, dot, point = given.partition(".")
+    if dot:
+        found = job.draft.bodies.get(body)
+        if found is None:
+            raise UsageError(f"there is no body '{body}'. {nearest(body, job.draft.bodies, 'Bodies')}")
+        if point not in found.points:
+            raise UsageError(f"body '{body}' has no point '{point}'. {nearest(point, found.points, 'Its points')}")
+        return given
+    point = job.point(given).name
+    owners = job.draft.bodies_at(point)
+    if not owners:
+        raise UsageError(f"no body has the point {point}. Draw a link through it first, or fix it to the ground.")
+    return f"{owners[0]}.{point}"
+
+
+def _between(job: Job, op: Mapping[str, Any]) -> str:
+    given = op.get("between")
+    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+        raise UsageError("it runs between two ends: ['crank.B', 'ground.E'].")
+    a, b = (end(job, x) for x in given)
+    first, second = (x.partition(".")[0] for x in (a, b))
+    if first == second:
+        others = [[f"{x}.{p}" for x in job.draft.bodies_at(p)] for p in (a.partition(".")[2], b.partition(".")[2])]
+        pairs = [(x, y) for x in others[0] for y in others[1] if x.partition(".")[0] != y.partition(".")[0]]
+        if not pairs:
+            raise UsageError(f"both ends are on '{first}', so nothing would move it. Choose a point of another body.")
+        a, b = pairs[0]
+    return f"[{key_text(a, True)}, {key_text(b, True)}]"
+
+
+def add_cylinder(job: Job, op: Mapping[str, Any]) -> None:
+    """A cylinder between two points."""
+    between = _between(job, op)
+    force = f", force: {job.written(op['force'], FORCE, 'the force')}" if op.get("force") not in (None, "") else ""
+    _add(job, "cylinders", "cylinder", op, f"{{between: {between}{force}}}")
+
+
+def add_rod(job: Job, op: Mapping[str, Any]) -> None:
+    """A massless rod of constant length between two points."""
+    between = _between(job, op)
+    size = f", length: {job.written(op['length'], LENGTH, 'the length', positive=True)}" if op.get("length") not in (None, "") else ""
+    _add(job, "rods", "rod", op, f"{{between: {between}{size}}}")
+
+
+def add_spring(job: Job, op: Mapping[str, Any]) -> None:
+    """A coil spring between two points, or a spring in a joint."""
+    _elastic(job, op, "springs", "spring", "stiffness", (STIFFNESS, SOFT), (TORSIONAL_STIFFNESS, TORSION), ("free", "preload"))
+
+
+def add_damper(job: Job, op: Mapping[str, Any]) -> None:
+    """A damper between two points, or in a joint."""
+    _elastic(job, op, "dampers", "damper", "coefficient", (DAMPING, DAMPED), (TORSIONAL_DAMPING, DAMPED_TURNING), ())
+
+
+def _elastic(
+    job: Job, op: Mapping[str, Any], section: str, stem: str, key: str, linear: tuple[Dimension, float], turning: tuple[Dimension, float],
+    more: tuple[str, ...],
+) -> None:  # fmt: skip
+    if op.get("joint"):
+        joint = _joint(job, op["joint"])
+        slides = _slides(joint)
+        place = f"joint: {key_text(joint.name, True)}"
+    else:
+        slides, place = True, f"between: {_between(job, op)}"
+    dimension, default = linear if slides else turning
+    given = op.get(key)
+    value = quantity(default, dimension, job.sheet.units) if given in (None, "") else job.written(given, dimension, f"the {key}")
+    dimensions = {"free": LENGTH if slides else ANGLE, "preload": FORCE if slides else TORQUE}
+    rest = "".join(f", {k}: {job.written(op[k], dimensions[k], k)}" for k in more if op.get(k) not in (None, ""))
+    _add(job, section, stem, op, f"{{{place}, {key}: {value}{rest}}}")
+
+
+def add_load(job: Job, op: Mapping[str, Any]) -> None:
+    """A force at a point of a body, or a moment on a body."""
+    given = op.get("on")
+    on = job.body(given).name if isinstance(given, str) and given in job.draft.bodies else end(job, given)
+    parts = []
+    if op.get("force") is not None:
+        parts.append(f"force: {job.pair(op['force'], FORCE, 'the force')}")
+    if op.get("moment") not in (None, ""):
+        parts.append(f"moment: {job.written(op['moment'], TORQUE, 'the moment')}")
+    if not parts:
+        parts = [f"force: [0, {quantity(-PUSH, FORCE, job.sheet.units)}]"]
+    _add(job, "loads", "load", op, f"{{on: {key_text(on, True)}, {', '.join(parts)}}}")
+
+
+def _add(job: Job, section: str, stem: str, op: Mapping[str, Any], value: str) -> None:
+    name = job.new_name(op.get("name"), stem)
+    job.sheet.add((section, name), value)
+    job.done(f"Add {stem} {name}", f"{stem}:{name}")
+
+
+# -------------------------------------------------------------------- joints
+
+
+def _joint(job: Job, name: Any) -> DraftJoint:
+    found = job.draft.joints.get(str(name))
+    if found is None:
+        pins = [j for j in job.draft.joints.values() if j.point == name]
+        if len(pins) == 1:
+            return pins[0]
+        raise UsageError(f"there is no joint '{name}'. {nearest(str(name), job.draft.joints, 'Joints')}")
+    return found
+
+
+def _slides(joint: DraftJoint) -> bool:
+    return joints.is_slider(joints.JOINTS[joint.type])
+
+
+def add_gears(job: Job, op: Mapping[str, Any]) -> None:
+    """Two wheels on hinges, or a pinion on a hinge and a rack on a slider."""
+    if op.get("pinion"):
+        pinion, rack = _joint(job, op["pinion"]), _joint(job, op.get("rack"))
+        if _slides(pinion) or not _slides(rack):
+            raise UsageError("the pinion is on a hinge and the rack on a slider. Choose them so.")
+        radius = job.written(op.get("radius"), LENGTH, "the radius", positive=True)
+        _add(job, "gears", "gear", op, f"{{pinion: {key_text(pinion.name, True)}, rack: {key_text(rack.name, True)}, radius: {radius}}}")
+        return
+    given = op.get("joints")
+    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+        raise UsageError("a gear pair is on two hinges, ['A', 'B'].")
+    a, b = (_joint(job, x) for x in given)
+    if a.name == b.name or not all(joints.is_hinge(joints.JOINTS[j.type]) for j in (a, b)):
+        raise UsageError("a gear pair is on two different hinges. Choose two.")
+    internal = bool(op.get("internal"))
+    _add(job, "gears", "gear", op, f"{{joints: [{key_text(a.name, True)}, {key_text(b.name, True)}], {_wheels(job, op, a, b, internal)}{', internal: true' if internal else ''}}}")
+
+
+def _wheels(job: Job, op: Mapping[str, Any], a: DraftJoint, b: DraftJoint, internal: bool) -> str:
+    """Radii or teeth; by default wheels of one size that touch, a ring of three times its pinion."""
+    if op.get("teeth") is not None:
+        teeth = op["teeth"]
+        if not isinstance(teeth, Sequence) or len(teeth) != 2 or op.get("module") in (None, ""):
+            raise UsageError("wheels by teeth need two numbers of teeth and the module.")
+        counts = ", ".join(job.written(x, NONE, "the number of teeth", positive=True) for x in teeth)
+        return f"teeth: [{counts}], module: {job.written(op['module'], LENGTH, 'the module', positive=True)}"
+    radii = op.get("radii")
+    if radii is None:
+        if a.at is None or b.at is None or math.dist(a.at, b.at) == 0.0:
+            raise UsageError("the hinges of the gears are at one place, so the radii must be given.")
+        size = math.dist(a.at, b.at)
+        radii = (0.5 * size, 1.5 * size) if internal else (0.5 * size, 0.5 * size)
+    if not isinstance(radii, Sequence) or len(radii) != 2:
+        raise UsageError("a gear pair has two radii.")
+    return f"radii: [{', '.join(job.written(x, LENGTH, 'the radius', positive=True) for x in radii)}]"
+
+
+def set_drive(job: Job, op: Mapping[str, Any]) -> None:
+    """What moves a joint or cylinder; null: nothing."""
+    given, value = op.get("joint"), op.get("value")
+    cylinder = ("cylinders", str(given)) in job.draft.parts
+    name = str(given) if cylinder or ("drive", str(given)) in job.draft.parts else _joint(job, given).name
+    _as_mapping(job)
+    if value in (None, ""):
+        job.sheet.remove(("drive", name))
+        job.done(f"Remove the drive of {name}")
+        return
+    slides = cylinder or (name in job.draft.joints and _slides(job.draft.joints[name]))
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{k}: {_plain(job, x, SPEED if slides else ANGULAR_SPEED)}" for k, x in value.items())
+        text = f"{{{inner}}}"
+    else:
+        text = _plain(job, value, SPEED if slides else ANGULAR_SPEED)
+    job.sheet.put(("drive", name), text)
+    job.done(f"Drive {name}", f"drive:{name}")
+
+
+def _plain(job: Job, value: Any, dimension: Dimension) -> str:
+    """A drive's value: a number is a speed in SI, a text stays as it is typed."""
+    if not isinstance(value, str):
+        return job.written(value, dimension, "the speed")
+    text = value.strip()
+    return f'"{text}"' if SPECIAL.search(text) else text
+
+
+def _as_mapping(job: Job) -> None:
+    """`drive: [A, B]` and `drive: A` as a mapping, so that one of them can have a value."""
+    node = job.sheet.node("drive")
+    if node is None or node.entries is not None or node.text == "":
+        return
+    names = [(n.text or "").strip() for n in (node.items if node.items is not None else (node,))]
+    job.sheet.replace(("drive",), f"{{{', '.join(f'{key_text(n, True)}: free' for n in names)}}}")

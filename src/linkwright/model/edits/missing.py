@@ -1,0 +1,126 @@
+"""What a half-drawn mechanism lacks, and its degrees of freedom as they are counted while it is drawn.
+
+    count(draft)        Gruebler-Kutzbach: bodies, joints and mobility, also while parts are loose
+    missing(draft)      sentences: no ground, loose bodies and pins, parts that are not connected, no drive
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from linkwright.errors import degrees_of_freedom, listing
+from linkwright.model.description import GROUND
+from linkwright.model.edits.draft import Draft, Problem
+from linkwright.numerics.groups import Groups
+
+PLANE = 3  # degrees of freedom of a body in the plane
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """The structural count of a draft in the plane."""
+
+    bodies: int
+    joints: int
+    rows: int  # of rods, couplings and gears
+
+    freedoms: int
+
+    @property
+    def text(self) -> str:
+        if not self.bodies:
+            return "nothing moves yet"
+        if self.freedoms < 0:
+            return f"over-constrained by {-self.freedoms} ({self.freedoms} degrees of freedom)"
+        return degrees_of_freedom(self.freedoms)
+
+
+def count(draft: Draft) -> Mobility:
+    """Degrees of freedom by counting: 3 a body, less what joints, rods, couplings and gears hold."""
+    moving = [b for b in draft.bodies.values() if not b.ground]
+    held = sum(PLANE - j.freedoms for j in draft.joints.values())
+    rows = sum(len(draft.section(s)) for s in ("rods", "couplings", "gears"))
+    return Mobility(len(moving), len(draft.joints), rows, PLANE * len(moving) - held - rows)
+
+
+def loose_pins(draft: Draft) -> list[str]:
+    """Pins that one body names and no joint uses, and points that belong to nothing."""
+    used = {j.point for j in draft.joints.values()}
+    ends = {e.point for part in draft.parts.values() for e in part.ends}
+    out = []
+    for name, point in draft.points.items():
+        if point.own or name in used:
+            continue
+        bodies, pinned = draft.bodies_at(name), draft.pinned_at(name)
+        if (not bodies and name not in ends) or (len(bodies) == 1 and pinned == bodies and name not in ends):
+            out.append(name)
+    return out
+
+
+def missing(draft: Draft) -> list[Problem]:
+    """Everything that still has to be drawn, the first thing first."""
+    if not draft.points and not draft.bodies:
+        return [Problem("missing", "empty", "Nothing is drawn yet: begin with a ground pin, then draw links through pins.")]
+    out: list[Problem] = []
+    ground = draft.bodies.get(GROUND)
+    moving = [b for b in draft.bodies.values() if not b.ground]
+    if ground is None or not (ground.points or any(GROUND in (j.first, j.second) for j in draft.joints.values())):
+        out.append(Problem("missing", "no_ground", "Nothing is fixed: make one or more pins ground pins.", 0, _ids("point", list(draft.points)[:1])))
+    if not moving:
+        out.append(Problem("missing", "no_link", "There is no moving body yet: draw a link through pins."))
+    out += _loose(draft)
+    out += _apart(draft)
+    freedoms = count(draft).freedoms
+    drives = draft.section("drive")
+    if moving and freedoms > 0 and not drives and not any(p.level == "missing" for p in out):
+        out.append(Problem("missing", "no_drive", f"{degrees_of_freedom(freedoms)} and no drive: put a motor on a hinge, slider or cylinder."))
+    elif moving and drives and 0 <= freedoms < len(drives):
+        text = f"{len(drives)} drives for {degrees_of_freedom(freedoms)}: remove {len(drives) - freedoms} of them."
+        out.append(Problem("note", "too_many_drives", text, drives[-1].line, _ids("drive", [d.name for d in drives])))
+    return out
+
+
+def _ids(kind: str, names: list[str]) -> tuple[str, ...]:
+    return tuple(f"{kind}:{n}" for n in names)
+
+
+def _loose(draft: Draft) -> list[Problem]:
+    """Ends of links that are hinged to nothing."""
+    out = []
+    for name in loose_pins(draft):
+        bodies, line = draft.bodies_at(name), draft.points[name].line
+        if not bodies:
+            text = f"Pin {name} belongs to no body: draw a link through it, or fix it to the ground."
+        elif bodies == [GROUND]:
+            text = f"Nothing is hinged to the ground pin {name}: draw a link through it."
+        else:
+            text = f"The end {name} of {bodies[0]} is loose: draw a link through it, fix it to the ground, or make it a marked point."
+        out.append(Problem("missing", "loose_pin", text, line, _ids("point", [name])))
+    return out
+
+
+def _apart(draft: Draft) -> list[Problem]:
+    """Bodies that nothing connects with the ground."""
+    names = list(draft.bodies)
+    if GROUND not in names or len(names) < 2:
+        return []
+    groups = Groups(names)
+    for j in draft.joints.values():
+        groups.join(j.first, j.second)
+    for section in ("rods", "gears"):
+        for part in draft.section(section):
+            ends = [e.body for e in part.ends if e.body in draft.bodies]
+            if len(ends) == 2:
+                groups.join(*ends)
+    parts: dict[str, list[str]] = {}
+    for name in names:
+        parts.setdefault(groups.root(name), []).append(name)
+    out = []
+    for root, bodies in parts.items():
+        if root == groups.root(GROUND):
+            continue
+        line = draft.bodies[bodies[0]].line
+        what = f"{bodies[0]} is" if len(bodies) == 1 else f"{listing(bodies)} are"
+        code = "loose_body" if len(bodies) == 1 else "apart"
+        out.append(Problem("missing", code, f"{what} not connected with the ground: hinge one end to it or to another link.", line, _ids("body", bodies)))
+    return out
