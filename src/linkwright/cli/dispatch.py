@@ -14,6 +14,7 @@ from linkwright import files
 from linkwright.cli import (
     console,
     convert,
+    edit,
     export,
     fastest,
     identify,
@@ -36,6 +37,7 @@ from linkwright.errors import LinkwrightError, UsageError, nearest
 
 COMMANDS: tuple[CliCommand, ...] = (
     new.COMMAND,
+    edit.COMMAND,
     info.COMMAND,
     turn.COMMAND,
     simulate.COMMAND,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
+import sys
 from pathlib import Path
 
 from linkwright import files
@@ -17,17 +18,17 @@ SKETCH_OPTIONS = ("pins", "links", "ground", "tolerance", "unit")  # of drawings
 MOST_BYTES = 1_000_000  # no template is larger
 
 
-def run(given: argparse.Namespace) -> None:
+def run(given: argparse.Namespace) -> int:
     if given.list:
         list_all(given)
-        return
+        return 0
     if given.path is None:
         raise UsageError("new needs the name of the file to write, for example: linkwright new my.yaml")
     path = Path(given.path)
     path = path if path.suffix else path.with_suffix(".yaml")
     if is_sketch(given.start):
         _from_sketch(path, given)
-        return
+        return _edited(path, given)
     _refuse_sketch_options(given)
     start, kind = gallery.source(given.start)
     text = named(start.read_text(encoding="utf-8"), path.stem)
@@ -38,7 +39,23 @@ def run(given: argparse.Namespace) -> None:
     outputs.report_files([str(path)], given.json)
     if not given.json:
         word = shlex.quote(str(path))
-        print(f"from the {kind} '{given.start}'. Now:\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}")
+        print(f"from the {kind} '{given.start}'. Now:\n  linkwright edit {word}\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}")
+    return _edited(path, given)
+
+
+def _edited(path: Path, given: argparse.Namespace) -> int:
+    """Open the editor of a planar model, where there is a person at a terminal with a screen."""
+    from linkwright.model.edits.sheet import Sheet
+    from linkwright.views.page import has_screen
+
+    terminal = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    if not given.edit or given.json or not terminal or not has_screen():
+        return 0
+    if Sheet(path.read_text(encoding="utf-8"), path.name).node("plane") is None:
+        return 0
+    from linkwright.cli.edit import opened
+
+    return opened(path)
 
 
 def is_sketch(start: str) -> bool:
@@ -61,7 +78,7 @@ def _from_sketch(path: Path, given: argparse.Namespace) -> None:
     if not given.json:
         word = shlex.quote(str(path))
         console.show(str(found.report))
-        print(f"Now:\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}")
+        print(f"Now:\n  linkwright edit {word}\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}")
 
 
 def _refuse_sketch_options(given: argparse.Namespace) -> None:
@@ -107,7 +124,7 @@ COMMAND = CliCommand(
     name="new",
     help="write a commented model to start from; --list shows templates and shipped models",
     about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
-    "The file can be turned, simulated and reported at once. A drawing, DXF or SVG, becomes pins and links (docs/drawings.md).",
+    "The file can be turned, simulated and reported at once; at a terminal it opens in the editor. A drawing, DXF or SVG, becomes pins and links (docs/drawings.md).",
     examples=(
         "linkwright new press.yaml --from slider-crank",
         "linkwright new my.yaml --from sketch.dxf",
@@ -127,6 +144,7 @@ COMMAND = CliCommand(
         option("--ground", metavar="A,B", type=options.listed, help="of a drawing: layer of the ground, or the names of fixed pins"),
         option("--tolerance", metavar="LENGTH", help="of a drawing: how near a line must end to a pin (default: 1/1000 of its size)"),
         option("--unit", metavar="UNIT", help="of a drawing: unit of its coordinates, in place of the file's"),
+        option("--no-edit", dest="edit", action="store_false", help="write the file only; otherwise a terminal opens it in the editor"),
         option("--list", action="store_true", help="list templates and shipped models instead"),
         options.FORCE,
         options.JSON,

@@ -122,12 +122,17 @@ def show(
     return written
 
 
+def has_screen() -> bool:
+    """True if a browser can show something: there is a display, or a browser is named."""
+    screen = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME")
+    return sys.platform in ("win32", "darwin") or any(os.environ.get(name) for name in screen)
+
+
 def opened(address: str) -> bool:
     """Open an address in the user's browser; False where there is none (no display: a browser of the console would not do)."""
     import webbrowser
 
-    screen = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME")
-    if sys.platform not in ("win32", "darwin") and not any(os.environ.get(name) for name in screen):
+    if not has_screen():
         return False
     try:
         return webbrowser.open(address)

@@ -4,13 +4,18 @@ The server listens on 127.0.0.1 only, and answers only to those who know its key
 terminal and changes with every start: other users of the machine cannot read the page. Behind the key are two addresses, the page and
 `version`, a short text that changes when a new page is ready. The browser is opened with a ticket that leads to the key and is valid once,
 because every user may see the arguments of a process. Requests that other sites make the browser send are refused.
+
+With an editor (`linkwright edit`) there are the addresses of `views/editor/requests.py` below `edit/` too. They alone take requests with a
+body: of a stated length, limited, of the content type that no other site can send without asking, and only with the page's own `Origin`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
+import re
 import secrets
 import socket
 import socketserver
@@ -19,9 +24,11 @@ import time
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from linkwright.errors import UsageError
+from linkwright.views.editor.requests import Editor, Reply
 from linkwright.views.page import opened
 from linkwright.views.watch import Subject, Workshop
 
@@ -68,10 +75,56 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.OK, self.server.version)
         elif rest == [""]:
             self._answer(HTTPStatus.OK, self.server.page, "text/html")
+        elif len(rest) == 2 and rest[0] == "edit" and self.server.editor is not None:
+            self._reply(self.server.editor.get(rest[1], query))
         else:
             self._answer(HTTPStatus.NOT_FOUND, "There is only one page here.")
 
     do_HEAD = do_GET
+
+    def do_POST(self) -> None:
+        """A change by the editor's page."""
+        path, _, query = self.path.partition("?")
+        key, *rest = path.removeprefix("/").split("/")
+        editor = self.server.editor
+        if editor is None or len(rest) != 2 or rest[0] != "edit":
+            self._refuse()
+        elif not self._own() or not self.headers.get("Origin"):
+            self._answer(HTTPStatus.FORBIDDEN, "This page answers only to the browser of this machine, at its own address.")
+        elif not _same(key, self.server.key):
+            self._answer(HTTPStatus.FORBIDDEN, "Open the whole address that Linkwright printed: its last part is the key to this page.")
+        else:
+            self._take(editor, rest[1], query)
+
+    def _take(self, editor: Editor, name: str, query: str) -> None:
+        """Read the body of a request, if it may have one, and do it."""
+        most, kind = editor.limit(name)
+        length = self.headers.get("Content-Length", "")
+        given = (self.headers.get("Content-Type") or "").partition(";")[0].strip().lower()
+        if not most:
+            self._refused(HTTPStatus.NOT_FOUND, "There is no such address.")
+        elif self.headers.get("Transfer-Encoding") or not re.fullmatch("[0-9]{1,12}", length):
+            self._refused(HTTPStatus.LENGTH_REQUIRED, "The length of the request is missing.")
+        elif int(length) > most:
+            self._refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The request is too large: at most {most / 1e6:g} MB are taken.")
+        elif given != kind:
+            self._refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"The request must be {kind}.")
+        else:
+            body = self.rfile.read(int(length))
+            if len(body) == int(length):
+                self._reply(editor.post(name, query, body))
+
+    def _refused(self, status: HTTPStatus, text: str) -> None:
+        """A request whose body is not read, so the connection ends."""
+        self.close_connection = True
+        self._json(status, {"kind": "refused", "text": text})
+
+    def _reply(self, reply: Reply) -> None:
+        self._json(reply.status, reply.content)
+
+    def _json(self, status: HTTPStatus, content: dict[str, Any]) -> None:
+        text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+        self._answer(status, text, "application/json")
 
     def _refuse(self) -> None:
         if self._own():
@@ -79,7 +132,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._answer(HTTPStatus.FORBIDDEN, "This page answers only to the browser of this machine, at its own address.")
 
-    do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_TRACE = do_CONNECT = _refuse
+    do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_TRACE = do_CONNECT = _refuse
 
     def _own(self) -> bool:
         """Asked for by its own name, and by no other site: names that resolve to this machine are not enough."""
@@ -118,7 +171,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """The server of one model or run: `with Server("wiper") as s: s.address`."""
+    """The server of one model or run: `with Server("wiper") as s: s.address`; with `edit` a model file and its editor."""
 
     daemon_threads = True
     allow_reuse_address = os.name == "posix"  # elsewhere it would let two programs have one port
@@ -131,8 +184,10 @@ class Server(ThreadingHTTPServer):
         out: Callable[[str], Any] = print,
         changes: dict[str, Any] | None = None,
         steps: int | None = None,
+        edit: bool = False,
     ):
-        self.workshop = Workshop(Subject(source, changes or {}, steps), out)
+        self.editor = Editor(Path(source)) if edit else None
+        self.workshop = None if edit else Workshop(Subject(source, changes or {}, steps), out)
         self.key = secrets.token_urlsafe(16)
         self._ticket = ""
         self._lock = threading.Lock()
@@ -144,7 +199,8 @@ class Server(ThreadingHTTPServer):
         except OSError as problem:
             why = "is used by another program" if problem.errno == errno.EADDRINUSE else f"cannot be used ({problem.strerror or problem})"
             raise UsageError(f"port {port} {why}. Choose another, or none: then a free one is taken.") from problem
-        self.workshop.start()
+        if self.workshop is not None:
+            self.workshop.start()
 
     def server_bind(self) -> None:
         """Without asking for the machine's name, which can take seconds."""
@@ -192,17 +248,30 @@ class Server(ThreadingHTTPServer):
                 request.shutdown(socket.SHUT_RDWR)
 
     @property
+    def name(self) -> str:
+        """Name of the file that is shown."""
+        return self.editor.session.path.name if self.editor is not None else self.workshop.subject.path.name if self.workshop else ""
+
+    @property
     def page(self) -> bytes:
-        self.workshop.ready.wait(PATIENCE)
-        return self.workshop.built.page if self.workshop.built is not None else WAITING.encode()
+        if self.editor is not None:
+            return self.editor.page().encode()
+        if self.workshop is not None:
+            self.workshop.ready.wait(PATIENCE)
+            if self.workshop.built is not None:
+                return self.workshop.built.page
+        return WAITING.encode()
 
     @property
     def version(self) -> str:
-        return self.workshop.built.version if self.workshop.built is not None else ""
+        if self.editor is not None:
+            return self.editor.session.version
+        return self.workshop.built.version if self.workshop is not None and self.workshop.built is not None else ""
 
     def server_close(self) -> None:
         super().server_close()
-        self.workshop.stop()
+        if self.workshop is not None:
+            self.workshop.stop()
 
 
 def serve(
@@ -212,16 +281,18 @@ def serve(
     browser: bool = True,
     out: Callable[[str], Any] = print,
     steps: int | None = None,
+    edit: bool = False,
     **changes: Any,
 ) -> int:
     """Show a model (shipped name or file) or a saved run in the browser until Ctrl-C, building it again when it is saved.
 
-    `steps` are those of the page's cycle, `changes` those of `lw.load`. Returns 0 after Ctrl-C, the ordinary way to end it; what a
+    `steps` are those of the page's cycle, `changes` those of `lw.load`; `edit`: a model file that is drawn and changed in the page. Returns 0 after Ctrl-C, the ordinary way to end it; what a
     subclass of KeyboardInterrupt stands for (SIGTERM on the command line) is left to the caller.
     """
-    with Server(source, port=port, out=out, changes=changes, steps=steps) as server:
+    with Server(source, port=port, out=out, changes=changes, steps=steps, edit=edit) as server:
         try:
-            out(f"{server.workshop.subject.path.name} is shown at {server.address} and follows the file. Ctrl-C ends.")
+            does = "is edited" if edit else "is shown"
+            out(f"{server.name} {does} at {server.address} and follows the file. Ctrl-C ends.")
             if browser and not opened(server.ticket()):
                 out("No browser could be opened: open that address yourself.")
             server.serve_forever(poll_interval=0.1)

@@ -18,10 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from linkwright.errors import ModelError, UnfinishedModel, UsageError, nearest
+from linkwright.model.description import Description
 from linkwright.model.edits import copies, elements, links, naming, points, values
 from linkwright.model.edits.job import Job, Question
 from linkwright.model.edits.sheet import Sheet
@@ -58,6 +60,7 @@ OPERATIONS: dict[str, Callable[[Job, Mapping[str, Any]], None]] = {
     "scale_backdrop": values.scale_backdrop,
     "set_text": values.set_text,
 }
+OTHER_FILES = (".csv", ".stl", ".obj", ".glb", ".gltf")  # endings of files that a model reads along
 WHOLE = ("set_text",)  # operations whose text may be anything
 
 
@@ -119,16 +122,29 @@ def _joined(op: Mapping[str, Any]) -> dict[str, str]:
     return {str(op["point"]): str(op["to"])} if op.get("do") == "join" else {}
 
 
-def error_of(text: str, file: str, folder: Path | None = None) -> ModelError | None:
-    """Why a text is no mechanism: None if it is one; UnfinishedModel where something is still missing."""
+def described(text: str, file: str, folder: Path | None = None) -> Description | ModelError:
+    """The mechanism of a text, or why it is none: UnfinishedModel where something is still missing. Of a text without files of its own
+    the last results are remembered."""
+    named = any(ending in text for ending in OTHER_FILES)
+    return _described.__wrapped__(text, file, folder) if named else _described(text, file, folder)
+
+
+@lru_cache(maxsize=16)
+def _described(text: str, file: str, folder: Path | None) -> Description | ModelError:
+    plain = text.removeprefix(ENCODING)
     try:
-        sheet = Sheet(text, file)
+        sheet = Sheet(plain, file)
         if not sheet.root.entries:
             return UnfinishedModel("nothing is drawn yet.", sheet.root.where)
-        describe(Document(sheet.root, folder, file, {}, text))
+        return describe(Document(sheet.root, folder, Path(file).stem, {}, text, None if folder is None else folder / file))
     except ModelError as error:
         return error
-    return None
+
+
+def error_of(text: str, file: str, folder: Path | None = None) -> ModelError | None:
+    """Why a text is no mechanism; None if it is one."""
+    found = described(text, file, folder)
+    return found if isinstance(found, ModelError) else None
 
 
 def _refuse_new_error(before: ModelError | None, after: ModelError | None) -> None:

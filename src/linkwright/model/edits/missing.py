@@ -75,7 +75,7 @@ def missing(draft: Draft) -> list[Problem]:
     if moving and freedoms > 0 and not drives and not any(p.level == "missing" for p in out):
         out.append(Problem("missing", "no_drive", f"{degrees_of_freedom(freedoms)} and no drive: put a motor on a hinge, slider or cylinder."))
     elif moving and drives and 0 <= freedoms < len(drives):
-        text = f"{len(drives)} drives for {degrees_of_freedom(freedoms)}: remove {len(drives) - freedoms} of them."
+        text = f"{len(drives)} drive{'s' * (len(drives) != 1)} for {degrees_of_freedom(freedoms)}: remove {len(drives) - freedoms}."
         out.append(Problem("note", "too_many_drives", text, drives[-1].line, _ids("drive", [d.name for d in drives])))
     return out
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from linkwright.errors import ModelError, Source, UsageError
@@ -46,7 +46,7 @@ class Sheet:
         """The tree; of a text without any entry an empty mapping."""
         if not any(line.strip() and not line.lstrip().startswith("#") for line in self.text.splitlines()):
             return FileNode(Source(self.file, 1), entries={}, span=TextSpan(len(self.text), len(self.text)))
-        found = from_text(self.text, self.file)
+        found = _tree(self.text, self.file)
         if found.entries is None:
             raise ModelError("a model is a mapping: `name: ...`, `drawing: ...`, one key a line.", found.where)
         return found
@@ -311,6 +311,12 @@ class Sheet:
         elif i + 1 < len(siblings):
             end += len(self.text[end:]) - len(self.text[end:].lstrip(" "))
         self.apply(*edits, Edit(first, end, ""))
+
+
+@lru_cache(maxsize=16)
+def _tree(text: str, file: str) -> FileNode:
+    """The tree of a text: an edit looks at the same one several times, and the next edit begins with it."""
+    return from_text(text, file)
 
 
 def key_text(name: str, braces: bool) -> str:

@@ -56,12 +56,18 @@ def text(
     made, known = contents(system, run, steps, static, designs)
     known |= {"host": host} if host else {}
     known |= {"reload": reload, "name": title or system.description.name}
+    return assembled(title or system.description.name, made, known, planar=system.description.planar, report=report or "")
+
+
+def assembled(title: str, made: str, known: dict[str, Any], *, planar: bool, report: str = "", more: str = "") -> str:
+    """A page from the script of a mechanism and DATA; `more` is a further folder of assets, scripts and styles."""
+    sheets = sorted(f"{more}/{p.name}" for p in (ASSETS / more).glob("*.css")) if more else []
     return filled(
         "shell/page.html",
-        title=html.escape(title or system.description.name),
-        style=styles(*STYLES),
-        report=report or "",
-        scripts="\n".join(_scripts(made, known, system.description.planar)),
+        title=html.escape(title),
+        style=styles(*STYLES, *sheets),
+        report=report,
+        scripts="\n".join(_scripts(made, known, planar, *((more,) if more else ()))),
     )
 
 
@@ -78,9 +84,15 @@ def error_text(title: str, message: str, reload: str | None = None) -> str:
 
 
 def contents(
-    system: System, run: Trajectory | None = None, steps: int | None = None, static: bool = False, designs: Any = None
+    system: System,
+    run: Trajectory | None = None,
+    steps: int | None = None,
+    static: bool = False,
+    designs: Any = None,
+    *,
+    drawn: bool = False,
 ) -> tuple[str, dict[str, Any]]:
-    """The script of the mechanism and DATA: what a page computes with."""
+    """The script of the mechanism and DATA: what a page computes with. `drawn`: pins of the drawing and mass properties can be changed too."""
     from linkwright.views.live import cycle_data, kernels, sliders
     from linkwright.views.live.data import data
     from linkwright.views.scene import Scene
@@ -88,7 +100,7 @@ def contents(
     with one_thread(system.tree.nv + 1):
         motion = cycle_data.motion_of(system, steps, static)
         scene = Scene(system, motion.turn)
-        free = sliders.sliders(system) if designs is None else designs.sliders(system)
+        free = sliders.sliders(system, drawn=drawn) if designs is None else designs.sliders(system)
         made = kernels.script(system, motion.drives, [p["name"] for p in free], scene)
         found = data(system, motion, scene, made, free, run)
         return made.text, found if designs is None else {**found, "designs": designs.as_json()}
@@ -126,10 +138,10 @@ def styles(*names: str) -> str:
     return "\n".join(asset(name).replace("</", "<\\/") for name in names)
 
 
-def _scripts(made: str, known: dict[str, Any], planar: bool) -> list[str]:
+def _scripts(made: str, known: dict[str, Any], planar: bool, *more: str) -> list[str]:
     out = [] if planar else [QUIET, script_element(THREE.read_text(encoding="utf-8")), LOUD]
     out += [script_element(made), script_element(f"var DATA={json_text(known)};")]
-    return out + [script_element(short(asset(name))) for name in script_names(planar)]
+    return out + [script_element(short(asset(name))) for name in script_names(planar, *more)]
 
 
 def script_names(planar: bool, *more: str) -> list[str]:

@@ -39,15 +39,39 @@ OTHERWISE = ("start", "start_places", "drawing", "parameters", "bounds", "docume
 PROGRAMME = ("drives",)  # what Python decides before the page exists
 
 
-def sliders(system: System) -> list[dict[str, Any]]:
-    """All sliders of a page, in the order of the free parameters of its kernels."""
+def sliders(system: System, *, drawn: bool = False) -> list[dict[str, Any]]:
+    """All sliders of a page, in the order of the free parameters of its kernels. `drawn`: followed by every pin of the drawing and the mass
+    properties of all bodies, without a place on the page (`hidden`): an editor changes them."""
     described, d = system.described, system.description
     known = every_parameter(described)
     named = _named(system, known)
     out = named + [_mass(described, known[f"{b.name}.mass"], b) for b in _weighed(described, d)]
-    if not any(p["kind"] == "length" for p in named):
+    if drawn:
+        out += [_hidden(described, known[n]) for n in _editable(described, known) if n not in {p["name"] for p in out}]
+    elif not any(p["kind"] == "length" for p in named):
         out += _points(system, known)
     return out if _traceable(system, out) else [p for p in out if _traceable(system, [p])]
+
+
+def _editable(described: Description, known: Mapping[str, Parameter]) -> list[str]:
+    """Numbers that an editor of the drawing changes: pins, and what bodies weigh."""
+    pins = [n for n, p in known.items() if p.drawn and not n.endswith(modelfile.LINK)]
+    weighed = [b.name for b in described.bodies[1:] if b.mass is not None]
+    inertial = [f"{b}.{k}" for b in weighed for k in ("mass", *(f"com.{a}" for a in described.plane or "xyz"), "inertia")]
+    return pins + [n for n in inertial if n in known]
+
+
+def _hidden(described: Description, p: Parameter) -> dict[str, Any]:
+    symbol, size = _unit_of(described, p)
+    entry = {"name": p.name, "label": p.name, "kind": p.kind, "value": p.value, "low": p.value - p.size, "high": p.value + p.size}
+    what = "drawn" if p.drawn else "mass"
+    return {**entry, "positive": False, "symbol": symbol, "size": size, "what": what, "yaml": None, "keeps": [], "hidden": True}
+
+
+def same(one: Description, other: Description) -> bool:
+    """True if two models without expressions give the same kernels, cycle and start."""
+    a, b = ({**_numbers(d), **{f"start.{n}": repr(x) for n, x in d.start}} for d in (one, other))
+    return a.keys() == b.keys() and all(_close(a[k], b[k]) for k in a)
 
 
 def between(

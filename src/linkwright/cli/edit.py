@@ -1,0 +1,80 @@
+"""`linkwright edit`: draw a mechanism in the browser; the file beside it is the same YAML."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from linkwright import files
+from linkwright.cli import console, options, outputs
+from linkwright.cli.parser import CliCommand, option
+from linkwright.errors import UsageError
+from linkwright.model import library as models
+
+EMPTY = """name: {name}
+plane: xy
+units: [mm, kg, deg, rpm]
+gravity: [0, -9.81 m/s^2]
+"""
+
+
+def run(given: argparse.Namespace) -> int:
+    path = model_path(given.model)
+    if not path.exists():
+        from linkwright.cli.new import model_name
+
+        files.write_text(path, files.MODELS, EMPTY.format(name=model_name(path.stem)))
+    return opened(path, port=given.port, browser=given.browser, json=given.json)
+
+
+def opened(path: Path, *, port: int = 0, browser: bool = True, json: bool = False) -> int:
+    """Serve the editor of a file until Ctrl-C."""
+    from linkwright.views.serve import Server, serve
+
+    if not json:
+        return serve(path, port=port, browser=browser, out=console.show, edit=True)
+    from linkwright.views.page import opened as shown
+
+    with Server(path, port=port, edit=True) as server:
+        outputs.print_json("edit/1", {"file": str(path), "address": server.address})
+        sys.stdout.flush()
+        if browser:
+            shown(server.ticket())
+        try:
+            server.serve_forever(poll_interval=0.1)
+        except console.Terminated:
+            raise
+        except KeyboardInterrupt:  # the ordinary way to end it
+            return 0
+    return 0
+
+
+def model_path(given: str) -> Path:
+    """The file to edit; raise UsageError for what is none of the user's own model files."""
+    path = Path(given)
+    if path.suffix.lower() not in files.MODELS:
+        if given in models.names() and not path.exists():
+            raise UsageError(f"'{given}' is a shipped model. Edit a copy of it: linkwright new my.yaml --from {given}")
+        if path.suffix.lower() in files.SKETCHES:
+            raise UsageError(f"'{given}' is a drawing. Make a model of it first: linkwright new my.yaml --from {given}")
+        if path.suffix:
+            raise UsageError(f"the editor edits model files, .yaml or .yml, not '{path.suffix}'. linkwright convert makes one of other formats.")
+        path = path.with_suffix(".yaml")
+    return path
+
+
+COMMAND = CliCommand(
+    name="edit",
+    help="draw a mechanism in the browser; the model file follows",
+    about="Open the editor of a model file in the browser: draw links, sliders, cylinders, springs and drives with the mouse. Every edit is "
+    "written to the file, with its comments, units and order; what a text editor saves appears in the page. A file that does not exist is made.",
+    examples=("linkwright edit my.yaml", "linkwright edit new-machine.yaml --no-browser"),
+    options=(
+        option("model", metavar="FILE", help="the model file, .yaml; made if there is none"),
+        option("--no-browser", dest="browser", action="store_false", help="open nothing: print the address and serve the editor there"),
+        option("--port", metavar="N", type=options.port, default=0, help="serve at this port (default: any that is free)"),
+        options.JSON,
+    ),
+    run=run,
+)

@@ -1,0 +1,12 @@
+"""The editor of model files in the browser: `linkwright edit my.yaml`.
+
+    session.py   the file, its texts and their history; conflicts with other programs
+    drawing.py   what is drawn as JSON, also half drawn
+    answers.py   what a page is told: drawing, degrees of freedom, messages, kernels
+    motion.py    kernels for the page: built when a mechanism is complete, used again while only numbers change
+    backdrop.py  photos and drawings behind the mechanism
+    requests.py  addresses of the server and what they do (`views/serve.py` checks who asks)
+    page.py      the page itself
+
+Structure is computed here, motion by the page's own kernels. The edits themselves are `linkwright.model.edits`.
+"""

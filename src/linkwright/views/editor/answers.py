@@ -1,0 +1,197 @@
+"""Answers to the editor's page: the drawing, degrees of freedom, messages, and the kernels that suit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from linkwright.errors import LinkwrightError, ModelError, UnfinishedModel
+from linkwright.model import edits
+from linkwright.model.description import Description
+from linkwright.model.edits.draft import Draft, Problem, number_or_none, read_draft
+from linkwright.model.edits.missing import count, missing
+from linkwright.model.edits.sheet import Sheet
+from linkwright.model.expressions import Expr
+from linkwright.model.file.inertia import DENSITIES
+from linkwright.model.file.nodes import ENCODING
+from linkwright.model.file.units import ACCELERATION
+from linkwright.views.editor.drawing import drawing_json
+from linkwright.views.editor.motion import Motions, values_json
+from linkwright.views.editor.session import Conflict, Session
+from linkwright.views.live.data import units
+
+
+@dataclass
+class Reading:
+    """What a text draws, and the mechanism it is; of a text that is no YAML, those of the last one that was."""
+
+    sheet: Sheet
+    draft: Draft
+    known: Description | None
+    problems: list[Problem]
+    stale: bool = False
+
+
+class Reader:
+    """Readings of a session's texts; the last good one is remembered."""
+
+    def __init__(self, session: Session):
+        self.session = session
+        self._last: tuple[str, Reading] | None = None
+        self._good: Reading | None = None
+
+    def reading(self) -> Reading:
+        """Of the present text."""
+        if self._last is None or self._last[0] != self.session.version:
+            self._last = (self.session.version, self._read())
+        return self._last[1]
+
+    def _read(self) -> Reading:
+        name, folder = self.session.path.name, self.session.path.parent
+        sheet = Sheet(self.session.text.removeprefix(ENCODING), name)
+        try:
+            draft = read_draft(sheet)
+        except ModelError as error:
+            problem = Problem("error", "unreadable", error.message, error.where.line if error.where else 0)
+            if self._good is not None:
+                return Reading(self._good.sheet, self._good.draft, self._good.known, [problem], stale=True)
+            empty = Sheet("", name)
+            return Reading(empty, read_draft(empty), None, [problem], stale=True)
+        found = edits.described(self.session.text, name, folder)
+        problems = _problems(sheet, draft, found)
+        known = found if isinstance(found, Description) and found.planar and len(found.bodies) > 1 else None
+        self._good = Reading(sheet, draft, known, problems)
+        return self._good
+
+
+def _problems(sheet: Sheet, draft: Draft, found: Description | ModelError) -> list[Problem]:
+    """Everything wrong or missing, each thing once."""
+    out = list(draft.problems)
+    if isinstance(found, ModelError) and not isinstance(found, UnfinishedModel):
+        line = found.where.line if found.where else 0
+        if not any(p.text == found.message for p in out):
+            out.append(Problem("error", "unreadable", found.message, line))
+    if isinstance(found, Description):
+        out += [Problem("note", "warning", w.partition(": ")[2] or w, _line_of(w)) for w in found.warnings]
+        if not found.planar:
+            out.append(Problem("error", "spatial", "The editor draws planar mechanisms; this one is built in space. Edit its file."))
+    return [*out, *missing(draft)]
+
+
+def _line_of(warning: str) -> int:
+    place = warning.partition(": ")[0].rpartition(":")[2]
+    return int(place) if place.isdigit() else 0
+
+
+class Answers:
+    """Makes the JSON of a session."""
+
+    def __init__(self, session: Session):
+        self.session = session
+        self.reader = Reader(session)
+        self.motions = Motions(lambda: session.touched)
+
+    def state(self) -> dict[str, Any]:
+        """The whole answer for the present text."""
+        with self.session.lock:
+            reading = self.reader.reading()
+            sheet, draft, session = reading.sheet, reading.draft, self.session
+            name = sheet.node("name")
+            return {
+                "kind": "answer",
+                "version": session.version,
+                "text": session.text.removeprefix(ENCODING),
+                "name": (name.text or "").strip() if name is not None and name.text else session.path.stem,
+                "axes": draft.axes,
+                "planar": True,
+                "units": units(_shown_units(sheet)),
+                "gravity": _gravity(sheet),
+                "file": self.file(),
+                "history": self.history(),
+                "selection": list(session.step.selection),
+                "stale": reading.stale,
+                "drawing": drawing_json(sheet, draft, reading.known),
+                "mobility": _mobility(draft),
+                "messages": [self._message(p) for p in reading.problems],
+                "complete": reading.known is not None and not reading.stale,
+                "kernels": self._kernels(reading),
+                "conflict": None if session.conflict is None else conflict_json(session, session.conflict),
+                "materials": sorted(DENSITIES),
+                "parameters": _parameters(sheet),
+                "linkwright": import_module("linkwright").__version__,
+            }
+
+    def file(self) -> dict[str, Any]:
+        state, text = self.session.state()
+        return {"name": self.session.path.name, "state": state, "text": text}
+
+    def history(self) -> dict[str, Any]:
+        steps, at = self.session.steps, self.session.at
+        following = steps[at + 1].label if at + 1 < len(steps) else ""
+        return {"undo": at, "redo": len(steps) - 1 - at, "undo_label": steps[at].label if at else "", "redo_label": following}
+
+    def _message(self, p: Problem) -> dict[str, Any]:
+        where = f"{self.session.path.name}:{p.line}" if p.line else ""
+        return {"level": p.level, "code": p.code, "text": p.text, "where": where, "line": p.line or None, "ids": list(p.ids)}
+
+    def _kernels(self, reading: Reading) -> dict[str, Any] | None:
+        if reading.known is None or reading.stale:
+            return None
+        found, values = self.motions.suiting(reading.known)
+        return {"id": found.id, "values": values_json(values) if found.built else None, "ready": found.built, "why": found.why}
+
+    def kernels(self, key: str, fresh: bool = False) -> dict[str, Any]:
+        """Script and data of kernels, built now if they are not yet."""
+        if fresh:
+            with self.session.lock:
+                reading = self.reader.reading()
+                if reading.known is not None:
+                    key = self.motions.suiting(reading.known, fresh=True)[0].id
+        found = self.motions.built(key)
+        return {"kind": "kernels", "id": found.id, "script": found.script, "data": found.data}
+
+
+def conflict_json(session: Session, conflict: Conflict) -> dict[str, Any]:
+    """Both texts of a conflict."""
+    said = f"{session.path.name} was changed by another program while you edited. Choose which text to keep; undo brings back the others."
+    texts = {k: None if x is None else x.removeprefix(ENCODING) for k, x in (("mine", conflict.mine), ("theirs", conflict.theirs))}
+    merged = None if conflict.merged is None else conflict.merged.removeprefix(ENCODING)
+    return {"kind": "conflict", "version": session.version, "text": said, **texts, "merged": merged}
+
+
+def _mobility(draft: Draft) -> dict[str, Any]:
+    found = count(draft)
+    return {"count": found.freedoms, "bodies": found.bodies, "joints": found.joints, "text": found.text}
+
+
+def _shown_units(sheet: Sheet) -> tuple[str, ...]:
+    """Units in which a page shows numbers."""
+    listed = sheet.node("show")
+    if listed is not None and listed.items is not None:
+        return tuple((n.text or "").strip() for n in listed.items)
+    return sheet.units.units
+
+
+def _gravity(sheet: Sheet) -> list[float] | None:
+    node = sheet.node("gravity")
+    if node is None or node.items is None:
+        return None
+    values = [number_or_none(sheet.context, n, ACCELERATION) for n in node.items[:2]]
+    return [x if x is not None else 0.0 for x in values]
+
+
+def _parameters(sheet: Sheet) -> list[dict[str, Any]]:
+    out = []
+    for name in sheet.names("parameters"):
+        node = sheet.node("parameters", name)
+        if node is None:
+            continue
+        value = node if node.entries is None else node.entries.get("value", node)
+        try:
+            number: float | None = float(sheet.context.env[name])
+        except (KeyError, LinkwrightError):
+            number = None
+        computed = isinstance(sheet.context.parameters.get(name), Expr)
+        out.append({"name": name, "value": number, "written": (value.text or "").strip(), "expression": computed, "line": node.where.line})
+    return out
