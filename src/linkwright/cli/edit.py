@@ -59,7 +59,9 @@ def model_path(given: str) -> Path:
         if path.suffix.lower() in files.SKETCHES:
             raise UsageError(f"'{given}' is a drawing. Make a model of it first: linkwright new my.yaml --from {given}")
         if path.suffix:
-            raise UsageError(f"the editor edits model files, .yaml or .yml, not '{path.suffix}'. linkwright convert makes one of other formats.")
+            raise UsageError(
+                f"the editor edits model files, .yaml or .yml, not '{path.suffix}'. linkwright convert makes one of other formats."
+            )
         path = path.with_suffix(".yaml")
     return path
 
@@ -67,8 +69,9 @@ def model_path(given: str) -> Path:
 COMMAND = CliCommand(
     name="edit",
     help="draw a mechanism in the browser; the model file follows",
-    about="Open the editor of a model file in the browser: draw links, sliders, cylinders, springs and drives with the mouse. Every edit is "
-    "written to the file, with its comments, units and order; what a text editor saves appears in the page. A file that does not exist is made.",
+    about="Open the editor of a model file in the browser: draw links, sliders, cylinders, springs and drives with the mouse. Every edit "
+    "is written to the file, with its comments, units and order; what a text editor saves appears in the page. A file that does not exist "
+    "is made.",
     examples=("linkwright edit my.yaml", "linkwright edit new-machine.yaml --no-browser"),
     options=(
         option("model", metavar="FILE", help="the model file, .yaml; made if there is none"),

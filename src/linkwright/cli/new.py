@@ -39,23 +39,28 @@ def run(given: argparse.Namespace) -> int:
     outputs.report_files([str(path)], given.json)
     if not given.json:
         word = shlex.quote(str(path))
-        print(f"from the {kind} '{given.start}'. Now:\n  linkwright edit {word}\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}")
+        print(f"from the {kind} '{given.start}'. {_next(word)}")
     return _edited(path, given)
 
 
 def _edited(path: Path, given: argparse.Namespace) -> int:
     """Open the editor of a planar model, where there is a person at a terminal with a screen."""
-    from linkwright.model.edits.sheet import Sheet
+    from linkwright.model.edits.sheet import EditSheet
     from linkwright.views.page import has_screen
 
     terminal = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
     if not given.edit or given.json or not terminal or not has_screen():
         return 0
-    if Sheet(path.read_text(encoding="utf-8"), path.name).node("plane") is None:
+    if EditSheet(path.read_text(encoding="utf-8"), path.name).node("plane") is None:
         return 0
     from linkwright.cli.edit import opened
 
     return opened(path)
+
+
+def _next(word: str) -> str:
+    """Commands for a new file."""
+    return f"Now:\n  linkwright edit {word}\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}"
 
 
 def is_sketch(start: str) -> bool:
@@ -78,7 +83,7 @@ def _from_sketch(path: Path, given: argparse.Namespace) -> None:
     if not given.json:
         word = shlex.quote(str(path))
         console.show(str(found.report))
-        print(f"Now:\n  linkwright edit {word}\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}")
+        print(_next(word))
 
 
 def _refuse_sketch_options(given: argparse.Namespace) -> None:
@@ -124,7 +129,8 @@ COMMAND = CliCommand(
     name="new",
     help="write a commented model to start from; --list shows templates and shipped models",
     about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
-    "The file can be turned, simulated and reported at once; at a terminal it opens in the editor. A drawing, DXF or SVG, becomes pins and links (docs/drawings.md).",
+    "The file can be turned, simulated and reported at once; at a terminal it opens in the editor (linkwright edit). A drawing, DXF or "
+    "SVG, becomes pins and links (docs/drawings.md).",
     examples=(
         "linkwright new press.yaml --from slider-crank",
         "linkwright new my.yaml --from sketch.dxf",

@@ -286,8 +286,9 @@ def serve(
 ) -> int:
     """Show a model (shipped name or file) or a saved run in the browser until Ctrl-C, building it again when it is saved.
 
-    `steps` are those of the page's cycle, `changes` those of `lw.load`; `edit`: a model file that is drawn and changed in the page. Returns 0 after Ctrl-C, the ordinary way to end it; what a
-    subclass of KeyboardInterrupt stands for (SIGTERM on the command line) is left to the caller.
+    `steps` are those of the page's cycle, `changes` those of `lw.load`; `edit`: a model file that is drawn and changed in the page.
+    Returns 0 after Ctrl-C, the ordinary way to end it; what a subclass of KeyboardInterrupt stands for (SIGTERM on the command line) is
+    left to the caller.
     """
     with Server(source, port=port, out=out, changes=changes, steps=steps, edit=edit) as server:
         try:

@@ -3,9 +3,9 @@
     edited = perform(text, "my.yaml", [{"do": "add_link", "through": ["A", {"at": [0.1, 0.2]}]}])
     edited.text, edited.label, edited.selection        or edited.questions, where a number is an expression
 
-An operation is a mapping with its name under `do`; docs/editor.md lists them. Numbers are SI, or texts as people type them. `perform` raises
-UsageError or ModelError where an operation cannot be done; the text is then as it was. A half-drawn mechanism is a legal result: `draft.py`
-reads it, `missing.py` says what it lacks.
+An operation is a mapping with its name under `do`; docs/editor.md lists them. Numbers are SI, or texts as people type them. `perform`
+raises UsageError or ModelError where an operation cannot be done; the text is then as it was. A half-drawn mechanism is a legal result:
+`draft.py` reads it, `missing.py` says what it lacks.
 
     sheet.py       the text and its tree; entries added, exchanged, removed
     references.py  where the file names its own parts
@@ -26,7 +26,7 @@ from linkwright.errors import ModelError, UnfinishedModel, UsageError, nearest
 from linkwright.model.description import Description
 from linkwright.model.edits import copies, elements, links, naming, points, values
 from linkwright.model.edits.job import Job, Question
-from linkwright.model.edits.sheet import Sheet
+from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.nodes import ENCODING
 from linkwright.model.file.reader import Document, describe
 
@@ -89,7 +89,7 @@ def perform(
     if not operations or len(operations) > MOST_OPERATIONS:
         raise UsageError(f"an edit has 1 to {MOST_OPERATIONS} operations.")
     plain = text.removeprefix(ENCODING)
-    job = Job(Sheet(plain, file), dict(answers or {}))
+    job = Job(EditSheet(plain, file), dict(answers or {}))
     before = error_of(plain, file, folder)
     for op in operations:
         known = naming.hinges(job.draft) if not _is_whole(op) else {}
@@ -133,7 +133,7 @@ def described(text: str, file: str, folder: Path | None = None) -> Description |
 def _described(text: str, file: str, folder: Path | None) -> Description | ModelError:
     plain = text.removeprefix(ENCODING)
     try:
-        sheet = Sheet(plain, file)
+        sheet = EditSheet(plain, file)
         if not sheet.root.entries:
             return UnfinishedModel("nothing is drawn yet.", sheet.root.where)
         return describe(Document(sheet.root, folder, Path(file).stem, {}, text, None if folder is None else folder / file))

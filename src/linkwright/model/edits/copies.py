@@ -12,7 +12,7 @@ from linkwright.model.edits.draft import At, number_or_none
 from linkwright.model.edits.job import Job
 from linkwright.model.edits.naming import KINDS, split
 from linkwright.model.edits.points import make_pin, move_points
-from linkwright.model.edits.references import BODY, JOINT, POINT, Reference, references
+from linkwright.model.edits.references import BODY, JOINT, POINT, NameUse, references
 from linkwright.model.edits.sheet import key_text
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.surgery import Edit, apply, quantity
@@ -139,13 +139,13 @@ def _stem(name: str) -> str:
     return name.rstrip("0123456789") or name
 
 
-def _inside(known: Sequence[Reference], entry: tuple[str, str], bodies: Sequence[str], every: Mapping[str, Any]) -> bool:
+def _inside(known: Sequence[NameUse], entry: tuple[str, str], bodies: Sequence[str], every: Mapping[str, Any]) -> bool:
     """True if an entry joins chosen bodies with each other or with the ground."""
     named = {r.name for r in known if r.owner[:2] == entry and r.kind == BODY and r.name in every}
     return bool(named & set(bodies)) and named <= {*bodies, GROUND}
 
 
-def _renamed(text: str, known: Sequence[Reference], node: FileNode | None, names: Mapping[tuple[str, str], str]) -> str:
+def _renamed(text: str, known: Sequence[NameUse], node: FileNode | None, names: Mapping[tuple[str, str], str]) -> str:
     """The text of a value with new names in it, on one line."""
     assert node is not None
     span = node.span

@@ -1,6 +1,6 @@
 """`Draft`: what a model file draws, also half drawn: points, bodies, joints and what hangs on them, in the drawing's own coordinates.
 
-    draft = read_draft(Sheet(text, "my.yaml"))
+    draft = read_draft(EditSheet(text, "my.yaml"))
     draft.points["A"].at, draft.bodies["crank"].pins, draft.joints["guide"].axis, draft.problems
 
 `reader` reads a mechanism or raises; here nothing is required: what cannot be read is left out and reported. Numbers are SI.
@@ -16,7 +16,7 @@ from typing import Any
 from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.joints import JOINTS
 from linkwright.model.description import GROUND
-from linkwright.model.edits.sheet import Sheet
+from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.expressions import Expr
 from linkwright.model.file.bodies import outline_of
 from linkwright.model.file.context import Context
@@ -31,7 +31,7 @@ At = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Problem:
+class DraftProblem:
     """A sentence about a draft: what is wrong or missing, where, and the parts it is about."""
 
     level: str  # "error", "missing" or "note"
@@ -65,6 +65,7 @@ class DraftBody:
     shape: str  # "drawn", "along", "sides" or "own"
     line: int
     fixed: bool = False
+    stations: tuple[str, ...] = ()  # pins only where another body has them too: stations of a bar that `pins` does not list
 
     @property
     def ground(self) -> bool:
@@ -121,7 +122,7 @@ class Draft:
     bodies: dict[str, DraftBody]
     joints: dict[str, DraftJoint]
     parts: dict[tuple[str, str], DraftPart]  # by section and name
-    problems: tuple[Problem, ...]
+    problems: tuple[DraftProblem, ...]
 
     def section(self, name: str) -> list[DraftPart]:
         return [part for (section, _), part in self.parts.items() if section == name]
@@ -141,7 +142,7 @@ class Draft:
         return None if found is None else found.at
 
 
-def read_draft(sheet: Sheet) -> Draft:
+def read_draft(sheet: EditSheet) -> Draft:
     """The draft of a text; raise ModelError if it is no YAML mapping at all."""
     return _Reader(sheet).draft()
 
@@ -149,9 +150,9 @@ def read_draft(sheet: Sheet) -> Draft:
 class _Reader:
     """Reads section by section; whatever fails is a problem."""
 
-    def __init__(self, sheet: Sheet):
+    def __init__(self, sheet: EditSheet):
         self.sheet, self.context = sheet, sheet.context
-        self.problems: list[Problem] = []
+        self.problems: list[DraftProblem] = []
         self.keys: dict[str, FileNode] = dict(sheet.root.entries or {})
         try:
             self.keys = expand(self.context, self.keys)
@@ -175,7 +176,7 @@ class _Reader:
 
     def _problem(self, error: LinkwrightError, level: str = "error", ids: tuple[str, ...] = ()) -> None:
         where = getattr(error, "where", None)
-        self.problems.append(Problem(level, "unreadable", getattr(error, "message", str(error)), where.line if where else 0, ids))
+        self.problems.append(DraftProblem(level, "unreadable", getattr(error, "message", str(error)), where.line if where else 0, ids))
 
     def _entries(self, section: str) -> dict[str, FileNode]:
         node = self.keys.get(section)
@@ -183,7 +184,9 @@ class _Reader:
             return {}
         if node.entries is None:
             if section not in ("drive", "cuts"):
-                self.problems.append(Problem("error", "unreadable", f"{section} must be a mapping, `name: value` a line.", node.where.line))
+                self.problems.append(
+                    DraftProblem("error", "unreadable", f"{section} must be a mapping, `name: value` a line.", node.where.line)
+                )
             return {}
         return node.entries
 
@@ -237,10 +240,12 @@ class _Reader:
         keyed = [k for key in ("along", "points") if key in entries for k in entries[key].entries or {}]
         names = list(dict.fromkeys([*listed, *keyed]))
         pins = [(n.text or "").strip() for n in (entries["pins"].items if "pins" in entries else ()) or ()]
-        pins += [k for k in (entries["along"].entries or {} if "along" in entries else ()) if k in self.points and k not in pins]
+        stations = [k for k in (entries["along"].entries or {} if "along" in entries else ()) if k in self.points and k not in pins]
         if shape is not None:
             self._own_points(name, node, shape)
-        form = next((k for k in ("along", "sides") if k in entries), "own" if "points" in entries and entries["points"].entries else "drawn")
+        form = next(
+            (k for k in ("along", "sides") if k in entries), "own" if "points" in entries and entries["points"].entries else "drawn"
+        )
         shown = {n: f"{name}.{n}" if f"{name}.{n}" in self.points else n for n in names}
         lines: tuple[tuple[str, ...], ...] = ()
         if shape is not None and name != GROUND:
@@ -252,7 +257,8 @@ class _Reader:
             lines = (tuple(names),)
         known = [n for n in names if shown[n] in self.points]
         outline = tuple(tuple(shown[n] for n in line if n in known) for line in lines)
-        return DraftBody(name, tuple(dict.fromkeys(pins)), tuple(names), outline, form, node.where.line, bool(node.scope))
+        every = tuple(dict.fromkeys([*pins, *stations]))
+        return DraftBody(name, every, tuple(names), outline, form, node.where.line, bool(node.scope), tuple(stations))
 
     def _own_points(self, name: str, node: FileNode, shape: Shape) -> None:
         """Points with coordinates of the body's own that the drawing does not place."""
@@ -273,18 +279,26 @@ class _Reader:
             ends, point = self._joint_ends(entries)
             if "chain" in entries:
                 self.problems.append(
-                    Problem("note", "chain", f"joint '{name}' is a chain of joints: edit it in the file.", node.where.line, (f"joint:{name}",))
+                    DraftProblem(
+                        "note", "chain", f"joint '{name}' is a chain of joints: edit it in the file.", node.where.line, (f"joint:{name}",)
+                    )
                 )
                 continue
             if kind not in JOINTS or len(ends) != 2:
                 self.problems.append(
-                    Problem("error", "unreadable", f"joint '{name}' needs a `type:` and `between:` two bodies.", node.where.line, (f"joint:{name}",))
+                    DraftProblem(
+                        "error",
+                        "unreadable",
+                        f"joint '{name}' needs a `type:` and `between:` two bodies.",
+                        node.where.line,
+                        (f"joint:{name}",),
+                    )
                 )
                 continue
             missing = [b for b in ends if b not in self.bodies]
             if missing:
                 text = f"joint '{name}': there is no body '{missing[0]}'."
-                self.problems.append(Problem("error", "unreadable", text, node.where.line, (f"joint:{name}",)))
+                self.problems.append(DraftProblem("error", "unreadable", text, node.where.line, (f"joint:{name}",)))
                 continue
             axis = next((self._pair(entries[k]) for k in ("axis", *JOINTS[kind].axis_keys) if k in entries), None)
             straight = JOINTS[kind].guide is not None

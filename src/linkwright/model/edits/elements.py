@@ -55,7 +55,7 @@ def _guided(job: Job, op: Mapping[str, Any], kind: str, key: str) -> None:
     if op.get("body"):
         body = job.body(op["body"]).name
     elif slides:
-        body = job.new_name(op.get("name"), "slider")
+        body = job.new_name(op.get("name"), "bodies", "slider")
         job.sheet.add(("bodies", body), f"{{pins: [{key_text(at, True)}]}}")
         for other in job.draft.bodies_at(at):
             if other not in (body, on):
@@ -68,7 +68,8 @@ def _guided(job: Job, op: Mapping[str, Any], kind: str, key: str) -> None:
     if body == on:
         raise UsageError(f"'{body}' cannot be guided by itself. Choose another body.")
     name = job.free_name("guide" if slides else "slot")
-    job.sheet.add(("joints", name), f"{{type: {kind}, between: [{key_text(on, True)}, {key_text(body, True)}], at: {key_text(at, True)}, {key}: {_direction(job, op)}}}")
+    ends = f"[{key_text(on, True)}, {key_text(body, True)}]"
+    job.sheet.add(("joints", name), f"{{type: {kind}, between: {ends}, at: {key_text(at, True)}, {key}: {_direction(job, op)}}}")
     job.done(f"Add {'slider' if slides else 'slot'} {body}", f"joint:{name}", f"body:{body}")
 
 
@@ -90,7 +91,7 @@ def _direction(job: Job, op: Mapping[str, Any]) -> str:
     if size == 0.0:
         raise UsageError("the axis of the guide is zero, which is no direction. Give one such as [1, 0].")
     larger = max(abs(x), abs(y))
-    plain = abs(x) == larger and abs(y) == 0.0 or abs(y) == larger and abs(x) == 0.0
+    plain = (abs(x) == larger and abs(y) == 0.0) or (abs(y) == larger and abs(x) == 0.0)
     x, y = (x / larger, y / larger) if plain else (x / size, y / size)
     return f"[{number(round(x, DIRECTION_DIGITS))}, {number(round(y, DIRECTION_DIGITS))}]"
 
@@ -133,14 +134,20 @@ def _between(job: Job, op: Mapping[str, Any]) -> str:
     if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
         raise UsageError("it runs between two ends: ['crank.B', 'ground.E'].")
     a, b = (end(job, x) for x in given)
-    first, second = (x.partition(".")[0] for x in (a, b))
-    if first == second:
-        others = [[f"{x}.{p}" for x in job.draft.bodies_at(p)] for p in (a.partition(".")[2], b.partition(".")[2])]
-        pairs = [(x, y) for x in others[0] for y in others[1] if x.partition(".")[0] != y.partition(".")[0]]
+    if a.partition(".")[0] == b.partition(".")[0]:  # points that several bodies have leave a choice
+        ways = [
+            [one] if not _is_open(x) else [f"{body}.{x}" for body in job.draft.bodies_at(x)] for one, x in zip((a, b), given, strict=True)
+        ]
+        pairs = [(x, y) for x in ways[0] for y in ways[1] if x.partition(".")[0] != y.partition(".")[0]]
         if not pairs:
-            raise UsageError(f"both ends are on '{first}', so nothing would move it. Choose a point of another body.")
+            raise UsageError(f"both ends are on '{a.partition('.')[0]}', so nothing would move it. Choose a point of another body.")
         a, b = pairs[0]
     return f"[{key_text(a, True)}, {key_text(b, True)}]"
+
+
+def _is_open(given: Any) -> bool:
+    """True if an end is given by a point alone."""
+    return isinstance(given, str) and "." not in given
 
 
 def add_cylinder(job: Job, op: Mapping[str, Any]) -> None:
@@ -200,7 +207,7 @@ def add_load(job: Job, op: Mapping[str, Any]) -> None:
 
 
 def _add(job: Job, section: str, stem: str, op: Mapping[str, Any], value: str) -> None:
-    name = job.new_name(op.get("name"), stem)
+    name = job.new_name(op.get("name"), section, stem)
     job.sheet.add((section, name), value)
     job.done(f"Add {stem} {name}", f"{stem}:{name}")
 
@@ -235,10 +242,12 @@ def add_gears(job: Job, op: Mapping[str, Any]) -> None:
     if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
         raise UsageError("a gear pair is on two hinges, ['A', 'B'].")
     a, b = (_joint(job, x) for x in given)
+    wheels = f"[{key_text(a.name, True)}, {key_text(b.name, True)}]"
     if a.name == b.name or not all(joints.is_hinge(joints.JOINTS[j.type]) for j in (a, b)):
         raise UsageError("a gear pair is on two different hinges. Choose two.")
     internal = bool(op.get("internal"))
-    _add(job, "gears", "gear", op, f"{{joints: [{key_text(a.name, True)}, {key_text(b.name, True)}], {_wheels(job, op, a, b, internal)}{', internal: true' if internal else ''}}}")
+    ring = ", internal: true" if internal else ""
+    _add(job, "gears", "gear", op, f"{{joints: {wheels}, {_wheels(job, op, a, b, internal)}{ring}}}")
 
 
 def _wheels(job: Job, op: Mapping[str, Any], a: DraftJoint, b: DraftJoint, internal: bool) -> str:
@@ -261,7 +270,7 @@ def _wheels(job: Job, op: Mapping[str, Any], a: DraftJoint, b: DraftJoint, inter
 
 
 def set_drive(job: Job, op: Mapping[str, Any]) -> None:
-    """What moves a joint or cylinder; null: nothing."""
+    """The drive of a joint or cylinder; null removes it."""
     given, value = op.get("joint"), op.get("value")
     cylinder = ("cylinders", str(given)) in job.draft.parts
     name = str(given) if cylinder or ("drive", str(given)) in job.draft.parts else _joint(job, given).name

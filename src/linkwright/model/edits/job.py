@@ -14,7 +14,7 @@ from typing import Any
 
 from linkwright.errors import LinkwrightError, ModelError, Source, UsageError, nearest
 from linkwright.model.edits.draft import At, Draft, DraftBody, DraftPoint, number_or_none, read_draft
-from linkwright.model.edits.sheet import SPECIAL, Sheet
+from linkwright.model.edits.sheet import SPECIAL, EditSheet
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.context import LONGEST_NAME, RESERVED, Literal
 from linkwright.model.file.nodes import FileNode
@@ -49,7 +49,7 @@ class Question:
 class Job:
     """The state of one edit."""
 
-    sheet: Sheet
+    sheet: EditSheet
     answers: Mapping[str, str] = field(default_factory=dict)
     questions: list[Question] = field(default_factory=list)
     selection: list[str] = field(default_factory=list)
@@ -102,20 +102,24 @@ class Job:
         taken = self.taken()
         return next(n for n in (f"{stem}{k}" for k in range(1, 100_000)) if n not in taken)
 
-    def new_name(self, given: Any, stem: str = "") -> str:
-        """The name the user gave, if it can be used, else a free one."""
+    def new_name(self, given: Any, section: str, stem: str = "") -> str:
+        """The name the user gave to an entry of a section, if it can be used, else a free one."""
         if given in (None, ""):
             return self.free_name(stem) if stem else self.free_point()
-        return self.usable(given)
+        return self.usable(given, section)
 
-    def usable(self, given: Any) -> str:
-        """A name for a part; raise UsageError if it cannot be one or is taken."""
+    def usable(self, given: Any, section: str) -> str:
+        """A name for an entry of a section; raise UsageError if it cannot be one or is taken."""
         name = _text(given, "a name").strip()
         if not name or len(name) > LONGEST_NAME or not re.fullmatch(r"[^\s.:,\[\]{}#&*!|>'\"%@`]+", name) or not name.isprintable():
             raise UsageError(f"'{name[:40]}' cannot be a name: use letters, digits, - and _, without spaces and dots.")
         if name in RESERVED:
             raise UsageError(f"'{name}' cannot be a name: it is reserved in expressions.")
-        if name in self.taken():
+        d = self.draft
+        taken = {"drawing": {*d.points}, "bodies": {*d.bodies}, "joints": {*d.joints, *self.sheet.names("cylinders")}}
+        taken["cylinders"] = taken["joints"]
+        taken["parameters"] = {*self.sheet.names("parameters"), *self.sheet.names("let")}
+        if name in taken.get(section, {n for s, n in d.parts if s == section}):
             raise UsageError(f"the name '{name}' is taken. Choose another.")
         return name
 
@@ -126,14 +130,14 @@ class Job:
         self.si(value, dimension, what, positive=positive)
         if not isinstance(value, str):
             return quantity(_finite(value, what), dimension, self.sheet.units)
-        text = _decimal(value)
+        text = decimal(value)
         return f'"{text}"' if SPECIAL.search(text) else text
 
     def si(self, value: Any, dimension: Dimension, what: str, *, positive: bool = False) -> float:
         """A value in SI; raise UsageError for what is none."""
         if isinstance(value, str):
             context = self.sheet.context
-            node = FileNode(Source(self.sheet.file), text=_decimal(value))
+            node = FileNode(Source(self.sheet.file), text=decimal(value))
             try:
                 found = context.numeric(context.number(node, dimension, what))
             except ModelError as error:
@@ -164,7 +168,7 @@ class Job:
             self.sheet.put(path, self.written(value, dimension, what))
             return
         old = number_or_none(self.sheet.context, node, dimension)
-        typed = isinstance(value, str) and not BARE.match(_decimal(value))
+        typed = isinstance(value, str) and not BARE.match(decimal(value))
         if old is not None and not typed and abs(new - old) <= SAME * max(abs(new), abs(old)):
             return
         names = self._depends(node, dimension)
@@ -215,7 +219,7 @@ class Job:
         solved = self._solved(name, path, dimension, new)
         if solved is None:
             return None
-        trial = Sheet(self.sheet.text, self.sheet.file)
+        trial = EditSheet(self.sheet.text, self.sheet.file)
         trial.apply(*_parameter_edit(trial, name, solved))
         there = read_draft(trial)
         own = str(path[1]) if path[0] == "drawing" else ""
@@ -229,7 +233,7 @@ class Job:
         start = self.sheet.context.env[name]
 
         def miss(x: float) -> float | None:
-            trial = Sheet(self.sheet.text, self.sheet.file)
+            trial = EditSheet(self.sheet.text, self.sheet.file)
             trial.apply(*_parameter_edit(trial, name, x))
             found = number_or_none(trial.context, trial.node(*path), dimension)
             return None if found is None else found - wanted
@@ -246,12 +250,12 @@ class Job:
         return None
 
 
-def _parameter_path(sheet: Sheet, name: str) -> tuple[str, ...]:
+def _parameter_path(sheet: EditSheet, name: str) -> tuple[str, ...]:
     path = ("parameters", name)
     return (*path, "value") if sheet.node(*path, "value") is not None else path
 
 
-def _parameter_edit(sheet: Sheet, name: str, value: float) -> list[Any]:
+def _parameter_edit(sheet: EditSheet, name: str, value: float) -> list[Any]:
     """A parameter with another value, in the unit it has."""
     node = sheet.node(*_parameter_path(sheet, name))
     if node is None:
@@ -260,7 +264,7 @@ def _parameter_edit(sheet: Sheet, name: str, value: float) -> list[Any]:
     return [exchanged(Literal(name, node, known.dimension, sheet.context.env[name]), value, sheet.units)]
 
 
-def _parameter_text(sheet: Sheet, name: str) -> str:
+def _parameter_text(sheet: EditSheet, name: str) -> str:
     node = sheet.node(*_parameter_path(sheet, name))
     return "" if node is None else (node.text or "").strip()
 
@@ -271,8 +275,8 @@ def _text(value: Any, what: str) -> str:
     return value
 
 
-def _decimal(text: str) -> str:
-    """What was typed, with a decimal point."""
+def decimal(text: str) -> str:
+    """A typed text with a decimal point."""
     return text.strip().replace(",", ".") if COMMA.match(text) else text.strip()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import At
-from linkwright.model.edits.job import BARE, Job
+from linkwright.model.edits.job import BARE, Job, decimal
 from linkwright.model.edits.points import make_pin, move_points, where
 from linkwright.model.edits.sheet import key_text
 from linkwright.model.expressions import Expr
@@ -26,7 +27,7 @@ def add_link(job: Job, op: Mapping[str, Any]) -> None:
     given = op.get("through")
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         raise UsageError("a link goes through one or more pins: names of points, or {'at': [x, y]} for new ones.")
-    name = job.new_name(op.get("name"), "link")
+    name = job.new_name(op.get("name"), "bodies", "link")
     job.sheet.add(("bodies", name), "{}")
     pins = _through(job, name, given)
     if len(pins) == 2 and op.get("length") not in (None, ""):
@@ -83,9 +84,11 @@ def dimension(job: Job, body: str, a: str, b: str, length: Any) -> None:
     """Move b along the line from a to this distance. A length with parameters in it becomes the body's own, as `along:`."""
     size = job.si(length, LENGTH, f"the length {a}-{b}", positive=True)
     shape = job.draft.bodies[body].shape if body else ""
-    if isinstance(length, str) and not BARE.match(length) and body and _has_names(job, length):
+    if isinstance(length, str) and not BARE.match(decimal(length)) and body and _has_names(job, decimal(length)):
         if shape == "drawn" and len(job.draft.bodies[body].points) == 2:
-            job.sheet.add(("bodies", body, "along"), f"{{{key_text(a, True)}: 0, {key_text(b, True)}: {job.written(length, LENGTH, 'the length')}}}")
+            job.sheet.add(
+                ("bodies", body, "along"), f"{{{key_text(a, True)}: 0, {key_text(b, True)}: {job.written(length, LENGTH, 'the length')}}}"
+            )
             move_only(job, a, b, size)
             return
         if shape == "along" and len(job.draft.bodies[body].points) == 2:
@@ -159,10 +162,16 @@ def _from_shape(job: Job, body: str, given: Mapping[str, Any]) -> tuple[str, str
     points = job.draft.bodies[body].points
     if "section" not in given:
         if "thickness" not in given:
-            raise UsageError("a mass from a material needs a section, {'width': .., 'height': ..} or {'diameter': ..}, or a plate's thickness.")
+            raise UsageError(
+                "a mass from a material needs a section, {'width': .., 'height': ..} or {'diameter': ..}, or a plate's thickness."
+            )
         if len(points) < 3:
             raise UsageError(f"'{body}' has fewer than three points, so it is no plate. Give a section.")
-        return "plate", f"{{thickness: {job.written(given['thickness'], LENGTH, 'the thickness', positive=True)}, material: {material}}}", ""
+        return (
+            "plate",
+            f"{{thickness: {job.written(given['thickness'], LENGTH, 'the thickness', positive=True)}, material: {material}}}",
+            "",
+        )
     section = given["section"]
     if not isinstance(section, Mapping) or set(section) not in SECTIONS:
         raise UsageError("a section is {'width': .., 'height': ..}, {'diameter': ..}, or {'diameter': .., 'inner': ..} of a tube.")
@@ -171,5 +180,5 @@ def _from_shape(job: Job, body: str, given: Mapping[str, Any]) -> tuple[str, str
     sizes = ", ".join(f"{k}: {job.written(x, LENGTH, f'the {k} of the section', positive=True)}" for k, x in section.items())
     value = f"{{section: {{{sizes}}}, material: {material}}}"
     line = job.draft.bodies[body].outline
-    several = [pair for part in line for pair in zip(part, part[1:], strict=False)] if len(points) > 2 else []
+    several = [pair for part in line for pair in itertools.pairwise(part)] if len(points) > 2 else []
     return "bar", value, f"[{', '.join(f'[{a}, {b}]' for a, b in several)}]" if len(several) > 1 else ""

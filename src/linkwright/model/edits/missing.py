@@ -1,7 +1,7 @@
-"""What a half-drawn mechanism lacks, and its degrees of freedom as they are counted while it is drawn.
+"""Missing parts of a half-drawn mechanism, and its degrees of freedom as they are counted while it is drawn.
 
-    count(draft)        Gruebler-Kutzbach: bodies, joints and mobility, also while parts are loose
-    missing(draft)      sentences: no ground, loose bodies and pins, parts that are not connected, no drive
+count(draft)        Gruebler-Kutzbach: bodies, joints and mobility, also while parts are loose
+missing(draft)      sentences: no ground, loose bodies and pins, parts that are not connected, no drive
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from linkwright.errors import degrees_of_freedom, listing
 from linkwright.model.description import GROUND
-from linkwright.model.edits.draft import Draft, Problem
+from linkwright.model.edits.draft import Draft, DraftProblem
 from linkwright.numerics.groups import Groups
 
 PLANE = 3  # degrees of freedom of a body in the plane
 
 
 @dataclass(frozen=True)
-class Mobility:
+class DraftMobility:
     """The structural count of a draft in the plane."""
 
     bodies: int
@@ -35,12 +35,12 @@ class Mobility:
         return degrees_of_freedom(self.freedoms)
 
 
-def count(draft: Draft) -> Mobility:
+def count(draft: Draft) -> DraftMobility:
     """Degrees of freedom by counting: 3 a body, less what joints, rods, couplings and gears hold."""
     moving = [b for b in draft.bodies.values() if not b.ground]
     held = sum(PLANE - j.freedoms for j in draft.joints.values())
     rows = sum(len(draft.section(s)) for s in ("rods", "couplings", "gears"))
-    return Mobility(len(moving), len(draft.joints), rows, PLANE * len(moving) - held - rows)
+    return DraftMobility(len(moving), len(draft.joints), rows, PLANE * len(moving) - held - rows)
 
 
 def loose_pins(draft: Draft) -> list[str]:
@@ -51,32 +51,39 @@ def loose_pins(draft: Draft) -> list[str]:
     for name, point in draft.points.items():
         if point.own or name in used:
             continue
-        bodies, pinned = draft.bodies_at(name), draft.pinned_at(name)
+        bodies = draft.bodies_at(name)
+        pinned = [b for b in draft.pinned_at(name) if name not in draft.bodies[b].stations]
         if (not bodies and name not in ends) or (len(bodies) == 1 and pinned == bodies and name not in ends):
             out.append(name)
     return out
 
 
-def missing(draft: Draft) -> list[Problem]:
+def missing(draft: Draft) -> list[DraftProblem]:
     """Everything that still has to be drawn, the first thing first."""
     if not draft.points and not draft.bodies:
-        return [Problem("missing", "empty", "Nothing is drawn yet: begin with a ground pin, then draw links through pins.")]
-    out: list[Problem] = []
+        return [DraftProblem("missing", "empty", "Nothing is drawn yet: begin with a ground pin, then draw links through pins.")]
+    out: list[DraftProblem] = []
     ground = draft.bodies.get(GROUND)
     moving = [b for b in draft.bodies.values() if not b.ground]
     if ground is None or not (ground.points or any(GROUND in (j.first, j.second) for j in draft.joints.values())):
-        out.append(Problem("missing", "no_ground", "Nothing is fixed: make one or more pins ground pins.", 0, _ids("point", list(draft.points)[:1])))
+        out.append(
+            DraftProblem(
+                "missing", "no_ground", "Nothing is fixed: make one or more pins ground pins.", 0, _ids("point", list(draft.points)[:1])
+            )
+        )
     if not moving:
-        out.append(Problem("missing", "no_link", "There is no moving body yet: draw a link through pins."))
+        out.append(DraftProblem("missing", "no_link", "There is no moving body yet: draw a link through pins."))
     out += _loose(draft)
     out += _apart(draft)
     freedoms = count(draft).freedoms
     drives = draft.section("drive")
     if moving and freedoms > 0 and not drives and not any(p.level == "missing" for p in out):
-        out.append(Problem("missing", "no_drive", f"{degrees_of_freedom(freedoms)} and no drive: put a motor on a hinge, slider or cylinder."))
+        out.append(
+            DraftProblem("missing", "no_drive", f"{degrees_of_freedom(freedoms)} and no drive: put a motor on a hinge, slider or cylinder.")
+        )
     elif moving and drives and 0 <= freedoms < len(drives):
         text = f"{len(drives)} drive{'s' * (len(drives) != 1)} for {degrees_of_freedom(freedoms)}: remove {len(drives) - freedoms}."
-        out.append(Problem("note", "too_many_drives", text, drives[-1].line, _ids("drive", [d.name for d in drives])))
+        out.append(DraftProblem("note", "too_many_drives", text, drives[-1].line, _ids("drive", [d.name for d in drives])))
     return out
 
 
@@ -84,7 +91,7 @@ def _ids(kind: str, names: list[str]) -> tuple[str, ...]:
     return tuple(f"{kind}:{n}" for n in names)
 
 
-def _loose(draft: Draft) -> list[Problem]:
+def _loose(draft: Draft) -> list[DraftProblem]:
     """Ends of links that are hinged to nothing."""
     out = []
     for name in loose_pins(draft):
@@ -95,11 +102,11 @@ def _loose(draft: Draft) -> list[Problem]:
             text = f"Nothing is hinged to the ground pin {name}: draw a link through it."
         else:
             text = f"The end {name} of {bodies[0]} is loose: draw a link through it, fix it to the ground, or make it a marked point."
-        out.append(Problem("missing", "loose_pin", text, line, _ids("point", [name])))
+        out.append(DraftProblem("missing", "loose_pin", text, line, _ids("point", [name])))
     return out
 
 
-def _apart(draft: Draft) -> list[Problem]:
+def _apart(draft: Draft) -> list[DraftProblem]:
     """Bodies that nothing connects with the ground."""
     names = list(draft.bodies)
     if GROUND not in names or len(names) < 2:
@@ -122,5 +129,13 @@ def _apart(draft: Draft) -> list[Problem]:
         line = draft.bodies[bodies[0]].line
         what = f"{bodies[0]} is" if len(bodies) == 1 else f"{listing(bodies)} are"
         code = "loose_body" if len(bodies) == 1 else "apart"
-        out.append(Problem("missing", code, f"{what} not connected with the ground: hinge one end to it or to another link.", line, _ids("body", bodies)))
+        out.append(
+            DraftProblem(
+                "missing",
+                code,
+                f"{what} not connected with the ground: hinge one end to it or to another link.",
+                line,
+                _ids("body", bodies),
+            )
+        )
     return out

@@ -6,6 +6,7 @@ that name the hinge are written with its new name (`settle`); what named a part 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,8 +14,8 @@ from linkwright.errors import UsageError
 from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import Draft
 from linkwright.model.edits.job import Job
-from linkwright.model.edits.references import BODY, JOINT, PARAMETER, POINT, Reference, references
-from linkwright.model.edits.sheet import SPECIAL, Sheet, key_text
+from linkwright.model.edits.references import BODY, JOINT, PARAMETER, POINT, NameUse, references
+from linkwright.model.edits.sheet import SPECIAL, EditSheet, key_text
 from linkwright.model.file.context import IDENTIFIER
 from linkwright.model.file.surgery import Edit
 
@@ -45,7 +46,7 @@ def hinges(draft: Draft) -> dict[tuple[str, str], str]:
 def rename(job: Job, op: Mapping[str, Any]) -> None:
     """Another name for a part, everywhere in the file."""
     kind, name = split(op.get("id"))
-    to = job.usable(op.get("to")) if str(op.get("to", "")).strip() != name else name
+    to = job.usable(op.get("to"), KINDS[kind]) if str(op.get("to", "")).strip() != name else name
     if to == name:
         job.done(f"Rename {name}", f"{kind}:{name}")
         return
@@ -71,12 +72,11 @@ def rename(job: Job, op: Mapping[str, Any]) -> None:
         first, end = sheet.key_span((section, name))
         edits.append(Edit(first, end, key_text(to, sheet.in_braces((section, name)))))
     sheet.apply(*_single(edits))
-    short = to if not own else to
-    follow(job, before, {name: short} if kind == "point" else {}, {name: short} if kind == "body" else {})
+    follow(job, before, {name: to} if kind == "point" else {}, {name: to} if kind == "body" else {})
     job.done(f"Rename {name} to {to}", f"{kind}:{name.rpartition('.')[0] + '.' + to if own else to}")
 
 
-def _means(r: Reference, kind: str, name: str) -> bool:
+def _means(r: NameUse, kind: str, name: str) -> bool:
     if kind == "point":
         body, dot, point = name.rpartition(".")
         return r.kind == POINT and r.name == point and (not dot or r.body == body)
@@ -102,13 +102,11 @@ def _named_hinge(job: Job, name: str, to: str) -> None:
     job.done(f"Rename hinge {name} to {to}", f"joint:{to}")
 
 
-def _not_repeated(sheet: Sheet, name: str) -> None:
+def _not_repeated(sheet: EditSheet, name: str) -> None:
     node = sheet.node("repeat")
-    if node is not None and node.span is not None:
-        import re
-
-        if re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", sheet.text[node.span.first : node.span.end]):
-            raise UsageError(f"'{name}' is used in a `repeat:` block ({sheet.file}:{node.where.line}), which is edited in the file only.")
+    block = "" if node is None or node.span is None else sheet.text[node.span.first : node.span.end]
+    if node is not None and re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", block):
+        raise UsageError(f"'{name}' is used in a `repeat:` block ({sheet.file}:{node.where.line}), which is edited in the file only.")
 
 
 # -------------------------------------------------------------------- hinges that are called otherwise now
@@ -134,22 +132,23 @@ def follow(job: Job, before: Mapping[tuple[str, str], str], pins: Mapping[str, s
     job.sheet.apply(*_single(edits))
 
 
-def _in_place(sheet: Sheet, r: Reference, to: str) -> Edit:
-    """A new name in the place of another one; in quotes where YAML needs them and none are there."""
-    quoted = sheet.text[r.first - 1 : r.first] in ("'", '"')
-    key, end = r.first, r.end
-    tail = sheet.text[end : end + 2]
-    braces = _inside_braces(sheet, r)
-    if SPECIAL.search(to) and not quoted and braces:
-        while end < len(sheet.text) and (sheet.text[end].isalnum() or sheet.text[end] in "._"):
-            end += 1
-        return Edit(key, end, f'"{to}{sheet.text[r.end : end]}"')
-    if not SPECIAL.search(to) and quoted and tail[:1] == sheet.text[r.first - 1]:
-        return Edit(r.first - 1, r.end + 1, to)
+def _in_place(sheet: EditSheet, r: NameUse, to: str) -> Edit:
+    """A new name in the place of another one; in quotes where YAML needs them, without where it does not."""
+    mark = sheet.text[r.first - 1 : r.first]
+    end = r.end
+    while end < len(sheet.text) and (sheet.text[end].isalnum() or sheet.text[end] in "._"):  # of a channel, A.v
+        end += 1
+    tail = sheet.text[r.end : end]
+    quoted = mark in ("'", '"') and sheet.text[end : end + 1] == mark
+    special = SPECIAL.search(to) is not None
+    if special and not quoted and _inside_braces(sheet, r):
+        return Edit(r.first, end, f'"{to}{tail}"')
+    if quoted and not special:
+        return Edit(r.first - 1, end + 1, f"{to}{tail}")
     return Edit(r.first, r.end, to)
 
 
-def _inside_braces(sheet: Sheet, r: Reference) -> bool:
+def _inside_braces(sheet: EditSheet, r: NameUse) -> bool:
     before = sheet.text[: r.first]
     depth = 0
     for line in before.splitlines()[-1:]:

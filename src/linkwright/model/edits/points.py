@@ -22,7 +22,7 @@ ON_LINE = 1e-6  # of a bar's length: how far from its line a station may be draw
 
 def new_point(job: Job, at: Any, name: Any = None) -> str:
     """Draw a point; its name is returned."""
-    chosen = job.new_name(name)
+    chosen = job.new_name(name, "drawing")
     job.place(at)
     job.sheet.add(("drawing", chosen), job.pair(at, LENGTH, f"the position of {chosen}"))
     return chosen
@@ -92,7 +92,9 @@ def _placed(job: Job, body: DraftBody, point: str) -> None:
         u = ((b[0] - a[0]) / size, (b[1] - a[1]) / size) if size > 0.0 else (1.0, 0.0)
         r = (at[0] - a[0], at[1] - a[1])
         if abs(r[0] * u[1] - r[1] * u[0]) > ON_LINE * max(size, 1e-9):
-            raise UsageError(f"'{body.name}' is a straight bar (`along:`), and {point} is not on its line. Draw it there, or use a second body.")
+            raise UsageError(
+                f"'{body.name}' is a straight bar (`along:`), and {point} is not on its line. Draw it there, or use a second body."
+            )
         first = number_or_none(sheet.context, sheet.node(*path, "along", names[0]), LENGTH) or 0.0
         sheet.add((*path, "along", point), quantity(first + r[0] * u[0] + r[1] * u[1], LENGTH, sheet.units))
     elif body.shape == "sides":
@@ -106,9 +108,9 @@ def _placed(job: Job, body: DraftBody, point: str) -> None:
 
 def local(job: Job, body: str, at: At) -> At:
     """A place of the drawing in a body's own axes."""
-    context, node = job.sheet.context, job.sheet.node("bodies", body)
-    assert node is not None
-    job.draft  # noqa: B018  fills in the drawing of the context
+    node = job.sheet.node("bodies", body)
+    assert node is not None and body in job.draft.bodies  # the draft has put the drawing into the context
+    context = job.sheet.context
     shape = read_shape(context, body, node, dict(node.entries or {}))
     r = [[context.numeric(v) for v in row] for row in shape.start.rotation]
     d = [p - context.numeric(o) for p, o in zip((*at, 0.0), shape.start.at, strict=True)]
@@ -164,7 +166,11 @@ def move(job: Job, op: Mapping[str, Any]) -> None:
         goals = {n: tuple(a + b for a, b in zip(job.draft.points[n].at, by, strict=True)) for n in names}
         _shift_centres(job, whole, by)
     move_points(job, goals)
-    job.done(f"Move {', '.join([*whole, *(n for n in goals if not whole)][:4])}", *(f"body:{b}" for b in whole), *(f"point:{n}" for n in goals if not whole))
+    job.done(
+        f"Move {', '.join([*whole, *(n for n in goals if not whole)][:4])}",
+        *(f"body:{b}" for b in whole),
+        *(f"point:{n}" for n in goals if not whole),
+    )
 
 
 def _points_of(job: Job, ids: Any) -> tuple[list[str], list[str]]:
@@ -250,7 +256,9 @@ def _following(job: Job, body: DraftBody, old: Mapping[str, At], new: Mapping[st
         for n in (n for n in keys("points") if n in old and old[n] != new[n]):
             here, there = local(job, body.name, old[n]), local(job, body.name, new[n])
             was = [number("points", n, i) for i in range(2)]
-            out += [((*path, "points", n, i), x + there[i] - here[i], f"{body.name}.{n}.{'xy'[i]}") for i, x in enumerate(was) if x is not None]
+            out += [
+                ((*path, "points", n, i), x + there[i] - here[i], f"{body.name}.{n}.{'xy'[i]}") for i, x in enumerate(was) if x is not None
+            ]
     return out
 
 
@@ -261,7 +269,9 @@ def join(job: Job, op: Mapping[str, Any]) -> None:
         raise UsageError("a pin cannot be joined with itself.")
     both = [b.name for b in job.draft.bodies.values() if gone.name in b.points and to.name in b.points]
     if both:
-        raise UsageError(f"{gone.name} and {to.name} are both on '{both[0]}', which would have no length. Delete the body or choose another pin.")
+        raise UsageError(
+            f"{gone.name} and {to.name} are both on '{both[0]}', which would have no length. Delete the body or choose another pin."
+        )
     hinged = {*job.draft.pinned_at(gone.name), *job.draft.pinned_at(to.name)}
     bodies = [*job.draft.bodies_at(gone.name), *job.draft.bodies_at(to.name)]
     move_points(job, {gone.name: to.at})

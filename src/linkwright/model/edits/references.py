@@ -1,4 +1,4 @@
-"""Where a model file names its own parts: every use of a point, body, joint or parameter, with its place in the text.
+"""Uses of names in a model file: every use of a point, body, joint or parameter, with its place in the text.
 
 `references(sheet)` lists them; a rename exchanges the characters of each, a removal takes out the `owner` of each: the entry that makes no
 sense without the part that it names.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from linkwright.model.edits.sheet import Sheet
+from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.nodes import FileNode
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_0-9]+)*")
@@ -22,7 +22,7 @@ ROWS_OF_POINTS = ("bars", "outline")
 ENDS = ("rods", "cylinders", "springs", "dampers")
 
 
-class Reference(NamedTuple):
+class NameUse(NamedTuple):
     """A use of a name: its characters first to end of the text, and the path of the entry that depends on it."""
 
     kind: str
@@ -33,12 +33,12 @@ class Reference(NamedTuple):
     body: str = ""  # of a point: the body it is a point of
 
 
-def references(sheet: Sheet) -> list[Reference]:
+def references(sheet: EditSheet) -> list[NameUse]:
     """Every use of a point, body, joint (cylinder) or parameter; definitions (keys of `drawing`, `bodies` ...) are none."""
     return list(_Collector(sheet).all())
 
 
-def joints_and_cylinders(sheet: Sheet) -> set[str]:
+def joints_and_cylinders(sheet: EditSheet) -> set[str]:
     """Names of joints that are written out, those of chains too, and of cylinders."""
     found = {*sheet.names("joints"), *sheet.names("cylinders")}
     for name in sheet.names("joints"):
@@ -50,12 +50,12 @@ def joints_and_cylinders(sheet: Sheet) -> set[str]:
 class _Collector:
     """Walks through the sections."""
 
-    def __init__(self, sheet: Sheet):
+    def __init__(self, sheet: EditSheet):
         self.sheet = sheet
         self.bodies = set(sheet.names("bodies"))
         self.parameters = {*sheet.names("parameters"), *sheet.names("let")}
 
-    def all(self) -> Iterator[Reference]:
+    def all(self) -> Iterator[NameUse]:
         for section, node in (self.sheet.root.entries or {}).items():
             if section == "repeat":
                 continue
@@ -73,7 +73,7 @@ class _Collector:
 
     # ---------------------------------------------------------------- sections
 
-    def _bodies(self, path: tuple[Any, ...]) -> Iterator[Reference]:
+    def _bodies(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         body = path[1]
         for key in LISTS_OF_POINTS:
             yield from self._points((*path, key), body)
@@ -92,15 +92,15 @@ class _Collector:
         for item in plate.items or () if plate is not None else ():
             yield from self._scalar(item, POINT, (*path, "plate"), body)
 
-    def _masses(self, path: tuple[Any, ...]) -> Iterator[Reference]:
+    def _masses(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         body = self._at(*path, "body")
         yield from self._scalar(body, BODY, path)
         yield from self._scalar(self._at(*path, "at"), POINT, path, (body.text or "").strip() if body is not None else "")
 
-    def _guess(self, path: tuple[Any, ...]) -> Iterator[Reference]:
+    def _guess(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         yield from self._key(path, BODY, path)
 
-    def _joints(self, path: tuple[Any, ...]) -> Iterator[Reference]:
+    def _joints(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         for item in self._items(*path, "between"):
             yield from self._scalar(item, BODY, path)
         for item in self._items(*path, "connect"):
@@ -110,34 +110,34 @@ class _Collector:
         for name in self._entries(*path, "chain"):
             yield from self._scalar(self._at(*path, "chain", name, "at"), POINT, path)
 
-    def _ends(self, path: tuple[Any, ...]) -> Iterator[Reference]:
+    def _ends(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         for item in self._items(*path, "between"):
             yield from self._dotted(item, path)
         yield from self._coordinate(self._at(*path, "joint"), path)
 
-    def _couplings(self, path: tuple[Any, ...]) -> Iterator[Reference]:
+    def _couplings(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         for key in ("from", "to"):
             yield from self._scalar(self._at(*path, key), JOINT, path)
         for name in self._entries(*path, "plus"):
             yield from self._key((*path, "plus", name), JOINT, (*path, "plus", name))
 
-    def _gears(self, path: tuple[Any, ...]) -> Iterator[Reference]:
+    def _gears(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         for item in (*self._items(*path, "joints"), self._at(*path, "pinion"), self._at(*path, "rack")):
             yield from self._scalar(item, JOINT, path)
 
-    def _friction(self, path: tuple[Any, ...]) -> Iterator[Reference]:
+    def _friction(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         named = self._at(*path, "joint")
         yield from self._coordinate(named, path) if named is not None else self._key(path, JOINT, path)
 
     _stops = _friction
 
-    def _loads(self, path: tuple[Any, ...]) -> Iterator[Reference]:
+    def _loads(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         yield from self._dotted(self._at(*path, "on"), path)
         axes = self._at(*path, "axes")
         if axes is not None and axes.text in self.bodies:
             yield from self._scalar(axes, BODY, path)
 
-    def _drive(self, path: tuple[Any, ...]) -> Iterator[Reference]:
+    def _drive(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         yield from self._key(path, JOINT, path)
 
     _start = _drive
@@ -155,43 +155,43 @@ class _Collector:
         node = self._at(*path)
         return [] if node is None or node.entries is None else list(node.entries)
 
-    def _points(self, path: tuple[Any, ...], body: str) -> Iterator[Reference]:
+    def _points(self, path: tuple[Any, ...], body: str) -> Iterator[NameUse]:
         for i, item in enumerate(self._items(*path)):
             yield from self._scalar(item, POINT, (*path, i), body)
 
-    def _scalar(self, node: FileNode | None, kind: str, owner: tuple[Any, ...], body: str = "") -> Iterator[Reference]:
+    def _scalar(self, node: FileNode | None, kind: str, owner: tuple[Any, ...], body: str = "") -> Iterator[NameUse]:
         if node is None or not node.text or node.span is None:
             return
         name = node.text.strip()
         first = self.sheet.text.find(name, node.span.first, node.span.end)
         if first >= 0:
-            yield Reference(kind, name, first, first + len(name), owner, body)
+            yield NameUse(kind, name, first, first + len(name), owner, body)
 
-    def _coordinate(self, node: FileNode | None, owner: tuple[Any, ...]) -> Iterator[Reference]:
+    def _coordinate(self, node: FileNode | None, owner: tuple[Any, ...]) -> Iterator[NameUse]:
         """A joint, or one of its coordinates: `hip.angle2`."""
         for found in self._scalar(node, JOINT, owner):
             name = found.name.partition(".")[0]
             yield found._replace(name=name, end=found.first + len(name))
 
-    def _dotted(self, node: FileNode | None, owner: tuple[Any, ...]) -> Iterator[Reference]:
+    def _dotted(self, node: FileNode | None, owner: tuple[Any, ...]) -> Iterator[NameUse]:
         """`body.point`, or a body."""
         for found in self._scalar(node, BODY, owner):
             body, _, point = found.name.partition(".")
             middle = found.first + len(body)
             yield found._replace(name=body, end=middle)
             if point:
-                yield Reference(POINT, point, middle + 1, middle + 1 + len(point), owner, body)
+                yield NameUse(POINT, point, middle + 1, middle + 1 + len(point), owner, body)
 
-    def _key(self, path: tuple[Any, ...], kind: str, owner: tuple[Any, ...], body: str = "") -> Iterator[Reference]:
+    def _key(self, path: tuple[Any, ...], kind: str, owner: tuple[Any, ...], body: str = "") -> Iterator[NameUse]:
         """A name that is a key; of a channel (`A.v`) its joint."""
         node = self._at(*path)
         if node is None or node.span is None or node.span.key < 0:
             return
         name = str(path[-1]).partition(".")[0]
         first = self.sheet.text.find(name, node.span.key)
-        yield Reference(kind, name, first, first + len(name), owner, body)
+        yield NameUse(kind, name, first, first + len(name), owner, body)
 
-    def _side(self, path: tuple[Any, ...], body: str) -> Iterator[Reference]:
+    def _side(self, path: tuple[Any, ...], body: str) -> Iterator[NameUse]:
         """`A-B` of a triangle's sides."""
         node, key = self._at(*path), str(path[-1])
         drawn = set(self.sheet.names("drawing"))
@@ -199,12 +199,12 @@ class _Collector:
         if node is None or node.span is None or cut < 0:
             return
         first = self.sheet.text.find(key, node.span.key)
-        yield Reference(POINT, key[:cut], first, first + cut, path, body)
-        yield Reference(POINT, key[cut + 1 :], first + cut + 1, first + len(key), path, body)
+        yield NameUse(POINT, key[:cut], first, first + cut, path, body)
+        yield NameUse(POINT, key[cut + 1 :], first + cut + 1, first + len(key), path, body)
 
     # ---------------------------------------------------------------- expressions
 
-    def _expressions(self, section: str, node: FileNode) -> Iterator[Reference]:
+    def _expressions(self, section: str, node: FileNode) -> Iterator[NameUse]:
         """Parameters in numbers, and channels (`A.v`, `ram.P.x`) where loads, cylinders and drives depend on them."""
         if section in ("name", "about", "plane", "units", "show", "cuts", "backdrop", "space"):
             return
@@ -217,13 +217,13 @@ class _Collector:
                 head, *rest = found[0].split(".")
                 at = scalar.span.first + found.start()
                 if not rest and head in self.parameters:
-                    yield Reference(PARAMETER, head, at, at + len(head), owner)
+                    yield NameUse(PARAMETER, head, at, at + len(head), owner)
                 elif channels and head in self.bodies:
-                    yield Reference(BODY, head, at, at + len(head), owner)
+                    yield NameUse(BODY, head, at, at + len(head), owner)
                     if len(rest) > 1:
-                        yield Reference(POINT, rest[0], at + len(head) + 1, at + len(head) + 1 + len(rest[0]), owner, head)
+                        yield NameUse(POINT, rest[0], at + len(head) + 1, at + len(head) + 1 + len(rest[0]), owner, head)
                 elif channels and (head in joints or head in self.sheet.names("drawing")):
-                    yield Reference(JOINT, head, at, at + len(head), owner)
+                    yield NameUse(JOINT, head, at, at + len(head), owner)
 
     def _numbers(self, path: tuple[Any, ...], node: FileNode, channels: bool) -> Iterator[tuple[tuple[Any, ...], FileNode, bool]]:
         """Scalars that may be numbers, the entry each belongs to, and whether channels may be in it."""
@@ -249,4 +249,4 @@ def _is_name_place(path: tuple[Any, ...]) -> bool:
         return False  # coordinates
     if last == "points" and path[0] == "bodies":
         return len(keys) == 3  # a list; with coordinates of its own there is a name behind
-    return last in names and not (path[0] == "stops" and last == "between") and not (path[0] == "parameters")
+    return last in names and not (path[0] == "stops" and last == "between") and path[0] != "parameters"

@@ -1,6 +1,6 @@
 """A model file's text while it is edited: entries are added, exchanged and removed; everything else stays as it is, character by character.
 
-    sheet = Sheet(text, "my.yaml")
+    sheet = EditSheet(text, "my.yaml")
     sheet.add(("drawing", "C"), "[300, 0]")        a new entry, its section too
     sheet.replace(("bodies", "crank", "mass"), "0.4")
     sheet.remove(("springs", "s1"))
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -25,15 +26,16 @@ from linkwright.model.file.units import UnitSystem
 
 SECTIONS = (
     "name", "about", "plane", "space", "units", "show", "gravity", "parameters", "let", "backdrop", "drawing", "bodies", "masses", "guess",
-    "joints", "rods", "couplings", "gears", "springs", "dampers", "friction", "stops", "cylinders", "loads", "drive", "start", "cuts", "repeat",
+    "joints", "rods", "couplings", "gears", "springs", "dampers", "friction", "stops", "cylinders", "loads", "drive", "start", "cuts",
+    "repeat",
 )  # fmt: skip
 BODY_KEYS = ("pins", "points", "along", "sides", "mass", "com", "inertia", "bar", "bars", "plate", "mesh", "outline")  # in their order
 WIDEST = 110  # characters of a line to which an entry in braces is still added
-SPECIAL = re.compile(r"[\[\]{}#,:&*!|>'\"%@`]|^[-?]\s|^\s|\s$")
+SPECIAL = re.compile(r"[\[\]{}#,:'\"]|^[&*!|>%@`]|^[-?](\s|$)|^\s|\s$")  # text that YAML would not take as it is
 Path = Sequence[Any]
 
 
-class Sheet:
+class EditSheet:
     """The text of a model file, its tree, and what its numbers mean."""
 
     def __init__(self, text: str, file: str):
@@ -62,11 +64,9 @@ class Sheet:
         space = self.node("space")
         context = Context(units, None, True, space is None or (space.text or "").strip().lower() not in ("true", "yes", "on"))
         context.root_where = self.root.where
-        for read, key in ((read_parameters, "parameters"), (read_abbreviations, "let")):
-            try:
-                read(context, self.node(key), *(({},) if read is read_parameters else ()))
-            except (ModelError, UsageError):
-                continue
+        with suppress(ModelError, UsageError):
+            read_parameters(context, self.node("parameters"), {})
+            read_abbreviations(context, self.node("let"))
         return context
 
     @property
@@ -117,7 +117,7 @@ class Sheet:
         span = self._span(self.node(*path))
         first = span.first
         lead = ""
-        if not span.style == "flow" and self.text[first : span.end].count("\n") and span.key >= 0:  # a block under its key
+        if span.style != "flow" and self.text[first : span.end].count("\n") and span.key >= 0:  # a block under its key
             first = self._colon(span) + 1
             lead = " "
         elif first == span.end and not self.text[first - 1 : first].isspace():
@@ -135,7 +135,9 @@ class Sheet:
                 self.add(above, f"{{{key_text(str(key), True)}: {value}}}")
             return
         if mapping.entries is None and mapping.text != "":
-            raise ModelError(f"'{'.'.join(map(str, above))}' is no mapping, so '{key}' cannot be added. Write it out in the file.", mapping.where)
+            raise ModelError(
+                f"'{'.'.join(map(str, above))}' is no mapping, so '{key}' cannot be added. Write it out in the file.", mapping.where
+            )
         self._add_entry(mapping, str(key), value, after if after is not None else self._before(above, str(key)))
 
     def append(self, path: Path, item: str) -> None:
@@ -162,7 +164,7 @@ class Sheet:
 
     def remove(self, path: Path) -> None:
         """Remove an entry or an item of a list; a section or a list that becomes empty goes with it."""
-        *above, key = path
+        *above, _key = path
         parent = self.node(*above)
         child = self.node(*path)
         if parent is None or child is None:
@@ -208,7 +210,9 @@ class Sheet:
 
     def _span(self, node: FileNode | None) -> TextSpan:
         if node is None or node.span is None:
-            raise UsageError("this part of the model has no place of its own in the file: it comes from a `repeat:` block. Change it there.")
+            raise UsageError(
+                "this part of the model has no place of its own in the file: it comes from a `repeat:` block. Change it there."
+            )
         return node.span
 
     def _line_end(self, at: int) -> int:
@@ -244,7 +248,11 @@ class Sheet:
         entries = self.root.entries or {}
         earlier = [k for k in self._before((), section) if k in entries]
         if earlier or not entries:
-            at = self._line_end(self._span(max((entries[k] for k in earlier), key=lambda n: self._span(n).end)).end) if earlier else len(self.text)
+            at = (
+                self._line_end(self._span(max((entries[k] for k in earlier), key=lambda n: self._span(n).end)).end)
+                if earlier
+                else len(self.text)
+            )
             fresh = at == 0 or (at == len(self.text) and self.text.endswith("\n"))
             self.apply(Edit(at, at, lines + self.newline if fresh else self.newline + lines))
             return

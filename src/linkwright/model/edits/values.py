@@ -46,7 +46,7 @@ def set_value(job: Job, op: Mapping[str, Any]) -> None:
 
 
 def _as_typed(job: Job, old: str | None, typed: str) -> str:
-    """What the user typed; a bare number takes the unit of the number that it replaces."""
+    """The text as typed; a bare number takes the unit of the number that it replaces."""
     text = typed.strip()
     if BARE.match(text.replace(",", ".", 1)):
         text = text.replace(",", ".", 1)
@@ -63,7 +63,7 @@ def set_parameter(job: Job, op: Mapping[str, Any]) -> None:
         raise UsageError("a parameter has a name and a value.")
     node = job.sheet.node("parameters", name)
     if node is None:
-        job.usable(name)
+        job.usable(name, "parameters")
         job.sheet.add(("parameters", name), _as_typed(job, None, str(value)))
         job.done(f"Add parameter {name}", f"parameter:{name}")
         return

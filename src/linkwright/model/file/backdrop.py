@@ -2,8 +2,8 @@
 
     backdrop: {file: photo.jpg, at: [-120, -40], scale: 0.25 mm, angle: 2 deg, opacity: 0.4}
 
-`scale` is the length of a pixel, or of a unit of a DXF or SVG file (a millimetre there unless the file says otherwise). `at` is the place of
-the lower left corner of a photo and of the origin of a drawing; `angle` turns it about that place.
+`scale` is the length of a pixel, or of a millimetre of a DXF or SVG file. `at` is the place of the lower left corner of a photo and of the
+origin of a drawing; `angle` turns it about that place.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def read_backdrop(context: Context, node: FileNode | None) -> Backdrop | None:
     file = keys["file"].string("backdrop: file")
     if not file.lower().endswith(FILES):
         raise keys["file"].error(f"backdrop: '{file}' is neither a picture nor a drawing; use {', '.join(FILES)}.")
-    values = {key: context.numeric(context.number(keys[key], dimension, f"backdrop: {key}")) for key, dimension in KEYS.items() if key in keys}
+    values = {
+        key: context.numeric(context.number(keys[key], dimension, f"backdrop: {key}")) for key, dimension in KEYS.items() if key in keys
+    }
     if values.get("scale", 1.0) <= 0.0:
         raise keys["scale"].error("backdrop: the scale, the length of a pixel or unit, must be greater than zero.")
     if not 0.0 <= values.get("opacity", 1.0) <= 1.0:

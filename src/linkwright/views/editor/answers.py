@@ -1,4 +1,4 @@
-"""Answers to the editor's page: the drawing, degrees of freedom, messages, and the kernels that suit."""
+"""EditAnswers to the editor's page: the drawing, degrees of freedom, messages, and the kernels that suit."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Any
 from linkwright.errors import LinkwrightError, ModelError, UnfinishedModel
 from linkwright.model import edits
 from linkwright.model.description import Description
-from linkwright.model.edits.draft import Draft, Problem, number_or_none, read_draft
+from linkwright.model.edits.draft import Draft, DraftProblem, number_or_none, read_draft
 from linkwright.model.edits.missing import count, missing
-from linkwright.model.edits.sheet import Sheet
+from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.expressions import Expr
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.model.file.nodes import ENCODING
 from linkwright.model.file.units import ACCELERATION
 from linkwright.views.editor.drawing import drawing_json
-from linkwright.views.editor.motion import Motions, values_json
+from linkwright.views.editor.motion import KernelSets, values_json
 from linkwright.views.editor.session import Conflict, Session
 from linkwright.views.live.data import units
 
 
 @dataclass
-class Reading:
-    """What a text draws, and the mechanism it is; of a text that is no YAML, those of the last one that was."""
+class TextReading:
+    """The draft of a text, and the mechanism it is; of a text that is no YAML, those of the last one that was."""
 
-    sheet: Sheet
+    sheet: EditSheet
     draft: Draft
     known: Description | None
-    problems: list[Problem]
+    problems: list[DraftProblem]
     stale: bool = False
 
 
@@ -38,44 +38,44 @@ class Reader:
 
     def __init__(self, session: Session):
         self.session = session
-        self._last: tuple[str, Reading] | None = None
-        self._good: Reading | None = None
+        self._last: tuple[str, TextReading] | None = None
+        self._good: TextReading | None = None
 
-    def reading(self) -> Reading:
+    def reading(self) -> TextReading:
         """Of the present text."""
         if self._last is None or self._last[0] != self.session.version:
             self._last = (self.session.version, self._read())
         return self._last[1]
 
-    def _read(self) -> Reading:
+    def _read(self) -> TextReading:
         name, folder = self.session.path.name, self.session.path.parent
-        sheet = Sheet(self.session.text.removeprefix(ENCODING), name)
+        sheet = EditSheet(self.session.text.removeprefix(ENCODING), name)
         try:
             draft = read_draft(sheet)
         except ModelError as error:
-            problem = Problem("error", "unreadable", error.message, error.where.line if error.where else 0)
+            problem = DraftProblem("error", "unreadable", error.message, error.where.line if error.where else 0)
             if self._good is not None:
-                return Reading(self._good.sheet, self._good.draft, self._good.known, [problem], stale=True)
-            empty = Sheet("", name)
-            return Reading(empty, read_draft(empty), None, [problem], stale=True)
+                return TextReading(self._good.sheet, self._good.draft, self._good.known, [problem], stale=True)
+            empty = EditSheet("", name)
+            return TextReading(empty, read_draft(empty), None, [problem], stale=True)
         found = edits.described(self.session.text, name, folder)
         problems = _problems(sheet, draft, found)
         known = found if isinstance(found, Description) and found.planar and len(found.bodies) > 1 else None
-        self._good = Reading(sheet, draft, known, problems)
+        self._good = TextReading(sheet, draft, known, problems)
         return self._good
 
 
-def _problems(sheet: Sheet, draft: Draft, found: Description | ModelError) -> list[Problem]:
+def _problems(sheet: EditSheet, draft: Draft, found: Description | ModelError) -> list[DraftProblem]:
     """Everything wrong or missing, each thing once."""
     out = list(draft.problems)
     if isinstance(found, ModelError) and not isinstance(found, UnfinishedModel):
         line = found.where.line if found.where else 0
         if not any(p.text == found.message for p in out):
-            out.append(Problem("error", "unreadable", found.message, line))
+            out.append(DraftProblem("error", "unreadable", found.message, line))
     if isinstance(found, Description):
-        out += [Problem("note", "warning", w.partition(": ")[2] or w, _line_of(w)) for w in found.warnings]
+        out += [DraftProblem("note", "warning", w.partition(": ")[2] or w, _line_of(w)) for w in found.warnings]
         if not found.planar:
-            out.append(Problem("error", "spatial", "The editor draws planar mechanisms; this one is built in space. Edit its file."))
+            out.append(DraftProblem("error", "spatial", "The editor draws planar mechanisms; this one is built in space. Edit its file."))
     return [*out, *missing(draft)]
 
 
@@ -84,13 +84,13 @@ def _line_of(warning: str) -> int:
     return int(place) if place.isdigit() else 0
 
 
-class Answers:
+class EditAnswers:
     """Makes the JSON of a session."""
 
     def __init__(self, session: Session):
         self.session = session
         self.reader = Reader(session)
-        self.motions = Motions(lambda: session.touched)
+        self.motions = KernelSets(lambda: session.touched)
 
     def state(self) -> dict[str, Any]:
         """The whole answer for the present text."""
@@ -131,11 +131,11 @@ class Answers:
         following = steps[at + 1].label if at + 1 < len(steps) else ""
         return {"undo": at, "redo": len(steps) - 1 - at, "undo_label": steps[at].label if at else "", "redo_label": following}
 
-    def _message(self, p: Problem) -> dict[str, Any]:
+    def _message(self, p: DraftProblem) -> dict[str, Any]:
         where = f"{self.session.path.name}:{p.line}" if p.line else ""
         return {"level": p.level, "code": p.code, "text": p.text, "where": where, "line": p.line or None, "ids": list(p.ids)}
 
-    def _kernels(self, reading: Reading) -> dict[str, Any] | None:
+    def _kernels(self, reading: TextReading) -> dict[str, Any] | None:
         if reading.known is None or reading.stale:
             return None
         found, values = self.motions.suiting(reading.known)
@@ -165,7 +165,7 @@ def _mobility(draft: Draft) -> dict[str, Any]:
     return {"count": found.freedoms, "bodies": found.bodies, "joints": found.joints, "text": found.text}
 
 
-def _shown_units(sheet: Sheet) -> tuple[str, ...]:
+def _shown_units(sheet: EditSheet) -> tuple[str, ...]:
     """Units in which a page shows numbers."""
     listed = sheet.node("show")
     if listed is not None and listed.items is not None:
@@ -173,7 +173,7 @@ def _shown_units(sheet: Sheet) -> tuple[str, ...]:
     return sheet.units.units
 
 
-def _gravity(sheet: Sheet) -> list[float] | None:
+def _gravity(sheet: EditSheet) -> list[float] | None:
     node = sheet.node("gravity")
     if node is None or node.items is None:
         return None
@@ -181,7 +181,7 @@ def _gravity(sheet: Sheet) -> list[float] | None:
     return [x if x is not None else 0.0 for x in values]
 
 
-def _parameters(sheet: Sheet) -> list[dict[str, Any]]:
+def _parameters(sheet: EditSheet) -> list[dict[str, Any]]:
     out = []
     for name in sheet.names("parameters"):
         node = sheet.node("parameters", name)

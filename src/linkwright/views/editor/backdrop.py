@@ -63,7 +63,14 @@ def _lines(path: Path, ending: str) -> dict[str, Any]:
 def stored(folder: Path, name: str, data: bytes) -> str:
     """Put an uploaded file beside the model; its name. The same file again is not stored twice, another one gets a number."""
     ending = Path(name).suffix.lower()
-    if not name or any(c in name for c in "/\\\0:") or name.startswith(".") or ending not in FILES or len(name) > 120 or not name.isprintable():
+    if (
+        not name
+        or any(c in name for c in "/\\\0:")
+        or name.startswith(".")
+        or ending not in FILES
+        or len(name) > 120
+        or not name.isprintable()
+    ):
         raise UsageError(f"'{name[:60]}' cannot be put behind the drawing; use a file that ends in {', '.join(FILES)}.")
     if ending in IMAGES:
         _need_mark(name, data)

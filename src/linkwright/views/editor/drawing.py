@@ -1,4 +1,4 @@
-"""What a model file draws, as JSON for the editor: points, bodies, joints and parts, in the drawing's coordinates, SI.
+"""The drawing of a model file as JSON for the editor: points, bodies, joints and parts, in the drawing's coordinates, SI.
 
 Whatever is written is there, also half drawn; numbers that cannot be read are null.
 """
@@ -14,7 +14,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
 from linkwright.model.edits.draft import At, Draft, DraftPart, dimension_or_none, number_or_none
 from linkwright.model.edits.missing import loose_pins
-from linkwright.model.edits.sheet import Sheet
+from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.model.file.units import (
     ANGLE,
@@ -37,7 +37,7 @@ DRIVE_KINDS = ("speed", "position", "moves", "torque", "force", "motor_dc", "fre
 FORMS = {"hinge": joints.is_hinge, "slider": joints.is_slider}
 
 
-def drawing_json(sheet: Sheet, draft: Draft, known: Description | None) -> dict[str, Any]:
+def drawing_json(sheet: EditSheet, draft: Draft, known: Description | None) -> dict[str, Any]:
     """Everything that is drawn; `known` is the mechanism, where there is one, for masses and lengths that follow from others."""
     return {
         "points": _points(draft),
@@ -60,7 +60,7 @@ def _points(draft: Draft) -> list[dict[str, Any]]:
     loose = set(loose_pins(draft))
     out = []
     for p in draft.points.values():
-        body, dot, point = p.name.partition(".")
+        body, dot, _point = p.name.partition(".")
         bodies = [body] if p.own and dot else draft.bodies_at(p.name)
         pinned = draft.pinned_at(p.name)
         out.append(
@@ -72,7 +72,7 @@ def _points(draft: Draft) -> list[dict[str, Any]]:
                 "expression": list(p.expression),
                 "bodies": bodies,
                 "pin": bool(pinned) or not bodies,
-                "grounded": bool(pinned) and draft.bodies[pinned[0]].ground or any(draft.bodies[b].ground for b in pinned),
+                "grounded": (bool(pinned) and draft.bodies[pinned[0]].ground) or any(draft.bodies[b].ground for b in pinned),
                 "loose": p.name in loose,
                 "fixed": p.fixed or p.own,
                 "line": p.line,
@@ -81,7 +81,7 @@ def _points(draft: Draft) -> list[dict[str, Any]]:
     return out
 
 
-def _bodies(sheet: Sheet, draft: Draft, known: Description | None) -> list[dict[str, Any]]:
+def _bodies(sheet: EditSheet, draft: Draft, known: Description | None) -> list[dict[str, Any]]:
     masses = {} if known is None else {b.name: b for b in known.bodies}
     driven = {draft.joints[d.name].second for d in draft.section("drive") if d.name in draft.joints}
     joined = {b for j in draft.joints.values() for b in (j.first, j.second)}
@@ -117,7 +117,7 @@ def _bodies(sheet: Sheet, draft: Draft, known: Description | None) -> list[dict[
     return out
 
 
-def _own_length(sheet: Sheet, body: str, points: Sequence[str]) -> float | None:
+def _own_length(sheet: EditSheet, body: str, points: Sequence[str]) -> float | None:
     """Length of a bar by its stations."""
     node = sheet.node("bodies", body, "along")
     if node is None or node.entries is None or len(node.entries) != 2:
@@ -126,7 +126,7 @@ def _own_length(sheet: Sheet, body: str, points: Sequence[str]) -> float | None:
     return None if ends[0] is None or ends[1] is None else abs(ends[1] - ends[0])
 
 
-def _section(sheet: Sheet, body: str) -> tuple[dict[str, str] | None, str | None]:
+def _section(sheet: EditSheet, body: str) -> tuple[dict[str, str] | None, str | None]:
     """Section and material as typed; the thickness of a plate counts as one."""
     for key in ("bar", "plate"):
         node = sheet.node("bodies", body, key)
@@ -159,8 +159,10 @@ def _com(known: Description | None, body: str) -> list[float] | None:
 def _joint(draft: Draft, name: str) -> dict[str, Any]:
     j = draft.joints[name]
     jt = joints.JOINTS[j.type]
-    form = next((form for form, test in FORMS.items() if test(jt)), None) or ("slot" if jt.guide is not None else "fixed" if not jt.nv else "other")
-    out = {"id": f"joint:{name}", "name": name, "type": j.type, "kind": form, "first": j.first, "second": j.second}
+    form = next((form for form, test in FORMS.items() if test(jt)), None) or (
+        "slot" if jt.guide is not None else "fixed" if not jt.nv else "other"
+    )
+    out: dict[str, Any] = {"id": f"joint:{name}", "name": name, "type": j.type, "kind": form, "first": j.first, "second": j.second}
     out |= {"at": _list(j.at), "point": j.point or None, "axis": _list(j.axis), "implicit": j.implicit, "line": j.line}
     return out
 
@@ -178,7 +180,7 @@ def _part(p: DraftPart) -> dict[str, Any]:
     return {"id": f"{kind}:{p.name}", "name": p.name, "line": p.line, "fixed": p.fixed}
 
 
-def _line(draft: Draft, sheet: Sheet, p: DraftPart, more: dict[str, Any]) -> dict[str, Any]:
+def _line(draft: Draft, sheet: EditSheet, p: DraftPart, more: dict[str, Any]) -> dict[str, Any]:
     """A part between two points, or in a joint."""
     ends = [{"body": e.body, "point": e.point, "at": _list(e.at)} for e in p.ends]
     joint = p.joints[0] if p.joints and not ends else None
@@ -186,20 +188,20 @@ def _line(draft: Draft, sheet: Sheet, p: DraftPart, more: dict[str, Any]) -> dic
     return _part(p) | {"ends": ends or None, "joint": joint, "at": _list(place)} | more
 
 
-def _length(sheet: Sheet, p: DraftPart) -> float | None:
+def _length(sheet: EditSheet, p: DraftPart) -> float | None:
     given = _number(sheet, LENGTH, "rods", p.name, "length")
     places = [e.at for e in p.ends if e.at is not None]
     return given if given is not None else math.dist(*places) if len(places) == 2 else None
 
 
-def _spring(sheet: Sheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
+def _spring(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     kind = "torsion" if p.joints and not p.ends else "gas" if "stroke" in p.values or "force" in p.values else "coil"
     slides = bool(p.joints) and p.joints[0] in draft.joints and joints.is_slider(joints.JOINTS[draft.joints[p.joints[0]].type])
     dimension = TORSIONAL_STIFFNESS if kind == "torsion" and not slides else STIFFNESS
     return {"kind": kind, "stiffness": _number(sheet, dimension, "springs", p.name, "stiffness"), "written": p.values.get("stiffness")}
 
 
-def _gear(sheet: Sheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
+def _gear(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     rack = "rack" in p.values
     places = [_list(draft.joints[j].at) if j in draft.joints else None for j in p.joints]
     module = _number(sheet, LENGTH, "gears", p.name, "module")
@@ -213,27 +215,33 @@ def _gear(sheet: Sheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     return _part(p) | out | {"internal": str(p.values.get("internal", "")).lower() in ("true", "yes", "on")}
 
 
-def _load(sheet: Sheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
+def _load(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     at = p.ends[0] if p.ends else None
     place = at.at if at is not None and at.at is not None else None
     if place is None and at is not None and at.body in draft.bodies:  # a moment acts on the whole body: shown at its middle
         points = [draft.points[n].at for n in draft.bodies[at.body].points if n in draft.points]
         place = (sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points)) if points else None
     force = [_number(sheet, FORCE, "loads", p.name, "force", i) for i in range(2)] if "force" in p.values else None
-    out = {"body": at.body if at is not None else None, "point": (at.point or None) if at is not None else None, "at": _list(place)}
+    out: dict[str, Any] = {
+        "body": at.body if at is not None else None,
+        "point": (at.point or None) if at is not None else None,
+        "at": _list(place),
+    }
     out |= {"force": force, "moment": _number(sheet, TORQUE, "loads", p.name, "moment")}
     return _part(p) | out | {"written": {k: p.values[k] for k in ("force", "moment", "axes") if k in p.values}}
 
 
-def _drive(sheet: Sheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
-    """What moves a joint or a cylinder; `value` in SI where it is constant."""
+def _drive(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
+    """The drive of a joint or a cylinder; `value` in SI where it is constant."""
     joint = draft.joints.get(p.name)
     cylinder = draft.parts.get(("cylinders", p.name))
     slides = cylinder is not None or (joint is not None and joints.is_slider(joints.JOINTS[joint.type]))
     kind = next((k for k in DRIVE_KINDS if k in p.values), "")
     node = sheet.node("drive", p.name, kind) if kind else sheet.node("drive", p.name)
     written = (node.text or "").strip() if node is not None and node.text is not None else ""
-    rates: dict[str, Dimension] = {"speed": SPEED, "position": LENGTH, "torque": FORCE} if slides else {"speed": ANGULAR_SPEED, "position": ANGLE, "torque": TORQUE}
+    rates: dict[str, Dimension] = (
+        {"speed": SPEED, "position": LENGTH, "torque": FORCE} if slides else {"speed": ANGULAR_SPEED, "position": ANGLE, "torque": TORQUE}
+    )
     if not kind and written and written != "free":
         found = dimension_or_none(sheet.context, node)
         kind = "speed" if found in (None, NONE) else next((k for k, d in rates.items() if matches(found, d)), "")
@@ -249,7 +257,7 @@ def _drive(sheet: Sheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     return _part(p) | {"joint": p.name, "kind": kind, "value": value, "written": written, "at": _list(place), "slides": slides}
 
 
-def _mass(sheet: Sheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
+def _mass(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     body, at = str(p.values.get("body", "")), p.values.get("at")
     place = draft.place(body, at) if isinstance(at, str) else None
     if isinstance(at, list):
@@ -258,7 +266,7 @@ def _mass(sheet: Sheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     return _part(p) | {"body": body, "at": _list(place), "mass": _number(sheet, MASS, "masses", p.name, "mass")}
 
 
-def _number(sheet: Sheet, dimension: Dimension, *path: Any) -> float | None:
+def _number(sheet: EditSheet, dimension: Dimension, *path: Any) -> float | None:
     return number_or_none(sheet.context, sheet.node(*path), dimension)
 
 
@@ -269,11 +277,18 @@ def _extent(draft: Draft) -> dict[str, Any] | None:
     return {"low": [min(p[i] for p in places) for i in range(2)], "high": [max(p[i] for p in places) for i in range(2)]}
 
 
-def _backdrop(sheet: Sheet) -> dict[str, Any] | None:
+def _backdrop(sheet: EditSheet) -> dict[str, Any] | None:
     try:
         found = read_backdrop(sheet.context, sheet.node("backdrop"))
     except LinkwrightError:
         return None
     if found is None:
         return None
-    return {"file": found.file, "at": list(found.at), "scale": found.scale, "angle": found.angle, "opacity": found.opacity, "line": found.line}
+    return {
+        "file": found.file,
+        "at": list(found.at),
+        "scale": found.scale,
+        "angle": found.angle,
+        "opacity": found.opacity,
+        "line": found.line,
+    }

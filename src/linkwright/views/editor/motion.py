@@ -15,7 +15,6 @@ from typing import Any
 
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.description import Description
-from linkwright.model.file.reader import redesigned
 from linkwright.model.parameters import Parameter, every_parameter
 from linkwright.system.system import System
 from linkwright.views import live
@@ -46,33 +45,51 @@ class KernelSet:
         known = every_parameter(self.described)
         return {p["name"]: known[p["name"]] for p in self.data["parameters"]}
 
-    def values(self, wanted: Description) -> dict[str, float] | None:
-        """Values of the free numbers with which this mechanism is the wanted one; None if there are none."""
-        if sliders.same(self.described.numbers(), wanted.numbers()):
+    @cached_property
+    def fingerprint(self) -> dict[str, Any]:
+        return sliders.fingerprint(self.described.numbers())
+
+    def values(self, wanted: Description, there: Mapping[str, Any]) -> dict[str, float] | None:
+        """Values of the free numbers with which this mechanism is the wanted one, whose fingerprint is `there`; None if there are none."""
+        if sliders.same(self.fingerprint, there):
             return {name: p.value for name, p in self.free.items()} if self.built else {}
-        if not self.built:
+        if not self.built or self.fingerprint.keys() != there.keys():
             return None
         try:
-            found = self._values(wanted)
-            if found is None:
-                return None
-            there = redesigned(self.described, list(self.free.values()), list(found.values()))
-            return found if sliders.same(there.numbers(), wanted.numbers()) else None
+            return self._values(wanted, there)
         except (LinkwrightError, KeyError, ValueError):
             return None
 
-    def _values(self, wanted: Description) -> dict[str, float] | None:
-        """Named numbers and pins as they are wanted; the others by what these leave over."""
-        target = every_parameter(wanted)
-        if not self.free.keys() <= target.keys():
-            return None
-        first = {n: p for n, p in self.free.items() if p.placed is None}
-        between = redesigned(self.described, list(first.values()), [target[n].value for n in first]) if first else self.described
-        here = every_parameter(between)
-        return {n: target[n].value if n in first else p.value + target[n].value - here[n].value for n, p in self.free.items()}
+    def _values(self, wanted: Description, there: Mapping[str, Any]) -> dict[str, float] | None:
+        """Named numbers and pins as they are wanted; what these leave over is put in singly, each by its difference."""
+        numbers = wanted.numbers()
+        first = {n: _value(numbers, n) for n, p in self.free.items() if p.placed is None}
+        found = self.described.numbers(first)
+        out = dict(first)
+        for name, p in self.free.items():
+            if p.placed is not None:
+                difference = _value(numbers, name) - _value(found, name)
+                out[name] = p.value + difference
+                found = p.placed(found, difference) if difference else found
+        return {n: out[n] for n in self.free} if sliders.same(sliders.fingerprint(found), there) else None
 
 
-class Motions:
+def _value(d: Description, name: str) -> float:
+    """A number of a description by its name: a parameter, a pin's coordinate, or what a body weighs."""
+    known = dict(d.parameters)
+    if name in known:
+        return float(known[name])
+    head, *rest = name.split(".")
+    axes = d.plane or "xyz"
+    if rest[0] in axes:
+        return float(dict(d.drawing)[head][axes.index(rest[0])])
+    body = d.body(head)
+    if rest[0] == "mass":
+        return float(body.mass or 0.0)
+    return float(body.com[axes.index(rest[1])]) if rest[0] == "com" else float(body.inertia[2][2])
+
+
+class KernelSets:
     """The sets of kernels of a session."""
 
     def __init__(self, idle_since: Callable[[], float]):
@@ -84,10 +101,11 @@ class Motions:
     def suiting(self, described: Description, fresh: bool = False) -> tuple[KernelSet, dict[str, float] | None]:
         """The set for a mechanism and the values of its free numbers; a new one, to be built, where none suits. `fresh`: one that was made
         from just these numbers."""
+        there = sliders.fingerprint(described.numbers())
         with self._lock:
             for one in self.sets:
-                values = one.values(described)
-                exact = values is not None and (not fresh or sliders.same(one.described.numbers(), described.numbers()))
+                values = one.values(described, there)
+                exact = values is not None and (not fresh or sliders.same(one.fingerprint, there))
                 if exact and not one.why:
                     return one, values
             self._count += 1

@@ -20,7 +20,7 @@ from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.model.edits import Edited
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.views.editor import backdrop
-from linkwright.views.editor.answers import Answers, conflict_json
+from linkwright.views.editor.answers import EditAnswers, conflict_json
 from linkwright.views.editor.page import page_text
 from linkwright.views.editor.session import Conflict, Session
 
@@ -40,7 +40,7 @@ class Editor:
 
     def __init__(self, path: Path):
         self.session = Session(path)
-        self.answers = Answers(self.session)
+        self.answers = EditAnswers(self.session)
         self.gets: dict[str, Callable[[Mapping[str, str]], Reply]] = {
             "state": lambda query: self._state(),
             "version": lambda query: self._version(),
@@ -87,10 +87,15 @@ class Editor:
             where = problem.where if isinstance(problem, ModelError) else None
             text = problem.message if isinstance(problem, ModelError) else str(problem)
             line = where.line if where is not None and where.line else None
-            return Reply(HTTPStatus.BAD_REQUEST, {"kind": "refused", "text": text, "line": line, "ids": [], "version": self.session.version})
+            return Reply(
+                HTTPStatus.BAD_REQUEST, {"kind": "refused", "text": text, "line": line, "ids": [], "version": self.session.version}
+            )
         except Exception as problem:  # the server outlives whatever a request can cause
             text = f"Linkwright itself failed on this ({type(problem).__name__}: {problem}). Please report it with the model."
-            return Reply(HTTPStatus.INTERNAL_SERVER_ERROR, {"kind": "refused", "text": text, "line": None, "ids": [], "version": self.session.version})
+            return Reply(
+                HTTPStatus.INTERNAL_SERVER_ERROR,
+                {"kind": "refused", "text": text, "line": None, "ids": [], "version": self.session.version},
+            )
 
     # ---------------------------------------------------------------- questions
 
@@ -113,13 +118,13 @@ class Editor:
     # ---------------------------------------------------------------- changes
 
     def _do(self, given: Mapping[str, Any]) -> Reply:
-        operations = given.get("ops") if "ops" in given else [given.get("op")]
+        operations: Any = given.get("ops") if "ops" in given else [given.get("op")]
         answers = given.get("answers") or {}
-        if not isinstance(operations, list) or not isinstance(answers, dict):
+        if not isinstance(operations, list) or not all(isinstance(op, dict) for op in operations) or not isinstance(answers, dict):
             raise UsageError("an edit has `op`, an operation, or `ops`, a list of them; `answers` is a mapping.")
         drag, label = (str(given.get(k) or "")[:200] for k in ("drag", "label"))
         answers = {str(k): str(x) for k, x in answers.items()}
-        if self.answers.reader.reading().stale and not any(isinstance(op, dict) and op.get("do") == "set_text" for op in operations):
+        if self.answers.reader.reading().stale and not any(op.get("do") == "set_text" for op in operations):
             raise UsageError(f"{self.session.path.name} cannot be read at the moment, so nothing can be drawn. Correct the text, or undo.")
         found = self.session.edit(_version_of(given), operations, answers, drag=drag, label=label)
         if isinstance(found, Conflict):

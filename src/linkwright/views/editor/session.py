@@ -1,8 +1,8 @@
 """A model file that is edited from a page and by other programs at once: its texts, their history, and conflicts.
 
-Every edit is a new text that is written to the file at once. What another program writes becomes a step of the same history, so that undo
-reaches everything. An edit based on an older text than the file has is a conflict: both texts are kept and the user chooses. A file that
-cannot be written (read-only, deleted, disk full) loses nothing: edits stay in memory until `save` succeeds.
+Every edit is a new text that is written to the file at once. A text that another program writes becomes a step of the same history, so
+that undo reaches everything. An edit based on an older text than the file has is a conflict: both texts are retained and the user chooses.
+A file that cannot be written (read-only, deleted, disk full) loses nothing: edits stay in memory until `save` succeeds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OUTSIDE = "Edit in another program"
 
 
 @dataclass(frozen=True)
-class Step:
+class EditStep:
     """A text of the history, and what led to it."""
 
     text: str
@@ -61,7 +61,7 @@ class Session:
         self._stamp = _stamp(path)
         self._pending: tuple[Any, float] | None = None
         self._why = ""  # the text could not be written
-        self.steps = [Step(self._disk, "")]
+        self.steps = [EditStep(self._disk, "")]
         self.at = 0
         self.version = ""
         self.touched = time.monotonic()  # when the text last changed
@@ -72,7 +72,7 @@ class Session:
         return self.steps[self.at].text
 
     @property
-    def step(self) -> Step:
+    def step(self) -> EditStep:
         return self.steps[self.at]
 
     # ---------------------------------------------------------------- the file
@@ -130,7 +130,7 @@ class Session:
         self._disk = text
         if clean or text == self.text:
             if text != self.text:
-                self._push(Step(text, OUTSIDE), write=False)
+                self._push(EditStep(text, OUTSIDE), write=False)
         else:
             self.conflict = Conflict(self.text, text, None, self.step.label)
 
@@ -161,7 +161,7 @@ class Session:
         self.texts[self.version] = self.text
         self.touched = time.monotonic()
 
-    def _push(self, step: Step, write: bool = True) -> None:
+    def _push(self, step: EditStep, write: bool = True) -> None:
         """A new text; what was undone before is gone, the texts of one drag replace each other."""
         merged = bool(step.drag) and step.drag == self.step.drag and self.at == len(self.steps) - 1
         del self.steps[self.at + 1 :]
@@ -175,9 +175,15 @@ class Session:
             self._write()
 
     def edit(
-        self, base: str, operations: Sequence[Mapping[str, Any]], answers: Mapping[str, str] | None = None, *, drag: str = "", label: str = ""
+        self,
+        base: str,
+        operations: Sequence[Mapping[str, Any]],
+        answers: Mapping[str, str] | None = None,
+        *,
+        drag: str = "",
+        label: str = "",
     ) -> edits.Edited | Conflict:
-        """Do operations on the text of version `base`. Questions are returned without a change; raise LinkwrightError if it cannot be done."""
+        """Do operations on the text of version `base`; with open questions nothing changes. Raise LinkwrightError if it cannot be done."""
         with self.lock:
             self._current()
             if self.conflict is not None:
@@ -187,7 +193,7 @@ class Session:
                 return self._diverged(base, operations, answers)
             edited = edits.perform(self.text, name, operations, answers, folder=folder)
             if not edited.questions and edited.text != self.text:
-                self._push(Step(edited.text, label or edited.label, edited.selection, drag))
+                self._push(EditStep(edited.text, label or edited.label, edited.selection, drag))
             return edited
 
     def _diverged(self, base: str, operations: Sequence[Mapping[str, Any]], answers: Mapping[str, str] | None) -> edits.Edited | Conflict:
@@ -218,11 +224,13 @@ class Session:
                 raise UsageError(f"choose {possible}.")
             self.conflict = None
             if self.text != found.theirs:
-                self._push(Step(found.theirs, OUTSIDE), write=False)
+                self._push(EditStep(found.theirs, OUTSIDE), write=False)
             if chosen != found.mine:
-                self._push(Step(found.mine, found.label), write=False)
+                self._push(EditStep(found.mine, found.label), write=False)
             if chosen != self.text:
-                self._push(Step(chosen, {"mine": found.label, "theirs": "Take the other text", "merged": f"{found.label} (merged)"}[choice]))
+                self._push(
+                    EditStep(chosen, {"mine": found.label, "theirs": "Take the other text", "merged": f"{found.label} (merged)"}[choice])
+                )
             else:
                 self._write()
 

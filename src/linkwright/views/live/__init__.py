@@ -92,7 +92,7 @@ def contents(
     *,
     drawn: bool = False,
 ) -> tuple[str, dict[str, Any]]:
-    """The script of the mechanism and DATA: what a page computes with. `drawn`: pins of the drawing and mass properties can be changed too."""
+    """The script of the mechanism and DATA: what a page computes with. `drawn`: pins of the drawing and mass properties are free too."""
     from linkwright.views.live import cycle_data, kernels, sliders
     from linkwright.views.live.data import data
     from linkwright.views.scene import Scene

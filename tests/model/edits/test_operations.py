@@ -1,0 +1,279 @@
+"""Single operations: exact texts, comments and units, questions about expressions, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linkwright.errors import LinkwrightError, ModelError, UsageError
+from linkwright.model.edits import OPERATIONS, perform
+from linkwright.model.edits.draft import read_draft
+from linkwright.model.edits.sheet import EditSheet
+from linkwright.model.file.reader import read_text
+
+TEXT = """# the wiper of the small bus
+name: wiper   # its name
+plane: xy
+units: [mm, kg, deg, rpm]
+parameters:
+  L1: 300 mm      # crank
+  a: 60 deg
+drawing: {A: [0, 0], B: [L1*cos(a), L1*sin(a)],   # the crank
+          C: [0.905 m, 750], D: [1000, 0],  # the rocker
+          P: [600, 760]}
+bodies:
+  ground:  {pins: [A, D]}
+  # the driven one
+  crank:   {pins: [A, B], mass: 0.3}   # cast
+  coupler: {pins: [B, C], points: [P], mass: 0.9}
+  rocker:
+    pins: [D, C]   # long
+    mass: 800 g
+springs:
+  back: {between: [ground.D, coupler.P], stiffness: 3 N/mm}   # soft
+loads:
+  wind: {on: coupler.P, force: [-2 N s/m * coupler.P.vx, 0]}
+drive: {A: 45 rpm}
+start: {A: 60, A.v: 45}
+"""
+
+
+def after(*operations: dict[str, Any], text: str = TEXT, **answers: str) -> str:
+    found = perform(text, "wiper.yaml", operations, {k.replace("__", "."): v for k, v in answers.items()})
+    assert not found.questions
+    return found.text
+
+
+def changed(new: str, old: str = TEXT) -> list[tuple[str, str]]:
+    """Lines that differ, where the number of lines is the same."""
+    assert len(new.splitlines()) == len(old.splitlines())
+    return [(a, b) for a, b in zip(old.splitlines(), new.splitlines(), strict=True) if a != b]
+
+
+def test_move_keeps_units_and_comments() -> None:
+    assert changed(after({"do": "move", "points": {"C": [0.9, 0.7]}})) == [
+        ("          C: [0.905 m, 750], D: [1000, 0],  # the rocker", "          C: [0.9 m, 700], D: [1000, 0],  # the rocker")
+    ]
+    assert after({"do": "move", "points": {"C": [0.905, 0.75]}}) == TEXT  # no change, to the letter
+    assert "mass: 0.25 g" not in after({"do": "set_mass", "body": "rocker", "mass": 0.25})
+    assert "    mass: 250 g\n" in after({"do": "set_mass", "body": "rocker", "mass": 0.25})
+
+
+def test_expression_asks_and_the_answers_do_what_they_say() -> None:
+    op = {"do": "move", "points": {"B": [0.2, 0.1]}}
+    found = perform(TEXT, "wiper.yaml", [op])
+    assert found.text == TEXT
+    assert [q.key for q in found.questions] == ["drawing.B.0", "drawing.B.1"]
+    first = found.questions[0]
+    assert "`L1*cos(a)` (wiper.yaml:8)" in first.text
+    assert [c.id for c in first.choices] == ["parameter:L1", "parameter:a", "replace"]
+    assert first.choices[0].text == "Change L1 from 300 mm to 400 mm"  # 0.2/cos(60 deg)
+    assert "Replace the expression by 200 mm" in first.choices[-1].text
+    text = after(op, drawing__B__0="replace", drawing__B__1="replace")
+    assert "B: [200, 100],   # the crank" in text and "L1: 300 mm      # crank" in text
+    text = after(op, drawing__B__0="parameter:L1", drawing__B__1="parameter:a")
+    # x first, by the length; then y by the angle, which moves x again: the user's choice
+    angle = np.degrees(np.arcsin(0.1 / 0.4))
+    read = dict(read_text(text, "wiper.yaml").numbers().parameters)
+    assert read["L1"] == pytest.approx(0.4, rel=1e-12) and read["a"] == pytest.approx(np.radians(angle), rel=1e-11)
+    assert "# crank" in text and "[L1*cos(a), L1*sin(a)]" in text
+
+
+def test_parameter_choice_names_what_else_moves() -> None:
+    text = TEXT.replace("P: [600, 760]", "P: [2*L1, 760]")
+    found = perform(text, "wiper.yaml", [{"do": "move", "points": {"P": [0.7, 0.76]}}])
+    assert found.questions[0].choices[0].text == "Change L1 from 300 mm to 350 mm (also moves B)"
+
+
+def test_length_is_typed_and_measured() -> None:
+    text = after({"do": "set_length", "body": "rocker", "length": "0,5 m"})
+    d = dict(read_text(text, "w").drawing)
+    assert np.hypot(d["C"][0] - d["D"][0], d["C"][1]) == pytest.approx(0.5, rel=1e-12)
+    direction = np.array([905.0 - 1000.0, 750.0])
+    assert np.cross([*direction, 0], [d["C"][0] - 1.0, d["C"][1], 0])[2] == pytest.approx(0.0, abs=1e-9)
+    text = after({"do": "set_length", "body": "rocker", "length": "2*L1"})  # an expression stays one: the link gets its own length
+    assert "    along: {D: 0, C: 2*L1}\n" in text
+    assert read_text(text, "w").numbers().body("rocker").points[1].at[0] == pytest.approx(0.6)
+
+
+def test_own_lengths_follow_the_drawing() -> None:
+    text = TEXT.replace("{pins: [A, B], mass: 0.3}", "{along: {A: 0, B: L1}, mass: 0.3}").replace("[L1*cos(a), L1*sin(a)]", "[150, 259.8]")
+    found = perform(text, "w", [{"do": "move", "points": {"B": [0.3, 0.5196]}}])  # twice as far
+    assert [q.key for q in found.questions] == ["bodies.crank.along.B"]
+    changed = perform(text, "w", [{"do": "move", "points": {"B": [0.3, 0.5196]}}], {"bodies.crank.along.B": "parameter:L1"}).text
+    assert dict(read_text(changed, "w").numbers().parameters)["L1"] == pytest.approx(0.3 + np.hypot(0.15, 0.2598), rel=1e-9)
+    sides = TEXT.replace("points: [P], mass: 0.9", "points: [P], sides: {B-C: 900, B-P: 700, C-P: 310}, mass: 0.9")
+    sides = sides.replace("[L1*cos(a), L1*sin(a)]", "[150, 260]")
+    moved = after({"do": "move", "points": {"P": [0.6, 0.8]}}, text=sides)
+    b, c, old, new = (np.array(x) for x in ([150.0, 260.0], [905.0, 750.0], [600.0, 760.0], [600.0, 800.0]))
+    node = EditSheet(moved, "w").node("bodies", "coupler", "sides")
+    assert node is not None and node.entries is not None
+    for key, end, was in (("B-P", b, 700.0), ("C-P", c, 310.0)):
+        change = np.linalg.norm(new - end) - np.linalg.norm(old - end)
+        assert float(node.entries[key].text or "") == pytest.approx(was + change, rel=1e-12)
+    assert node.entries["B-C"].text == "900"
+
+
+def test_rename_reaches_every_use() -> None:
+    text = after({"do": "rename", "id": "point:P", "to": "tip"}, {"do": "rename", "id": "body:coupler", "to": "rod"})
+    assert "tip: [600, 760]}" in text and "rod: {pins: [B, C], points: [tip], mass: 0.9}" in text
+    assert "back: {between: [ground.D, rod.tip], stiffness: 3 N/mm}   # soft" in text
+    assert "wind: {on: rod.tip, force: [-2 N s/m * rod.tip.vx, 0]}" in text
+    text = after({"do": "rename", "id": "point:A", "to": "O"})
+    assert "drive: {O: 45 rpm}\nstart: {O: 60, O.v: 45}" in text and "ground:  {pins: [O, D]}" in text
+    text = after({"do": "rename", "id": "parameter:L1", "to": "crank_length"})
+    assert "B: [crank_length*cos(a), crank_length*sin(a)],   # the crank" in text and "crank_length: 300 mm      # crank" in text
+    text = after({"do": "rename", "id": "joint:A", "to": "motor"})
+    assert "motor: {pin: A, between: [ground, crank]}" in text and "drive: {motor: 45 rpm}\nstart: {motor: 60, motor.v: 45}" in text
+    for new in (text, after({"do": "rename", "id": "spring:back", "to": "pull"})):
+        assert read_text(new, "w").joints
+
+
+def test_third_body_at_a_driven_pin_renames_its_hinge_and_back() -> None:
+    text = after({"do": "add_link", "through": ["A", {"at": [-0.1, 0]}], "name": "brace"})
+    assert 'drive: {"A:crank": 45 rpm}\nstart: {"A:crank": 60, "A:crank.v": 45}' in text
+    assert "drive: {A: 45 rpm}\nstart: {A: 60, A.v: 45}" in after({"do": "delete", "ids": ["body:brace"]}, text=text)
+
+
+def test_delete_takes_what_hangs_on_it() -> None:
+    text = after({"do": "delete", "ids": ["body:coupler"]})
+    assert "coupler" not in text and "springs" not in text and "loads" not in text and "P:" not in text
+    assert "# the driven one" in text and "drive: {A: 45 rpm}" in text  # still hinged to the ground
+    assert "drive:" not in after({"do": "delete", "ids": ["body:crank"]})
+    text = after({"do": "delete", "ids": ["point:P"]})
+    assert "coupler: {pins: [B, C], mass: 0.9}" in text and "springs" not in text
+    text = after({"do": "delete", "ids": ["spring:back", "drive:A"]})
+    assert "springs" not in text and "drive:" not in text and "start: {A: 60" in text
+    text = after({"do": "delete", "ids": ["joint:C"]})  # opens the hinge
+    assert "E: [0.905 m, 750]}" in text and "    pins: [D, E]   # long" in text
+
+
+def test_duplicate_and_mirror() -> None:
+    text = after({"do": "duplicate", "ids": ["body:coupler", "body:rocker"], "by": [1.0, 0.0]})
+    d = read_draft(EditSheet(text, "w"))
+    assert d.bodies["rocker1"].pins == ("H", "F") and "H" in d.bodies["ground"].pins  # the hinge to the ground is copied along
+    assert d.points["F"].at == pytest.approx((1.905, 0.75)) and d.points["H"].at == pytest.approx((2.0, 0.0))
+    assert d.bodies["coupler1"].points == ("E", "F", "G")
+    copied = d.parts["springs", "back1"]
+    assert [(e.body, e.point) for e in copied.ends] == [("ground", "H"), ("coupler1", "G")]
+    mirrored = read_draft(EditSheet(after({"do": "mirror", "ids": ["body:crank"], "line": [[0, 0], [0, 1]]}), "w"))
+    assert mirrored.bodies["crank1"].pins == ("A", "E")  # A is on the line and stays
+    assert mirrored.points["E"].at == pytest.approx((-0.15, 0.15 * np.sqrt(3)))
+    moved = read_draft(EditSheet(after({"do": "mirror", "ids": ["body:rocker"], "line": [[1, 0], [1, 1]], "copy": False}), "w"))
+    assert moved.points["C"].at == pytest.approx((1.095, 0.75)) and set(moved.bodies) == {"ground", "crank", "coupler", "rocker"}
+
+
+def test_join_makes_two_pins_one() -> None:
+    text = after({"do": "add_link", "through": [{"at": [0.5, 0.9]}, {"at": [0.5, 1.2], "ground": True}], "name": "stay"})
+    text = after({"do": "join", "point": "E", "to": "P"}, text=text)
+    d = read_text(text, "w")
+    assert {j.name for j in d.joints} == {"A", "B", "C", "D", "P", "F"}
+    assert "coupler: {pins: [B, C, P], mass: 0.9}" in text and "stay: {pins: [P, F]}" in text
+    with pytest.raises(UsageError, match="both on 'crank'"):
+        after({"do": "join", "point": "A", "to": "B"})
+
+
+def test_values_by_path() -> None:
+    assert "stiffness: 4.5 N/mm}   # soft" in after({"do": "set_value", "path": ["springs", "back", "stiffness"], "value": "4,5"})
+    assert "gravity" in after({"do": "set_value", "path": ["gravity"], "value": "[0, -9.81 m/s^2]"})
+    assert "L1: 350 mm      # crank" in after({"do": "set_parameter", "name": "L1", "value": "350"})
+    assert "  b: 20 mm\n" in after({"do": "set_parameter", "name": "b", "value": "20 mm"})
+    assert "springs" not in after({"do": "set_value", "path": ["springs", "back"], "value": None})
+    with pytest.raises(UsageError, match="no key 'spring'"):
+        after({"do": "set_value", "path": ["spring", "back"], "value": 1})
+
+
+def test_backdrop_is_scaled_by_two_clicks() -> None:
+    text = after({"do": "set_backdrop", "file": "photo.png", "at": [-0.1, 0.0], "scale": "0.5 mm"})
+    assert read_text(text, "w").joints  # of no concern to mechanics
+    text = after({"do": "scale_backdrop", "from": [0.0, 0.0], "to": [0.2, 0.0], "length": "300 mm"}, text=text)
+    node = EditSheet(text, "w").node("backdrop")
+    assert node is not None and node.entries is not None
+    assert node.entries["scale"].text == "0.75" and [n.text for n in node.entries["at"].items or ()] == ["-150", "0"]
+    assert "backdrop" not in after({"do": "set_backdrop", "file": None}, text=text)
+    with pytest.raises(ModelError, match=r"wiper.yaml:11: backdrop: the scale, the length"):
+        read_text(text.replace("scale: 0.75", "scale: -1"), "wiper.yaml")
+
+
+@pytest.mark.parametrize(
+    ("op", "match"),
+    [
+        ({"do": "add_wheel"}, "there is no operation 'add_wheel'"),
+        ({"do": "add_pin", "at": [0]}, r"two coordinates"),
+        ({"do": "add_pin", "at": [0, float("nan")]}, "must be a number"),
+        ({"do": "add_pin", "at": [0, True]}, "must be a number"),
+        ({"do": "add_pin", "at": ["3 kg", 0]}, "must be length"),
+        ({"do": "add_pin", "at": [0, 0], "name": "A"}, "the name 'A' is taken"),
+        ({"do": "add_pin", "at": [0, 0], "name": "a b"}, "cannot be a name"),
+        ({"do": "add_link", "through": ["A", "A"]}, "through A twice"),
+        ({"do": "add_link", "through": ["Z"]}, "there is no point 'Z'"),
+        ({"do": "add_link", "through": 3}, "one or more pins"),
+        ({"do": "set_mass", "body": "crank", "mass": "-1"}, "negative"),
+        ({"do": "set_mass", "body": "crank", "section": {"width": "20", "height": "-8"}}, "greater than zero"),
+        ({"do": "set_mass", "body": "crank", "section": {"diameter": 1}, "material": "cheese"}, "no material 'cheese'"),
+        ({"do": "set_length", "body": "crank", "length": "-150 mm"}, "greater than zero"),
+        ({"do": "set_drive", "joint": "A", "value": "3 kg"}, "mass"),
+        ({"do": "set_drive", "joint": "Q", "value": "3 rpm"}, "no joint 'Q'"),
+        ({"do": "add_gears", "joints": ["A", "A"]}, "two different hinges"),
+        ({"do": "add_spring", "between": ["crank.A", "crank.B"]}, "both ends are on"),
+        ({"do": "add_load", "on": "coupler.Q"}, "no point 'Q'"),
+        ({"do": "rename", "id": "body:ground", "to": "frame"}, "cannot be renamed"),
+        ({"do": "rename", "id": "wheel:x", "to": "y"}, "is no id"),
+        ({"do": "rename", "id": "body:crank", "to": "x.y"}, "cannot be a name"),
+        ({"do": "delete", "ids": ["body:wheel"]}, "there is no body:wheel"),
+        ({"do": "mirror", "ids": ["body:crank"], "line": [[0, 0], [0, 0]]}, "two different points"),
+        ({"do": "set_backdrop", "file": "../photo.png"}, "beside the model"),
+    ],
+)
+def test_impossible_operations_are_refused_in_a_sentence(op: dict[str, Any], match: str) -> None:
+    with pytest.raises(LinkwrightError, match=match):
+        perform(TEXT, "wiper.yaml", [op])
+
+
+def test_repeated_parts_are_edited_in_the_file_only() -> None:
+    text = model_of_repeats = (
+        "plane: xy\ndrawing: {P0: [0, 0]}\nrepeat: {i: 1..3, drawing: {'P{i}': [i*0.1, 0]}, bodies: {'l{i}': {pins: ['P{i-1}', 'P{i}']}}}\n"
+    )
+    text += "bodies: {ground: {pins: [P0, P3]}}\n"
+    draft = read_draft(EditSheet(text, "chain.yaml"))
+    assert draft.points["P2"].fixed and draft.bodies["l3"].fixed and model_of_repeats in text
+    with pytest.raises(UsageError, match="repeat"):
+        perform(text, "chain.yaml", [{"do": "move", "points": {"P2": [0.2, 0.1]}}])
+    assert (
+        "P0: [0, 100]"
+        in perform(
+            text.replace("plane: xy", "plane: xy\nunits: [mm]").replace("0.1,", "100 mm,"),
+            "chain.yaml",
+            [{"do": "move", "points": {"P0": [0, 0.1]}}],
+        ).text
+    )
+
+
+def test_every_operation_survives_nonsense() -> None:
+    """Wrong kinds of values are refused by a sentence, never by a traceback."""
+    for name in OPERATIONS:
+        for wrong in (None, 3, "x", [], {}, [1, 2], {"at": 3}, ["A", 3], True):
+            keys = (
+                "at",
+                "points",
+                "ids",
+                "through",
+                "between",
+                "joints",
+                "body",
+                "point",
+                "to",
+                "id",
+                "on",
+                "value",
+                "path",
+                "file",
+                "line",
+            )
+            for op in ({"do": name}, {"do": name, **dict.fromkeys(keys, wrong)}):
+                try:
+                    perform(TEXT, "wiper.yaml", [op])
+                except LinkwrightError:
+                    continue

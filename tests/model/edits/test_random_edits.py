@@ -1,0 +1,93 @@
+"""Random sequences of edits: every text can be drawn, comments stay, and the draft after a rename and its reverse is the same."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from linkwright.errors import LinkwrightError, ModelError, UnfinishedModel
+from linkwright.model.edits import described, perform
+from linkwright.model.edits.draft import Draft, read_draft
+from linkwright.model.edits.sheet import EditSheet
+from linkwright.model.library import names
+from linkwright.model.library.finding import model_file
+from tests.model.edits.test_operations import TEXT
+from tests.sweeps import some
+
+PLANAR = [n for n in names() if EditSheet(model_file(n).read_text(encoding="utf-8"), n).node("plane") is not None]
+
+
+def random_operation(rng: random.Random, d: Draft) -> dict[str, Any]:
+    """An operation on parts that are there; some of them cannot be done."""
+    points = [n for n in d.points if "." not in n] or ["A"]
+    bodies = [*d.bodies] or ["ground"]
+    joints = [*d.joints] or ["A"]
+    parts = [f"{'drive' if s == 'drive' else s.removesuffix('s')}:{n}" for s, n in d.parts if s in ("springs", "loads", "rods", "drive")]
+    ids = [f"body:{b}" for b in bodies if b != "ground"] + [f"point:{p}" for p in points] + parts or ["body:x"]
+
+    def at() -> list[float]:
+        return [round(rng.uniform(-1, 1), 3), round(rng.uniform(-1, 1), 3)]
+
+    def where() -> Any:
+        return rng.choice(points) if rng.random() < 0.6 else {"at": at(), "ground": rng.random() < 0.3}
+
+    return rng.choice(
+        [
+            {"do": "add_link", "through": [where() for _ in range(rng.randint(1, 3))]},
+            {"do": "add_pin", "at": at(), "ground": rng.random() < 0.5},
+            {"do": "add_point", "at": at(), "body": rng.choice(bodies)},
+            {"do": "move", "points": {rng.choice(points): at()}},
+            {"do": "move", "ids": [rng.choice(ids)], "by": at()},
+            {"do": "add_slider", "at": where(), "axis": at()},
+            {"do": "add_spring", "between": [rng.choice(points), rng.choice(points)]},
+            {"do": "add_load", "on": rng.choice(points), "force": [10.0, "-5 N"]},
+            {"do": "set_drive", "joint": rng.choice(joints), "value": "10 rpm"},
+            {"do": "set_mass", "body": rng.choice(bodies), "mass": "0.4 kg"},
+            {"do": "rename", "id": rng.choice(ids), "to": f"n{rng.randint(0, 99)}"},
+            {"do": "delete", "ids": [rng.choice(ids)]},
+            {"do": "duplicate", "ids": [rng.choice(ids)], "by": at()},
+            {"do": "join", "point": rng.choice(points), "to": rng.choice(points)},
+            {"do": "set_ground", "point": rng.choice(points), "ground": rng.random() < 0.5},
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", some(range(20), (0, 1, 2, 3)))
+def test_random_edits_give_texts_that_can_be_drawn(seed: int) -> None:
+    rng, text = random.Random(seed), TEXT
+    comments = ["# the wiper of the small bus", "name: wiper   # its name", "L1: 300 mm      # crank"]
+    done = 0
+    for _ in range(40):
+        before = read_draft(EditSheet(text, "w.yaml"))
+        op = random_operation(rng, before)
+        try:
+            found = perform(text, "w.yaml", [op], {f"drawing.{n}.{i}": "replace" for n in before.points for i in range(2)})
+        except LinkwrightError:
+            continue
+        done += not found.questions
+        text = found.text
+        draft = read_draft(EditSheet(text, "w.yaml"))
+        assert not [p for p in draft.problems if p.level == "error"], (op, draft.problems)
+        meaning = described(text, "w.yaml")
+        assert isinstance(meaning, UnfinishedModel) or not isinstance(meaning, ModelError), (op, meaning)
+        assert all(c in text for c in comments), op
+    assert done > 15  # most operations can be done
+
+
+@pytest.mark.parametrize("name", some(PLANAR, PLANAR[::6]))
+def test_rename_and_back_is_the_same_text(name: str) -> None:
+    """Every point and body of a shipped model gets another name and its own again, to the letter."""
+    text = model_file(name).read_text(encoding="utf-8")
+    draft = read_draft(EditSheet(text, name))
+    parts = [("point", n) for n, p in draft.points.items() if not p.own and not p.fixed]
+    parts += [("body", n) for n, b in draft.bodies.items() if n != "ground" and not b.fixed]
+    for kind, part in parts:
+        try:
+            there = perform(text, name, [{"do": "rename", "id": f"{kind}:{part}", "to": "qqq"}]).text
+        except LinkwrightError as refusal:
+            assert "repeat" in str(refusal)
+            continue
+        assert not isinstance(described(there, name, model_file(name).parent), ModelError)
+        assert perform(there, name, [{"do": "rename", "id": f"{kind}:qqq", "to": part}]).text == text
