@@ -37,7 +37,8 @@ def opened(path: Path, *, port: int = 0, browser: bool = True, json: bool = Fals
     from linkwright.views.page import opened as shown
 
     with Server(path, port=port, edit=True) as server:
-        outputs.print_json("edit/1", {"file": str(path), "address": server.address})
+        name = server.editor.answers.state()["name"] if server.editor is not None else path.stem
+        outputs.print_json("edit/1", {"file": str(path), "name": name, "address": server.address})
         sys.stdout.flush()
         if browser:
             shown(server.ticket())

@@ -175,12 +175,26 @@ def test_join_makes_two_pins_one() -> None:
         after({"do": "join", "point": "A", "to": "B"})
 
 
+def test_free_end_becomes_a_marked_point_and_back() -> None:
+    pendulum = after({"do": "add_link", "through": [{"at": [2, 0], "ground": True}, {"at": [2, -1]}], "name": "bob"})
+    marked = after({"do": "set_pin", "point": "F", "pin": False}, text=pendulum)
+    assert "bob: {pins: [E], points: [F]}" in marked and read_text(marked, "w").body("bob")
+    assert "bob: {pins: [E, F]}" in after({"do": "set_pin", "point": "F", "pin": True}, text=marked)
+    with pytest.raises(UsageError, match="is a joint of"):
+        after({"do": "set_pin", "point": "B", "pin": False})
+
+
 def test_values_by_path() -> None:
     assert "stiffness: 4.5 N/mm}   # soft" in after({"do": "set_value", "path": ["springs", "back", "stiffness"], "value": "4,5"})
     assert "gravity" in after({"do": "set_value", "path": ["gravity"], "value": "[0, -9.81 m/s^2]"})
     assert "L1: 350 mm      # crank" in after({"do": "set_parameter", "name": "L1", "value": "350"})
     assert "  b: 20 mm\n" in after({"do": "set_parameter", "name": "b", "value": "20 mm"})
     assert "springs" not in after({"do": "set_value", "path": ["springs", "back"], "value": None})
+    assert "force: [5 N, 0]}" in after({"do": "set_value", "path": ["loads", "wind", "force"], "value": ["5 N", 0]})
+    assert "between: [ground.A, coupler.P]" in after(
+        {"do": "set_value", "path": ["springs", "back", "between"], "value": ["ground.A", "coupler.P"]}
+    )
+    assert "C: [91 m, 75]" in after({"do": "set_value", "path": ["drawing", "C"], "value": [91, "75"]})
     with pytest.raises(UsageError, match="no key 'spring'"):
         after({"do": "set_value", "path": ["spring", "back"], "value": 1})
 

@@ -35,6 +35,7 @@ OPERATIONS: dict[str, Callable[[Job, Mapping[str, Any]], None]] = {
     "add_pin": points.add_pin,
     "add_point": points.add_point,
     "set_ground": points.set_ground,
+    "set_pin": points.set_pin,
     "move": points.move,
     "join": points.join,
     "add_link": links.add_link,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, listing
 from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import At, DraftBody, number_or_none
 from linkwright.model.edits.job import Job
@@ -151,6 +151,28 @@ def set_ground(job: Job, op: Mapping[str, Any]) -> None:
         if found:
             job.sheet.remove(("bodies", GROUND, key, found[0]))
     job.done(f"Release {name} from the ground", f"point:{name}")
+
+
+def set_pin(job: Job, op: Mapping[str, Any]) -> None:
+    """Make a marked point of a body a pin, or a pin that nothing else uses a marked point."""
+    name = job.point(op.get("point")).name
+    bodies = job.draft.bodies_at(name)
+    if not bodies:
+        raise UsageError(f"{name} belongs to no body: draw a link through it first.")
+    if op.get("pin", True):
+        for body in bodies:
+            make_pin(job, body, name)
+        job.done(f"Make {name} a pin", f"point:{name}")
+        return
+    if len(bodies) > 1 or any(j.point == name for j in job.draft.joints.values()):
+        raise UsageError(f"{name} is a joint of {listing(bodies)}: open the joint first, or delete one of them.")
+    node = job.sheet.node("bodies", bodies[0], "pins")
+    for i, item in enumerate(node.items or () if node is not None else ()):
+        if (item.text or "").strip() == name:
+            job.sheet.remove(("bodies", bodies[0], "pins", i))
+            mark(job, bodies[0], name)
+            break
+    job.done(f"Make {name} a marked point", f"point:{name}")
 
 
 def move(job: Job, op: Mapping[str, Any]) -> None:

@@ -31,18 +31,26 @@ def set_value(job: Job, op: Mapping[str, Any]) -> None:
         job.sheet.remove(tuple(path))
         job.done(f"Remove {where}")
         return
-    if isinstance(value, bool):
-        text = "true" if value else "false"
-    elif isinstance(value, (int, float)):
-        text = number(float(value))
-    elif isinstance(value, str):
-        text = _as_typed(job, node.text if node is not None else None, value)
+    if isinstance(value, list):
+        olds = [n.text for n in node.items or ()] if node is not None and node.items is not None else []
+        text = f"[{', '.join(_single(job, old, x) for old, x in zip([*olds, *[None] * len(value)], value, strict=False))}]"
     else:
-        raise UsageError("a value is a number or a text.")
-    if node is not None and node.text is None:
-        raise UsageError(f"'{where}' is {node.kind}, not a single value. Change its parts.")
+        text = _single(job, node.text if node is not None else None, value)
+    if node is not None and (node.entries is not None or (node.items is not None) != isinstance(value, list)):
+        raise UsageError(f"'{where}' is {node.kind}, which a value of this kind cannot replace. Change its parts.")
     job.sheet.put(tuple(path), text)
     job.done(f"Set {where}")
+
+
+def _single(job: Job, old: str | None, value: Any) -> str:
+    """A number as it is to be written, in the unit of its place in the file, or a text."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)) and math.isfinite(value):
+        return _as_typed(job, old, number(float(value)))
+    if isinstance(value, str) and value.strip():
+        return _as_typed(job, old, value)
+    raise UsageError("a value is a number, a text, or a list of them.")
 
 
 def _as_typed(job: Job, old: str | None, typed: str) -> str:

@@ -142,12 +142,11 @@ class EditAnswers:
         return {"id": found.id, "values": values_json(values) if found.built else None, "ready": found.built, "why": found.why}
 
     def kernels(self, key: str, fresh: bool = False) -> dict[str, Any]:
-        """Script and data of kernels, built now if they are not yet."""
-        if fresh:
-            with self.session.lock:
-                reading = self.reader.reading()
-                if reading.known is not None:
-                    key = self.motions.suiting(reading.known, fresh=True)[0].id
+        """Script and data of kernels, built now if they are not yet; of an id that is gone those of the present text."""
+        with self.session.lock:
+            reading = self.reader.reading()
+            if reading.known is not None and (fresh or not self.motions.has(key)):
+                key = self.motions.suiting(reading.known, fresh=fresh)[0].id
         found = self.motions.built(key)
         return {"kind": "kernels", "id": found.id, "script": found.script, "data": found.data}
 

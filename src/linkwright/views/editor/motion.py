@@ -113,6 +113,10 @@ class KernelSets:
             self.sets = [made, *[s for s in self.sets if s.built][: MOST - 1]]
             return made, None
 
+    def has(self, key: str) -> bool:
+        with self._lock:
+            return any(s.id == key for s in self.sets)
+
     def built(self, key: str) -> KernelSet:
         """The set with this id, built if it is not yet; raise UsageError if it is gone, or cannot be built."""
         with self._lock:

@@ -3,7 +3,8 @@
     GET   edit/state, edit/version, edit/backdrop, edit/kernels?id=..
     POST  edit/do, edit/undo, edit/redo, edit/resolve, edit/save, edit/upload?name=..
 
-Every answer is JSON with its `kind`; docs/editor.md describes them.
+Every answer is JSON with its `kind`: answer, ask, refused, conflict, version, kernels, uploaded. Requests that are well formed have status
+200, also where they cannot be done; the kind says so.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ from linkwright.views.editor.session import Conflict, Session
 
 MOST_JSON = 1_200_000  # bytes of a request: a text of a million characters, and what is around it
 JSON, BYTES = "application/json", "application/octet-stream"
+
+
+class MalformedRequest(UsageError):
+    """A request that no page of ours sends."""
 
 
 class Reply(NamedTuple):
@@ -83,13 +88,15 @@ class Editor:
     def _guarded(self, work: Callable[[], Reply]) -> Reply:
         try:
             return work()
-        except LinkwrightError as problem:
+        except MalformedRequest as problem:
+            return Reply(
+                HTTPStatus.BAD_REQUEST, {"kind": "refused", "text": str(problem), "line": None, "ids": [], "version": self.session.version}
+            )
+        except LinkwrightError as problem:  # the request is right, but cannot be done: an answer like any other
             where = problem.where if isinstance(problem, ModelError) else None
             text = problem.message if isinstance(problem, ModelError) else str(problem)
             line = where.line if where is not None and where.line else None
-            return Reply(
-                HTTPStatus.BAD_REQUEST, {"kind": "refused", "text": text, "line": line, "ids": [], "version": self.session.version}
-            )
+            return Reply(HTTPStatus.OK, {"kind": "refused", "text": text, "line": line, "ids": [], "version": self.session.version})
         except Exception as problem:  # the server outlives whatever a request can cause
             text = f"Linkwright itself failed on this ({type(problem).__name__}: {problem}). Please report it with the model."
             return Reply(
@@ -121,14 +128,14 @@ class Editor:
         operations: Any = given.get("ops") if "ops" in given else [given.get("op")]
         answers = given.get("answers") or {}
         if not isinstance(operations, list) or not all(isinstance(op, dict) for op in operations) or not isinstance(answers, dict):
-            raise UsageError("an edit has `op`, an operation, or `ops`, a list of them; `answers` is a mapping.")
+            raise MalformedRequest("an edit has `op`, an operation, or `ops`, a list of them; `answers` is a mapping.")
         drag, label = (str(given.get(k) or "")[:200] for k in ("drag", "label"))
         answers = {str(k): str(x) for k, x in answers.items()}
         if self.answers.reader.reading().stale and not any(op.get("do") == "set_text" for op in operations):
             raise UsageError(f"{self.session.path.name} cannot be read at the moment, so nothing can be drawn. Correct the text, or undo.")
         found = self.session.edit(_version_of(given), operations, answers, drag=drag, label=label)
         if isinstance(found, Conflict):
-            return Reply(HTTPStatus.CONFLICT, conflict_json(self.session, found))
+            return Reply(HTTPStatus.OK, conflict_json(self.session, found))
         if found.questions:
             return Reply(HTTPStatus.OK, _questions(self.session, found))
         return Reply(HTTPStatus.OK, self.answers.state())
@@ -156,7 +163,7 @@ def _questions(session: Session, found: Edited) -> dict[str, Any]:
 def _version_of(given: Mapping[str, Any]) -> str:
     base = given.get("base")
     if not isinstance(base, str):
-        raise UsageError("`base`, the version of the text that was edited, is missing.")
+        raise MalformedRequest("`base`, the version of the text that was edited, is missing.")
     return base
 
 
@@ -169,9 +176,9 @@ def _read(body: bytes) -> Mapping[str, Any]:
     try:
         found = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
     except (UnicodeDecodeError, ValueError, RecursionError) as problem:
-        raise UsageError("the request is no JSON.") from problem
+        raise MalformedRequest("the request is no JSON.") from problem
     if not isinstance(found, dict):
-        raise UsageError("the request must be a JSON object.")
+        raise MalformedRequest("the request must be a JSON object.")
     return found
 
 

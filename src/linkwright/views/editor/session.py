@@ -147,8 +147,12 @@ class Session:
         if not self._stamp or not _writable(self.path):
             return
         try:
-            files.write_text(self.path, files.MODELS, self.text)
-        except LinkwrightError as problem:
+            if self.step.drag:  # one of many: the last one is on the disk soon enough
+                with files.atomic(self.path, durable=False) as temporary:
+                    temporary.write_text(self.text, encoding="utf-8", newline="\n")
+            else:
+                files.write_text(self.path, files.MODELS, self.text)
+        except (LinkwrightError, OSError) as problem:
             self._why = str(problem).rstrip(".")
             return
         self._why, self._disk, self._stamp = "", self.text, _stamp(self.path)
