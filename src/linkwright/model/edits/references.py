@@ -206,7 +206,7 @@ class _Collector:
 
     def _expressions(self, section: str, node: FileNode) -> Iterator[NameUse]:
         """Parameters in numbers, and channels (`A.v`, `ram.P.x`) where loads, cylinders and drives depend on them."""
-        if section in ("name", "about", "plane", "units", "show", "cuts", "backdrop", "space"):
+        if section in ("name", "about", "report", "plane", "units", "show", "cuts", "backdrop", "space"):
             return
         joints = joints_and_cylinders(self.sheet) if section in VARYING else set()
         for owner, scalar, channels in self._numbers((section,), node, False):

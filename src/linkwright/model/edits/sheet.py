@@ -20,15 +20,16 @@ from typing import Any
 from linkwright.errors import ModelError, Source, UsageError
 from linkwright.model.file.context import Context, read_abbreviations, read_parameters
 from linkwright.model.file.nodes import FileNode, TextSpan, from_text
-from linkwright.model.file.reader import PLANES
+from linkwright.model.file.reader import MODEL_KEYS, PLANES
 from linkwright.model.file.surgery import Edit, apply
 from linkwright.model.file.units import UnitSystem
 
-SECTIONS = (
-    "name", "about", "plane", "space", "units", "show", "gravity", "parameters", "let", "backdrop", "drawing", "bodies", "masses", "guess",
-    "joints", "rods", "couplings", "gears", "springs", "dampers", "friction", "stops", "cylinders", "loads", "drive", "start", "cuts",
+ORDER = (
+    "name", "about", "report", "plane", "space", "units", "show", "gravity", "parameters", "let", "backdrop", "drawing", "bodies", "masses",
+    "guess", "joints", "rods", "couplings", "gears", "springs", "dampers", "friction", "stops", "cylinders", "loads", "drive", "start", "cuts",
     "repeat",
 )  # fmt: skip
+SECTIONS = (*ORDER, *(key for key in MODEL_KEYS if key not in ORDER))  # of the file, in the order in which new ones are written
 BODY_KEYS = ("pins", "points", "along", "sides", "mass", "com", "inertia", "bar", "bars", "plate", "mesh", "outline")  # in their order
 WIDEST = 110  # characters of a line to which an entry in braces is still added
 SPECIAL = re.compile(r"[\[\]{}#,:'\"]|^[&*!|>%@`]|^[-?](\s|$)|^\s|\s$")  # text that YAML would not take as it is

@@ -62,7 +62,7 @@ def _editable(described: Description, known: Mapping[str, Parameter]) -> list[st
 
 
 def _hidden(described: Description, p: Parameter) -> dict[str, Any]:
-    symbol, size = _unit_of(described, p)
+    symbol, size = unit_of_number(described, p)
     entry = {"name": p.name, "label": p.name, "kind": p.kind, "value": p.value, "low": p.value - p.size, "high": p.value + p.size}
     what = "drawn" if p.drawn else "mass"
     return {**entry, "positive": False, "symbol": symbol, "size": size, "what": what, "yaml": None, "keeps": [], "hidden": True}
