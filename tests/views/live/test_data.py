@@ -214,7 +214,7 @@ def test_a_page_is_whole_and_needs_nothing_from_outside() -> None:
     assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page) and "THREE" not in page
     order, space = live.script_names(True), "drawing/space.js"
     assert order[-1] == "shell/main.js" and space not in order and space in live.script_names(False)
-    folders = {p.parent.name for p in live.ASSETS.glob("*/*.js")} - {"editor", "study"}  # which not every page has
+    folders = {p.parent.name for p in live.ASSETS.glob("*/*.js")} - {"editor", "study", "widget"}  # which not every page has
     assert folders == set(live.FOLDERS) and not [*live.ASSETS.glob("*.js")]
 
 

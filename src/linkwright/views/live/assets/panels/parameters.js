@@ -173,8 +173,9 @@
     return { set() {}, changed: () => [] };
   };
 
-  LW.parameters = (container, data, hooks = {}) => {
-    if (!(data.parameters || []).length) return none(container);
+  LW.parameters = (container, all, hooks = {}) => {
+    const data = { ...all, parameters: (all.parameters || []).filter((p) => !p.hidden) };
+    if (!data.parameters.length) return none(container);
     const list = LW.el("div", { class: "lw-parameter-list" });
     const foot = buildFoot();
     let whole = false;

@@ -1,6 +1,5 @@
 // LW.host(app, key): a page inside a notebook's widget tells the frame around it which parameters were changed and what is selected, and
 // takes both from there. Messages carry the key of the widget; those of others are ignored.
-var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   LW.host = (app, key) => {

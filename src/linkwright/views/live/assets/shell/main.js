@@ -313,7 +313,7 @@ LW.run = (mechanism, DATA) => {
     app.cards = LW.cards(element("card"), app);
     app.choose = LW.tabs(element("tabs"), opened);
     app.menu = LW.menu(element("menu"), element("menu-list"), app);
-    app.remember = LW.share.address(app.fragment);
+    app.remember = LW.share.address(app.fragment, signal);
     app.firstMode = DATA.run ? "run" : app.player.mode;
     app.firstTab = DATA.run ? "channels" : app.designs ? "compare" : "pins";
     const traced = DATA.points.length ? DATA.points.map((p) => p.name) : DATA.tips;

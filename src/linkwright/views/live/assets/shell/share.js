@@ -57,10 +57,11 @@
 
   // The address bar, at most twice a second; pages inside a frame without an address of their own are left alone.
   const WAIT = 500;
-  const address = (current) => {
+  const address = (current, signal) => {
     let timer = 0, last = null;
     const put = () => {
       timer = 0;
+      if (signal && signal.aborted) return;
       const text = current();
       if (text === last) return;
       last = text;

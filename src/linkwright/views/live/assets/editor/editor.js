@@ -1,0 +1,190 @@
+// The editor: what is drawn, selected and in use, and its parts put together. It exists only in pages of `linkwright edit` (DATA.edit).
+//
+// Draw shows the sheet, Move the page of the mechanism (LW.app); both are of the same file. Every change goes to the server, which answers with
+// the drawing as the file then has it; while something is dragged, the drawing on the screen is ahead of that answer.
+(() => {
+  "use strict";
+  const E = LW.edit || (LW.edit = {});
+  const D = LW.draw;
+  const AWAY = 3; // steps of the grid by which a duplicate is put aside
+
+  const empty = (name, units) => ({ kind: "answer", version: "", name, axes: "xy", units, file: { name, state: "saved", text: "" }, history: { undo: 0, redo: 0, undo_label: "", redo_label: "" }, selection: [], stale: false,
+    drawing: { points: [], bodies: [], joints: [], rods: [], cylinders: [], springs: [], dampers: [], gears: [], loads: [], drives: [], masses: [], extent: null, backdrop: null }, mobility: null, messages: [], complete: false, kernels: null });
+
+  /** What lies over the drawing: loose ends, loads, lengths of what is selected. */
+  const paintMarks = (ed) => {
+    const { sheet } = ed, d = ed.drawing(), u = ed.units().length;
+    sheet.marks.replaceChildren();
+    ed.loadMarks = d.loads.filter((l) => l.force && l.at && Math.hypot(l.force[0], l.force[1]) > 0).map((l) => {
+      const size = Math.hypot(l.force[0], l.force[1]);
+      return { id: l.id, ...E.forceArrow(sheet, sheet.marks, l.at, l.force, ed.selection.includes(l.id) ? "selected" : "", `${E.shown(Number((size / ed.units().force.size).toPrecision(4)), { size: 1 })} ${ed.units().force.symbol}`) };
+    });
+    for (const p of d.points.filter((q) => q.loose)) E.ring(sheet, sheet.marks, p.at, "loose", 13);
+    for (const s of [...d.springs, ...d.dampers].filter((x) => !x.ends && x.at)) {
+      const [x, y] = sheet.pixel(s.at);
+      D.make("path", { class: "ed-spiral", d: `M${x} ${y}m4 0a4 4 0 1 1 -8 0a7 7 0 1 1 14 0a10 10 0 1 1 -20 0` }, sheet.marks);
+    }
+    for (const id of ed.selection) {
+      const found = E.partOf(d, id), item = found && found[1];
+      if (!item) continue;
+      if (found[0] === "body" && item.points.length === 2) {
+        const [a, b] = item.points.map((n) => d.points.find((p) => p.name === n));
+        if (a && b) E.dimension(sheet, sheet.marks, a.at, b.at, `${E.shown(Math.hypot(a.at[0] - b.at[0], a.at[1] - b.at[1]), u)} ${u.symbol}`);
+      } else if (item.ends) item.ends.forEach((e) => E.ring(sheet, sheet.marks, e.at, "selected", 9));
+      else if (found[0] !== "body" && found[0] !== "load" && item.at) E.ring(sheet, sheet.marks, item.at, "selected", 13);
+    }
+  };
+
+  const make = (first) => {
+    const ed = /** @type {Editor} */ (/** @type {unknown} */ ({ answer: first, selection: [], mode: "draw", snapping: true, offline: "", pointer: null, loadMarks: [] }));
+    const app = LW.byId("app"), head = LW.byId("head");
+    /** @type {Drawing | null} */
+    let front = null;
+    let problem = 0;
+
+    // ---------------------------------------------------------- state
+    ed.drawing = () => front || ed.answer.drawing;
+    ed.units = () => ed.answer.units;
+    ed.toolOf = (key) => (Object.values(ed.tools).find((t) => t.key === key) || {}).id;
+    ed.say = (text, kind = "") => { problem = kind ? Date.now() : 0; ed.message(text, kind); };
+    ed.ahead = (drawing) => { front = drawing; ed.sheet.show(ed.answer, ed.drawing()); ed.repaint(); };
+    ed.select = (ids) => { ed.selection = ids; ed.sheet.select(ids); ed.refresh(); };
+    ed.selectAll = () => ed.select([...ed.drawing().points.map((p) => p.id), ...ed.drawing().bodies.filter((b) => !b.ground).map((b) => b.id)]);
+    ed.use = (id) => {
+      ed.tool.clear();
+      ed.tool = ed.tools[id];
+      const begun = ed.tool.start && ed.tool.start();
+      if (begun) ed.tool.click(begun);
+      ed.sheet.container.dataset.tool = id;
+      ed.refresh();
+    };
+    ed.setSnapping = (on) => { ed.snapping = on; ed.refresh(); };
+    ed.escape = () => {
+      if (ed.tool.busy()) ed.tool.clear();
+      else if (ed.tool.id !== "select") ed.use("select");
+      else ed.select([]);
+      ed.refresh();
+    };
+    ed.setMode = (mode) => {
+      if (mode === "move" && !ed.motion.there() && !ed.answer.kernels) { ed.say(missing(ed.answer), "warn"); return; }
+      ed.mode = mode;
+      ed.tool.clear();
+      document.body.dataset.editing = mode;
+      ed.motion.update();
+      if (LW.app) { if (mode === "draw") LW.app.player.pause(); else { LW.app.view.resize(); LW.app.redraw(); } }
+      ed.sheet.resize();
+      ed.refresh();
+    };
+
+    // ---------------------------------------------------------- edits
+    ed.edit = async (ops, more = {}) => {
+      const { quiet, ...rest } = more, answer = await ed.server.edit(ops, rest);
+      if (answer && answer.kind === "answer" && !quiet && ed.tool.once && !ed.tool.busy()) ed.use("select");
+      return answer;
+    };
+    ed.undo = () => ed.server.undo();
+    ed.redo = () => ed.server.redo();
+    ed.remove = () => { if (ed.selection.length) ed.edit({ do: "delete", ids: ed.selection.slice() }); };
+    ed.duplicate = () => { const s = AWAY * ed.sheet.step(); if (ed.selection.length) ed.edit({ do: "duplicate", ids: ed.selection.slice(), by: [s, -s] }); };
+
+    // ---------------------------------------------------------- what is shown
+    ed.hover = (place) => { ed.pointer = place; ed.repaint(true); };
+    const cursor = () => {
+      const under = ed.pointer && ed.pointer.under;
+      return ed.tool.id !== "select" ? "crosshair" : under && under.point ? "move" : under && under.id ? "pointer" : "default";
+    };
+    /** The preview of the tool and the hint beside the pointer; `only` leaves the panels alone. */
+    ed.repaint = (only) => {
+      if (!ed.sheet) return;
+      const { preview } = ed.sheet, now = ed.pointer;
+      preview.replaceChildren();
+      ed.tool.preview(preview, now);
+      ed.sheet.element.style.cursor = cursor();
+      if (now && now.kind !== "typed" && (ed.tool.id !== "select" || ed.tool.busy())) {
+        const [x, y] = ed.sheet.pixel(now.at);
+        E.ring(ed.sheet, preview, now.at, `snap ${now.kind}`, now.kind === "pin" ? 12 : 4);
+        E.flag(preview, now.text, x + 14, y + 12, "hint");
+      }
+      if (!only) { ed.foot.update(); paintMarks(ed); }
+    };
+    ed.refresh = () => {
+      for (const part of [ed.bar, ed.legend, ed.palette, ed.foot, ed.part, ed.list, ed.banner]) part.update();
+      paintMarks(ed);
+      ed.repaint();
+    };
+    ed.started = () => { ed.sheet.traces(ed.motion.traces()); document.body.classList.remove("without-app"); ed.refresh(); if (ed.mode === "draw") LW.app.player.pause(); };
+    // ---------------------------------------------------------- from the server
+    const on = {
+      answer(a, own) {
+        const fresh = a.version !== ed.answer.version || !ed.answer.version, busy = ed.tool.busy && ed.tool.id === "select" && ed.tool.busy();
+        ed.answer = a;
+        if (own && a.selection && a.selection.length && !busy) ed.selection = a.selection;
+        ed.selection = ed.selection.filter((id) => E.partOf(a.drawing, id));
+        if (!busy) front = null;
+        if (problem && Date.now() - problem > 300) ed.say("");
+        if (fresh || !busy) ed.sheet.show(a, ed.drawing());
+        ed.sheet.select(ed.selection);
+        ed.motion.update();
+        ed.sheet.traces(ed.motion.traces());
+        ed.backdrop.update();
+        ed.refresh();
+        if (a.conflict) on.conflict(a.conflict);
+      },
+      ask(questions, again) { E.ask(questions, again, () => { front = null; ed.sheet.show(ed.answer); ed.refresh(); ed.part.update(true); }); },
+      refused(text, a) {
+        front = null;
+        ed.sheet.show(ed.answer);
+        if (a) ed.say(text, "warn");
+        ed.part.update(true);
+        ed.refresh();
+      },
+      conflict(a) { if (!document.querySelector(".ed-dialog[open]")) E.conflict(a, (choice) => ed.server.resolve(choice)); },
+      offline(text) { ed.offline = text; ed.refresh(); },
+    };
+
+    // ---------------------------------------------------------- its parts
+    const box = LW.el("div", { id: "sheet", tabindex: "-1" }), message = LW.el("div", { id: "ed-message", role: "status", "aria-live": "polite", hidden: true });
+    ed.tools = {};
+    ed.server = E.server(first.version ? first : null, on);
+    ed.message = LW.messages(message);
+    ed.sheet = E.sheet(box, { pick: (thing) => ed.select([ed.sheet.idOf(thing)]) });
+    ed.sheet.element.setAttribute("tabindex", "-1");
+    ed.tools = { select: E.selectTool(ed), ...E.drawingTools(ed) };
+    ed.tool = ed.tools.select;
+    ed.backdrop = E.backdrop(ed);
+    ed.motion = E.motion(ed);
+    ed.bar = E.bar(ed);
+    ed.legend = E.legend(ed);
+    ed.palette = E.palette(ed, Object.values(ed.tools).filter((t) => t.key));
+    ed.foot = E.foot(ed);
+    ed.part = E.part(ed);
+    ed.list = E.messages(ed);
+    ed.banner = E.banner(ed);
+    const left = LW.el("div", { id: "ed-left" }, LW.el("div", { id: "ed-stage" }, ed.palette.element, LW.el("div", { id: "ed-paper" }, box, message)), ed.foot.element);
+    ed.area = LW.el("main", { id: "draw", "aria-label": "Drawing" }, left, LW.el("aside", { id: "ed-side", "aria-label": "Part and state" }, ed.part.element, ed.list.element));
+    head.after(ed.bar.element, ed.legend.element, ed.banner.element, ed.area);
+    document.body.dataset.editing = "draw";
+    app.classList.add("editing");
+    document.body.classList.add("without-app");
+    ed.sheet.changed(() => { if (ed.foot) { paintMarks(ed); ed.repaint(true); } });
+    ed.sheet.show(first);
+    E.keys(ed, E.pointing(ed));
+    new ResizeObserver(() => ed.sheet.resize()).observe(box);
+    new MutationObserver(() => ed.sheet.theme()).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    ed.refresh();
+    ed.motion.update();
+    ed.backdrop.update();
+    ed.server.start();
+    return ed;
+  };
+
+  // why the mechanism cannot move yet
+  const missing = (a) => { const first = a.messages.find((m) => m.level === "error") || a.messages.find((m) => m.level === "missing"); return first ? first.text : "The drawing is not complete: nothing can move yet."; };
+
+  /** Starts the editor of a page; DATA.edit is the first answer of the server, or true. */
+  E.start = (DATA) => {
+    if (DATA.edit && DATA.edit.kind === "answer") { LW.editor = make(DATA.edit); return; }
+    LW.editor = make(empty(DATA.name || "", DATA.units));
+    LW.editor.server.load();
+  };
+})();
