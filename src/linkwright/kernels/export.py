@@ -104,14 +104,14 @@ def possible(kernels: Kernels, name: str) -> bool:
     needs = TRACED[name].masses if name in TRACED else KERNELS[name].masses
     if needs and any(b.mass is None for b in kernels.tree.description.bodies[1:]):
         return False
-    solve = "kinematics" if name == "branch" else SOLVES.get(name)
+    solve = "kinematics" if name in TRACED and TRACED[name].solve == "kinematics" else SOLVES.get(name)
     return solve is None or solve in kernels.plan_of(solve).orders
 
 
 def _traced(kernels: Kernels, kernel: TracedKernel) -> Program:
     """A small kernel beside the standard ones."""
     g, sizes = TraceGraph(), kernels.sizes
-    lengths = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": sizes.nc, "u": sizes.nd, "t": sizes.one}
+    lengths = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": sizes.nc, "u": sizes.nd, "third": sizes.nd, "t": sizes.one}
     arrays = [g.input(key, lengths[key]) for key in kernel.inputs]
     near, free = g.input("near", sizes.near), g.input("free", sizes.free)
     found = kernel.function(kernels.equations(free, kernel.solve), *arrays, near)

@@ -6,6 +6,7 @@
     efforts    (q, u)               tau: what the drives' efforts u are in the tree's coordinates
     flow       (q, v)               power: put in by loads and given forces, lost in dampers, friction and stops
     branch     (q)                  determinant of the driven closing conditions, scaled: its sign changes only in singular positions
+    derivatives, speeds             motion channels: see `page_motion`
 
 All of them are functions of the planned `Equations` over any scalar. World axes; bodies in the order of the tree's nodes.
 """
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.kernels import page_motion
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import DrivenDistance
@@ -223,4 +225,6 @@ TRACED: dict[str, TracedKernel] = {
     "efforts": TracedKernel(efforts, ("q", "u")),
     "flow": TracedKernel(flow, ("q", "v", "t")),
     "branch": TracedKernel(branch, ("q",), solve="kinematics"),
+    "derivatives": TracedKernel(page_motion.derivatives, ("q", "v", "a", "third", "t"), solve="kinematics"),
+    "speeds": TracedKernel(page_motion.speeds, ("q", "v")),
 }

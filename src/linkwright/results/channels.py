@@ -26,7 +26,7 @@ from linkwright import joints
 from linkwright.errors import ChannelError, nearest
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import pressure
-from linkwright.mechanics.inverse.places import resting_points
+from linkwright.mechanics.inverse.places import effort_place, resting_points
 from linkwright.mechanics.kinematics.motion import (
     Skeleton,
     relative,
@@ -89,6 +89,9 @@ class Channels:
         for c in skel.tree.description.cylinders:
             self._add(c.name, "length", lambda x, n=c.name: x.cylinder(n).length)
             self._add(f"{c.name}.v", "speed", lambda x, n=c.name: x.cylinder(n).rate)
+            place = effort_place(skel.tree.description, c.name)
+            if place is not None and place.acceleration is not None:
+                self._add(f"{c.name}.a", "acceleration", place.acceleration)
         self._bodies()
         self._transmission()
         for part in ("kinetic", "potential", "total"):

@@ -1,6 +1,6 @@
 """Channels that follow from how the drives hold a motion: jerk, mechanical advantage, transmission by force.
 
-    guide.jerk   C.slide.jerk     rate of a joint's acceleration; rocker.angle.jerk of a body's, coupler.P.jerk, .jx .jy of a point's
+    guide.jerk   C.slide.jerk     rate of a joint's or cylinder's acceleration; rocker.angle.jerk, coupler.P.jerk, .jx .jy
     guide.advantage               force (torque) at guide per unit torque (force) at the leading drive, the other drives held
     guide.advantage.A             between any two places: the output, then the input
     guide.transmission.force      share of the forces on the output's body that does work, as an angle (see `mechanics.inverse.power_share`)
@@ -96,6 +96,10 @@ class MotionChannels(Mapping[str, Channel]):
                     kind = kinds[jt.coordinate_kinds[jt.q_names.index(label)]]
                     name = f"{j.name}.{label}" if label else j.name
                     out[f"{name}.jerk"] = (kind, lambda x, j=j, i=i: x.joint_accelerations(j)[i])
+        for c in self.d.cylinders:
+            place = effort_place(self.d, c.name)
+            if place is not None and place.acceleration is not None:
+                out[f"{c.name}.jerk"] = ("jerk", place.acceleration)
         skel = self.loops.skel
         for body in (b for b in self.d.bodies if not b.chain):
             node = skel.node(body.name)

@@ -20,6 +20,7 @@ from linkwright.system.system import System
 from linkwright.topology import order, report
 from linkwright.views.live import cycle_data, geometry, source
 from linkwright.views.live.kernels import Script
+from linkwright.views.live.motion_channels import channel_data
 from linkwright.views.planar import colours
 from linkwright.views.scene import Scene
 from linkwright.views.tips import tips
@@ -47,6 +48,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "drives": list(motion.drives),
         "kinds": cycle_data.kinds(system, motion.drives),
         "cycle": cycle_data.cycle_json(system, motion),
+        "channels": channel_data(system, motion),
         "parameters": free,
         "shape": made.shape,
         "acting": made.acting,

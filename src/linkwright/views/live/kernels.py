@@ -16,13 +16,14 @@ import numpy as np
 from linkwright.kernels import export
 from linkwright.kernels.kernels import Kernels
 from linkwright.kernels.page_kernels import TracedKernel, acting_on
+from linkwright.kernels.page_motion import beside_names
 from linkwright.model.description import Description
 from linkwright.system.system import System
 from linkwright.views.live.geometry import Ref, places, references
 from linkwright.views.scene import Scene
 
 ALWAYS = ("poses", "twists", "closure")
-MOVED = ("kinematics", "branch")  # where the drives determine the motion
+MOVED = ("kinematics", "branch", "derivatives")  # where the drives determine the motion
 LOADED = ("loads", "bodies", "acting", "energy")
 FREELY = ("forward", "projection")
 
@@ -63,7 +64,7 @@ def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
     massless = [b.name for b in d.bodies[1:] if b.mass is None]
     names: list[str] = [*ALWAYS]
     if kernels.drives and all(export.possible(kernels, n) for n in MOVED):
-        names += MOVED
+        names += [*MOVED, *(["speeds"] if beside_names(system.skel) else [])]
     if massless:
         return names, f"kinematics only: no mass given for {', '.join(massless[:4])}{' ...' if len(massless) > 4 else ''}"
     why = ""

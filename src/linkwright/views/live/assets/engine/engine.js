@@ -1,7 +1,7 @@
 // The engine of the page: the state of the mechanism and everything computed from it, on top of the kernels (`mechanism`).
 // SI, radians, world axes; no DOM, runs in node. Places on bodies are given in the bodies' coordinates at the file's values and
 // follow the sliders. The parts: core.js (kernels, closing), cycle.js (a whole cycle), hand.js (dragging),
-// swing.js (free motion), tell.js (free bodies, hodographs, singular values, table), checks.js.
+// swing.js (free motion), tell.js (free bodies, hodographs, singular values, table), checks.js, channels.js (curves by name; samples.js).
 (() => {
   "use strict";
   const SMALL = 12; // velocities up to which a cycle is warmed up
@@ -304,6 +304,7 @@
     LW.engineSwing(e);
     LW.engineTell(e);
     LW.engineChecks(e);
+    LW.engineChannels(e);
     if (law) e.go(0);
     else e.put(mechanism.start.q, mechanism.start.near, null, null, { ok: true });
     return e;

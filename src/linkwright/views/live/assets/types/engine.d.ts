@@ -185,7 +185,39 @@ interface Pulled {
   distance: number;
 }
 
+/** A quantity over the cycle, by the name it has in Python. */
+interface EngineChannel {
+  name: string;
+  /** Key of DATA.units. */
+  kind: string;
+  label: string;
+  /** What can be picked to be offered it. */
+  of: Picked[];
+  read(c: Cycle): Float64Array;
+}
+
+interface Channels {
+  list: EngineChannel[];
+  get(name: string): EngineChannel | undefined;
+  read(name: string, c?: Cycle | null): Float64Array;
+  of(picked: Picked): EngineChannel[];
+}
+
+/** Motion of the bodies over a cycle, kept with it. */
+interface Samples {
+  with<T>(c: Cycle, work: () => T): T;
+  once<T>(work: (c: Cycle) => T): (c: Cycle) => T;
+  poses(c: Cycle): Poses;
+  twists(c: Cycle): Float64Array;
+  derivatives(c: Cycle): { jerk: Float64Array; body: Float64Array; rate: Float64Array; beside: Float64Array; sides: Float64Array };
+  tangent(c: Cycle): { v: Float64Array; beside: Float64Array; bodies: Float64Array };
+  energies(c: Cycle): Float64Array;
+}
+
 interface Engine {
+  channels: Channels;
+  /** Third derivatives of the drives' laws. */
+  third: Float64Array | null;
   mechanism: Mechanism;
   data: PageData;
   core: Core;

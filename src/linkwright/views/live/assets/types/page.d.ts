@@ -85,6 +85,25 @@ interface PageRun {
   certificate: Check[];
 }
 
+/** A coordinate of a joint or a cylinder: an entry of q and v, or one beside the tree. */
+interface PageCoordinate {
+  name: string;
+  pin: string;
+  kind: Kind;
+  q: number;
+  v: number;
+  beside?: number;
+}
+
+/** What channels are read with; views/live/motion_channels.py writes it. */
+interface ChannelData {
+  coordinates: PageCoordinate[];
+  rest: string[];
+  passings: { name: string; pin: string }[];
+  first: number[];
+  third: Encoded;
+}
+
 /** DATA of a page; views/live/data.py writes it. */
 interface PageData {
   name: string;
@@ -101,6 +120,7 @@ interface PageData {
   drives: string[];
   kinds: Kind[];
   cycle: PageCycle | null;
+  channels: ChannelData | null;
   parameters: PageParameter[];
   shape: { body: number; at: number[] }[];
   acting: { name: string; kind: string; body: number }[];
@@ -223,6 +243,13 @@ interface Linkwright {
   engineSwing(e: Engine): void;
   engineTell(e: Engine): void;
   engineChecks(e: Engine): void;
+  engineSamples(e: Engine): Samples;
+  engineChannels(e: Engine): void;
+  engineLoadChannels(
+    e: Engine,
+    add: (name: string, kind: string, label: string, of: Picked[], read: (c: Cycle) => Float64Array) => void,
+    moving: (c: Cycle, read: (i: number) => number) => Float64Array,
+  ): void;
   singularPlace(law: Law, DATA: PageData, x: { value: number }): string;
   singularValues(rows: ArrayLike<number>[]): number[];
   csvCell(text: string): string;

@@ -1,0 +1,119 @@
+"""Kernels of the motion channels of a page: third derivatives, and what is read of joints that are no part of the tree.
+
+    derivatives   (q, v, a, third, t)  jerk of the tree's joints for the drives' third derivatives; `body` and `rate`: angular acceleration
+                                       and acceleration of the origin of every body, and their rates; `beside`: coordinate, speed,
+                                       acceleration and jerk of the coordinates of `beside_names`; `sides`: directions of push and lever
+                                       at every transmission angle
+    speeds        (q, v)               `beside`: rates of the same coordinates, linear in v
+
+The equations are those of `results.held_motion`, solved in the order of the plan. World axes; bodies in the order of the tree's nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.kernels.equations.dynamic import Equations
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse.places import effort_place
+from linkwright.mechanics.kinematics.skeleton import Skeleton
+from linkwright.model.description import Description, Joint
+from linkwright.numerics.scalars import eliminate
+from linkwright.numerics.spatial import point_acceleration
+
+Reading = Callable[[Instant], Any]
+
+
+class JointCoordinate(NamedTuple):
+    """One number of a joint: `q` and `v` are its entries within the joint's."""
+
+    name: str
+    joint: Joint
+    kind: str  # "angle" or "length"
+    q: int
+    v: int
+
+
+def joint_coordinates(d: Description) -> list[JointCoordinate]:
+    """Return the coordinates of all joints but quaternions, in the order of the file."""
+    out = []
+    for j in d.joints:
+        jt = joints.create(j.type, j.options)
+        for i, label in enumerate(jt.v_names):
+            if label in jt.q_names:
+                at = jt.q_names.index(label)
+                out.append(JointCoordinate(f"{j.name}.{label}" if label else j.name, j, jt.coordinate_kinds[at], at, i))
+    return out
+
+
+def beside_names(skel: Skeleton) -> list[str]:
+    """Return the coordinates that are not entries of q: those of joints that are cut, and lengths of cylinders."""
+    cut = [x.name for x in joint_coordinates(skel.tree.description) if x.joint.name not in skel.tree.node_of_joint]
+    return cut + [c.name for c in skel.tree.description.cylinders]
+
+
+def _beside(skel: Skeleton) -> list[tuple[Reading, Reading, Reading]]:
+    """How coordinate, speed and acceleration of these are read."""
+    d, out = skel.tree.description, list[tuple[Reading, Reading, Reading]]()
+    for c in joint_coordinates(d):
+        if c.joint.name not in skel.tree.node_of_joint:
+            out.append(
+                (
+                    lambda x, c=c: x.coordinates(c.joint)[c.q],
+                    lambda x, c=c: x.rates(c.joint)[c.v],
+                    lambda x, c=c: x.joint_accelerations(c.joint)[c.v],
+                )
+            )
+    for cylinder in d.cylinders:
+        place = effort_place(d, cylinder.name)
+        assert place is not None and place.acceleration is not None
+        out.append((lambda x, n=cylinder.name: x.cylinder(n).length, lambda x, n=cylinder.name: x.cylinder(n).rate, place.acceleration))
+    return out
+
+
+def speeds(eq: Equations, q: Any, v: Any, near: Any) -> dict[str, Any]:
+    skel = eq.loops.skel
+    x = Instant(skel, q, v, 0.0, skel.unpack(q, near))
+    return {"beside": np.array([speed(x) for _, speed, _ in _beside(skel)])}
+
+
+def derivatives(eq: Equations, q: Any, v: Any, a: Any, third: Any, t: Any, near: Any) -> dict[str, Any]:
+    skel = eq.loops.skel
+    x = Instant(skel, q, v, t[0], skel.unpack(q, near), a)
+    j, beside = _jerk(eq, x, third), _beside(skel)
+    rows = [np.array([place(x), speed(x), bend(x), x.rate(bend, j)]) for place, speed, bend in beside]
+    return {
+        "jerk": j,
+        "body": _body_accelerations(x),
+        "rate": x.rate(_body_accelerations, j),
+        "beside": np.array(rows).reshape(-1, 4),
+        "sides": np.array([p.sides(x) for p in skel.transmission.passings]).reshape(-1, 4),
+    }
+
+
+def _body_accelerations(x: Instant) -> Any:
+    """(bodies, 6): angular acceleration and acceleration of the origin."""
+    m = x.motion
+    rows: Sequence[Any] = [np.concatenate([A[:3], point_acceleration(m.V[i], A, m.X[i].p)]) for i, A in enumerate(x.A)]
+    return np.array(rows).reshape(-1, 6)
+
+
+def _jerk(eq: Equations, x: Instant, third: Any) -> Any:
+    """j of A j = [0; third] - d/dt [J a + k; accelerations of the drives] with a held."""
+    d, nc, nv = x.skel.tree.description, x.skel.tree.nc, x.skel.tree.nv
+    places = [p for p in (effort_place(d, name) for name in eq.drives) if p is not None]
+
+    def accelerations(y: Instant) -> Any:
+        c = eq.loops.at(y.q, y.v, y.t, y.references, y.motion)
+        return np.concatenate([np.asarray(c.J) @ y.known_a + c.k, [p.acceleration(y) for p in places if p.acceleration is not None]])
+
+    chosen = [*(range(nc) if eq.plan.keep is None else eq.plan.keep), *range(nc, nc + len(places))]
+    J = np.concatenate([np.asarray(eq.loops.at(x.q, x.v, x.t, x.references, x.motion).J), *(p.rows(x) for p in places)])
+    needed = np.concatenate([np.zeros(nc), third]) - x.rate(accelerations, np.zeros(nv))
+    idle = eq.plan.idle_rows(nv)
+    j, _ = eliminate(np.concatenate([J[chosen], idle]), np.concatenate([needed[chosen], np.zeros(len(idle))]), eq.plan.orders["kinematics"])
+    return j

@@ -1,0 +1,61 @@
+"""Data of the page's motion channels, which have the names of `results.channels`: coordinates, points at rest, passings of power.
+
+Names, values and units are those of `m.turn()[...]`; the engine (assets/engine/channels.js) computes them for the design that is shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwright.kernels.page_motion import beside_names, joint_coordinates
+from linkwright.mechanics.inverse.places import resting_points
+from linkwright.results.recorded import THIRD
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
+from linkwright.views.live.cycle_data import PageMotion, encoded
+
+
+def channel_data(system: System, motion: PageMotion) -> dict[str, Any] | None:
+    """Return DATA.channels; None without a cycle."""
+    c = motion.turn
+    if c is None:
+        return None
+    return {
+        "coordinates": _coordinates(system),
+        "rest": sorted(resting_points(system.description)),
+        "passings": [{"name": p.channel, "pin": p.joint.name} for p in system.skel.transmission.passings],
+        "first": _first_angles(system, c),
+        "third": encoded(_third(c, motion)),
+    }
+
+
+def _coordinates(system: System) -> list[dict[str, Any]]:
+    """Every coordinate of a joint and every cylinder: where it is in q and v, or among those beside the tree."""
+    skel, d = system.skel, system.description
+    beside = {name: k for k, name in enumerate(beside_names(skel))}
+    out = []
+    for x in joint_coordinates(d):
+        entry = {"name": x.name, "pin": x.joint.pin or x.joint.name, "kind": x.kind}
+        if x.name in beside:
+            out.append({**entry, "beside": beside[x.name]})
+        else:
+            node = skel.tree.nodes[skel.tree.node_of_joint[x.joint.name]]
+            out.append({**entry, "q": node.q.start + x.q, "v": node.v.start + x.v})
+    return out + [{"name": c.name, "pin": c.name, "kind": "length", "beside": beside[c.name]} for c in d.cylinders]
+
+
+def _first_angles(system: System, c: Trajectory) -> list[float]:
+    """Angles of the bodies at the first sample, whole turns counted; a planar mechanism's only."""
+    d = system.description
+    if not d.planar:
+        return []
+    return [0.0, *(float(c[0:1][f"{n.body}.angle"][0]) if f"{n.body}.angle" in c.channels else 0.0 for n in system.tree.nodes)]
+
+
+def _third(c: Trajectory, motion: PageMotion) -> np.ndarray:
+    """(n, drives): third derivatives of the drives' laws; zero at rest."""
+    known = [c.arrays.get(THIRD + name, np.zeros((len(c), 1))) for name in motion.drives]
+    found = np.concatenate(known, axis=1) if known else np.zeros((len(c), 0))
+    return 0.0 * found if motion.still else found
