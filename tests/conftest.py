@@ -27,6 +27,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # compiled code of all workers in one place that is not the user's; its key holds the source, so nothing stale is ever met
 os.environ.setdefault("LINKWRIGHT_CACHE", str(Path(tempfile.gettempdir()) / f"linkwright-tests-{getpass.getuser()}"))
 
+# Code is made in a third of the time; tests of the compiler and of kernels (their own conftest.py) and `make check-slow` take the good one.
+os.environ.setdefault("LINKWRIGHT_OPTIMISATION", "0")
+
 # A worker holds some million objects (models, programs, traces); going through them as often as Python does takes a tenth of the time.
 gc.set_threshold(200_000, 50, 50)
 REPETITIONS = Path(__file__).with_name("repetitions.txt")

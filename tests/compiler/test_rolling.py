@@ -101,6 +101,7 @@ def test_legs_share_their_code(kernel):
         assert word == status[i] and np.array_equal(y, np.concatenate([a[i].ravel() for a in every]), equal_nan=True)
 
 
+@pytest.mark.slow
 def test_code_does_not_grow_with_the_number_of_cells():
     sizes = {n: schedule.schedule(chain(n).kernel("forward").program, one=True) for n in (40, 80)}
     assert sizes[80].steps < 1.2 * sizes[40].steps < 2000

@@ -34,6 +34,15 @@ def test_threads_give_the_same_bits(here) -> None:
     assert lw.study("four-bar", threads=1, **SINGLE).frame.equals(here[1])
 
 
+def test_dask_gives_the_same_bits(here) -> None:
+    from dask.distributed import Client, LocalCluster
+
+    cluster = LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None, silence_logs=50)
+    with cluster, Client(cluster) as client:
+        assert lw.study("four-bar", executor=client.get_executor(), **LANES).frame.equals(here[0])
+
+
+@pytest.mark.slow
 def test_dask_workers_give_the_same_bits_and_a_dead_one_loses_its_chunk_only(here, monkeypatch) -> None:
     from dask.distributed import Client, LocalCluster
 

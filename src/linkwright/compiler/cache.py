@@ -57,7 +57,7 @@ def _users_caches() -> Path:
 
 def key(parts: Any) -> str:
     """The name of an entry: everything its bytes depend on. `parts` is JSON-like: numbers, texts, lists, dicts."""
-    return hashlib.sha256(json.dumps([_environment(), parts], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([_environment(), target.quick(), parts], sort_keys=True).encode()).hexdigest()
 
 
 @cache

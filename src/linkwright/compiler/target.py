@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 VERSION = 2  # of the generated code; part of every cache key
 LIBRARY_FUNCTIONS = ("sin", "cos", "exp", "log", "tanh", "atan2", "pow")  # of C; in generated code their names begin with lw_
 
-# LLVM's level 1 gives the same code as 2 and 3 here (measured); level 0 compiles in two thirds of the time and runs three times
-# as long, which pays only where compilation takes many seconds.
+# LLVM's level 1 gives the same code as 2 and 3 here (measured); level 0 compiles in a third (small programs) to two thirds of the time
+# and runs three times as long, which pays only where compilation takes many seconds, or where code runs once: LINKWRIGHT_OPTIMISATION=0.
 LEVEL, LOW_LEVEL, LOW_LEVEL_ABOVE = 1, 0, 60_000  # operations
 
 
@@ -80,6 +81,11 @@ def emit(text: str, target: Processor, optimisation: int = LEVEL) -> bytes:
     return machine(target, optimisation).emit_object(module)
 
 
+def quick() -> bool:
+    """True if code shall be made quickly, and may run slowly."""
+    return os.environ.get("LINKWRIGHT_OPTIMISATION", "").strip() == "0"
+
+
 def level(operations: int, steps: int) -> int:
     """How hard LLVM tries on a program of that size, whose code has so many steps: few where they are repeated."""
-    return LOW_LEVEL if min(operations, 2 * steps) > LOW_LEVEL_ABOVE else LEVEL
+    return LOW_LEVEL if quick() or min(operations, 2 * steps) > LOW_LEVEL_ABOVE else LEVEL

@@ -61,6 +61,7 @@ def test_elbow_L_and_the_folded_root_come_only_on_request(scraper):
     np.testing.assert_allclose(alphas(s, s.assemble(q={"J1": 0.0}))[3:], [310.905, 217.505, 217.505, 130.905], atol=1e-3)
 
 
+@pytest.mark.slow
 def test_branches_lists_both_elbows(scraper):
     found = scraper.system.branches({"J1": 0.0}, tries=100)
     angles = [np.round(np.degrees(st["arm.angle"]) % 360, 2) for st in found]

@@ -91,6 +91,7 @@ def test_values_that_are_no_numbers(four_bar):
         assert "not finite" in u.messages[-1]
 
 
+@pytest.mark.slow
 def test_a_platform_in_space_with_another_height(tmp_path):
     """Six legs, quaternions; two parameters of the file from which dozens of coordinates follow."""
     m = lw.load("stewart")
