@@ -260,3 +260,21 @@ def test_equal_programs_are_compiled_once(place: Path, monkeypatch: pytest.Monke
         assert code.call([1.0, 2.0, 3.0])[0].tolist() == [2.0, 4.0, 6.0]
     assert made == ["one"]
     assert native.NativeCode.of(program(3.0)).call([1.0, 2.0, 3.0])[0].tolist() == [3.0, 6.0, 9.0] and made == ["one", "one"]
+
+
+def test_code_made_quickly_gives_the_same_bits_under_another_key(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LLVM may change how code is laid out, never a rounding: sums of products, quotients, roots and sines of 200 states."""
+
+    def f(x: np.ndarray) -> dict[str, np.ndarray]:
+        y = np.sin(x) * x[::-1] + np.sqrt(1.0 + x * x)
+        return {"y": np.array([y @ x, (y[0] * y[1] - y[2]) / (2.0 + y[3] * y[3]), np.cos(y[1]) * x[2] - x[0] * y[3]])}
+
+    x, found, keys = np.random.default_rng(0).normal(size=(200, 4)), [], []
+    for level in ("1", "0"):
+        monkeypatch.setenv("LINKWRIGHT_OPTIMISATION", level)
+        code = native.NativeCode.of(trace(f, x=4))
+        found.append([np.asarray(code.call_many([x])[0][0]), np.array([code.call(row)[0] for row in x])])
+        keys.append(cache.key(["one"]))
+    assert keys[0] != keys[1]
+    for many, one in found:
+        assert np.array_equal(many, found[0][0]) and np.array_equal(one, found[0][1])

@@ -17,6 +17,21 @@ from linkwright.results.recorded import Column, RunEvent
 from linkwright.results.trajectory import Trajectory
 from tests.results.runs import free_run, recorded, system
 
+# a slider-crank whose driven bearing, pins and guide rub by their loads; one of these joints is cut
+RUBBING: dict[str, object] = {
+    "name": "rubbing", "plane": "xy", "gravity": [0, "-9.81 m/s^2"],
+    "drawing": {"A": [0, 0], "B": [0.1, 0.02], "C": [0.4, 0]},
+    "bodies": {
+        "ground": {"pins": ["A"]}, "crank": {"pins": ["A", "B"], "mass": 0.4}, "rod": {"pins": ["B", "C"], "mass": 0.6},
+        "slide": {"pins": ["C"], "mass": 1.5},
+    },
+    "joints": {"guide": {"type": "prismatic", "between": ["ground", "slide"], "at": "C", "axis": [1, 0]}},
+    "friction": {
+        **{pin: {"mu": 0.1, "radius": "10 mm", "speed": 0.01} for pin in "ABC"}, "guide": {"mu": 0.15, "speed": "1 mm/s"},
+    },
+    "drive": {"A": "60 rpm"},
+}  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 def turn() -> Trajectory:
@@ -53,12 +68,14 @@ def test_turns_read_as_single_states_do(turn):
         ("parallelogram-chain", 2),
         ("boot-lid", 0),
         ("door", 0),
+        ("with friction by load", 0),
         pytest.param("delta", 0, marks=pytest.mark.slow),
     ],
 )
 def test_loads_of_a_turn_are_those_of_single_states(name, singly):
     """All samples solved together: singular positions, redundant joints and idle spins too. What is left is solved singly."""
-    turn = lw.load(name).turn(steps=24)
+    m = lw.load(RUBBING if name == "with friction by load" else name)
+    turn = m.turn(steps=24)
     names = list(turn.load_channels)
     found = turn.read(names)
     assert len(turn.one_by_one) == singly

@@ -59,6 +59,7 @@ class Batch:
         self.rows["lam"] = acted.lam
         self.rows |= {f"effort {name}": x[:, None] for name, x in acted.efforts.items()}
         self.rows |= {f"wrench {name}": x for name, x in acted.wrenches.items()}
+        self.rows |= {f"friction {name}": x[:, None] for name, x in acted.rubbing.items()}
 
     def take(self, rows: Mapping[str, np.ndarray]) -> None:
         """Other samples from now on, in arrays of the same names."""
@@ -82,8 +83,10 @@ class Batch:
         assert acted is not None
         efforts = {name: x[f"effort {name}"][0] for name in acted.efforts}
         wrenches = {name: x[f"wrench {name}"] for name in acted.wrenches}
+        rubbing = {name: x[f"friction {name}"][0] for name in acted.rubbing}
         lam = x["lam"][: self.skel.tree.nc]
-        return loads_of_known_motion(self.loops, at.q, at.v, at.known_a, at.t, at.references, Acted(lam, efforts, wrenches))
+        known = Acted(lam, efforts, wrenches, rubbing=rubbing)
+        return loads_of_known_motion(self.loops, at.q, at.v, at.known_a, at.t, at.references, known)
 
     def traced(self, name: str, read: Callable[[Instant], Any]) -> Any:
         """Result of `read` on the symbols; None if it needs numbers. Asked once for every name."""

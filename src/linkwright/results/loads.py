@@ -77,7 +77,7 @@ class SampleLoads:
     def solver(self, i: int) -> Any:
         if self.acted is None:
             return None if self.c.system is None else lambda x: self.c.system.inverse(State.of(x), x.a, drives=self.c.drives)
-        lam, efforts, wrenches, exact = self.acted
+        lam, efforts, wrenches, exact, _ = self.acted
         acted = Acted(lam[i], {name: x[i] for name, x in efforts.items()}, {name: x[i] for name, x in wrenches.items()}, exact)
         return lambda x: loads_of_known_motion(self.c.frame, x.q, x.v, x.known_a, x.t, x.references, acted)
 

@@ -3,8 +3,9 @@
 J' lam + B u = M a + h is set up and solved for all samples together: the terms are read once on symbols (`results.batch`),
 the small systems go through one stacked decomposition, what is not unique is settled as in `inverse.choice`, and what the
 loads do in any joint is read on symbols again, with these multipliers and efforts in place. Samples that are not carried (a
-singular position whose limit is needed) are solved one by one; so is everything where friction grows with the load, or if the
-efforts of two samples do not agree with `inverse.solve`.
+singular position whose limit is needed) are solved one by one; so is everything if the efforts of two samples do not agree with
+`inverse.solve`, and where friction grows with loads that are not unique. Friction that grows with unique loads is a fixed point of
+all samples together.
 """
 
 from __future__ import annotations
@@ -20,16 +21,19 @@ from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse import posed
+from linkwright.mechanics.inverse import FRICTION_ROUNDS, posed, rubbing_effort
 from linkwright.mechanics.inverse.choice import reaction_vector
 from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.inverse.problem import UNDRIVEN, InverseProblem
+from linkwright.model.coordinates import joint_part
+from linkwright.model.description import Friction
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.results.batch import Batch
 from linkwright.results.channels import Channel
 
 AGREEMENT = 1e-8  # of the largest effort: two ways of solving differ by round-off times the condition
 MOST_OPEN = 0.25  # share of samples to solve one by one above which nothing is gained
+SETTLED = 1e-12  # change of friction by load, relative to one newton or newton metre and to itself
 LOOKS = 8  # samples at which it is looked which reactions are unique, where some are not
 
 
@@ -43,8 +47,7 @@ class TurnLoads:
     @classmethod
     def of(cls, loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], instant: Callable[[int], Instant]) -> TurnLoads | None:
         """None where the samples have to be solved one by one."""
-        if any(f.mu for f in loops.skel.tree.description.frictions):
-            return None
+        rubbing = [f for f in loops.skel.tree.description.frictions if f.mu]
         n = len(rows["q"])
         spins = {_idle_spins(loops, instant(i)) for i in (0, n // 3)}
         found = _terms(loops, rows, drives, any(spins)) if len(spins) == 1 else None
@@ -56,7 +59,10 @@ class TurnLoads:
         left = np.flatnonzero(~carried)
         if len(left) > MOST_OPEN * n:
             return None
-        settled = _settled(loops, {**rows, "a": a}, drives, system, np.where(carried[:, None], z, 0.0))
+        if rubbing:
+            settled = None if len(left) or found.M is not None else _rubbed(loops, rows, drives, system, found, rubbing)
+        else:
+            settled = _settled(loops, {**rows, "a": a}, drives, system, np.where(carried[:, None], z, 0.0))
         if settled is None or not _agrees(settled, carried, instant, drives):
             return None
         common = np.bincount(system.f.rank).argmax()
@@ -196,6 +202,43 @@ def _settled(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str]
     y = factor(R, 1e-10 * max(1.0, float(np.abs(R).max())), thin=True).solve(base)
     batch.act(_acted(z - _times(rest, y), nc, drives))
     return batch
+
+
+def _rubbed(
+    loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], s: StackedLoads, t: _Terms, frictions: Sequence[Friction]
+) -> Batch | None:
+    """The instant on symbols with friction by load: a fixed point of all samples, as `inverse.solve` finds it for each.
+
+    None where loads are not unique, something cannot be traced, or a joint jams.
+    """
+    if s.self_stress.shape[2]:
+        return None
+    names = [f.joint for f in frictions]
+    units = Batch(loops, rows).values({n: lambda x, n=n: _unit_effort(x, n) for n in names})
+    if len(units) < len(names):
+        return None
+    named = {f.joint: lambda x, f=f: rubbing_effort(x.loads, f) for f in frictions}
+    last, batch = {n: np.zeros(len(t.g)) for n in names}, None
+    for _ in range(FRICTION_ROUNDS):
+        z, carried = s.solve(t.g - sum(last[n][:, None] * units[n] for n in names))
+        if not carried.all():
+            return None
+        acted = _acted(z, s.nc, drives)._replace(rubbing=last)
+        batch = Batch(loops, rows, acted) if batch is None else batch
+        batch.act(acted)
+        new = batch.values(named)
+        if len(new) < len(names):
+            return None
+        if all(np.abs(new[n] - last[n]).max() <= SETTLED * (1.0 + np.abs(new[n]).max()) for n in names):
+            return batch
+        last = new
+    return None
+
+
+def _unit_effort(x: Instant, name: str) -> Any:
+    """Generalised force of a unit effort in a joint's coordinate."""
+    joint, (i,) = joint_part(x.skel.tree.description, name)
+    return dynamics.generalised(x.skel, x.motion, forces.joint_effort(x, joint, 1.0, i))
 
 
 def _acted(z: np.ndarray, nc: int, drives: Sequence[str]) -> Acted:

@@ -138,6 +138,8 @@ def test_heat_bounds_the_rms_force(slide: lw.Mechanism) -> None:
     assert rested.time < 0.8 * f.time
     smooth = slide.fastest(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200, law="quintic")
     assert smooth.time > f.time and smooth.ok
+    T = slide.fastest(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200, law="quintic", pause="2 s").time
+    assert abs(120.0 / 7.0 / T**3 - R**2 * (T + 2.0)) < 1e-3 * R**2 * (T + 2.0)  # integral of the squared second derivative: 120 / 7
 
 
 def test_intervals_of_random_rows_agree_with_linear_programming() -> None:

@@ -23,6 +23,7 @@ from linkwright.mechanics.inverse.methods import METHODS, Method
 from linkwright.mechanics.inverse.problem import InverseProblem, LateTerms, unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, motion
 from linkwright.model.coordinates import joint_part
+from linkwright.model.description import Friction
 
 FRICTION_ROUNDS = 60
 
@@ -115,12 +116,19 @@ def load_friction(loads: Loads) -> list[tuple[int, Any]]:
     out: list[tuple[int, Any]] = []
     for f in place.loops.skel.tree.description.frictions:
         if f.mu:
-            part = joint_part(place.skel.tree.description, f.joint)
-            joint, (i,) = part
-            lever = f.radius if part.kinds == {"angle"} else 1.0
-            F = loads.reaction(joint.name).force
-            out += forces.joint_effort(place, joint, -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint, i) / f.speed), i)
+            joint, (i,) = joint_part(place.skel.tree.description, f.joint)
+            out += forces.joint_effort(place, joint, rubbing_effort(loads, f), i)
     return out
 
 
-__all__ = ["METHODS", "InverseProblem", "Loads", "Method", "Wrench", "load_friction", "method_of", "posed", "solve"]
+def rubbing_effort(loads: Loads, f: Friction) -> Any:
+    """Friction by load of one joint, from the reactions found so far."""
+    place = loads.problem.place
+    part = joint_part(place.skel.tree.description, f.joint)
+    joint, (i,) = part
+    lever = f.radius if part.kinds == {"angle"} else 1.0
+    F = loads.reaction(joint.name).force
+    return -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint, i) / f.speed)
+
+
+__all__ = ["METHODS", "InverseProblem", "Loads", "Method", "Wrench", "load_friction", "method_of", "posed", "rubbing_effort", "solve"]

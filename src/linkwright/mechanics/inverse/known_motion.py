@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.loads import Loads
 from linkwright.mechanics.inverse.methods import Solved
 from linkwright.mechanics.inverse.problem import InverseProblem, LateTerms
+from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.scalars import is_symbolic
 from linkwright.numerics.spatial import cross
@@ -35,6 +37,7 @@ class Acted(NamedTuple):
     efforts: Mapping[str, Any]  # by coordinate or cylinder
     wrenches: Mapping[str, Any]  # by body: [moment; force] at its origin, world axes
     exact: bool = True  # False between samples, where they are interpolated and balance only about
+    rubbing: Mapping[str, Any] = MappingProxyType({})  # friction by load, by coordinate
 
 
 def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, references: Mapping[str, Any], acted: Acted) -> Loads:
@@ -47,6 +50,7 @@ def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, referenc
     at = Instant(skel, q, v, t, references)
     acting = [(f.from_outside, w) for f in forces.of_description(d) for w in f.wrenches(at)]
     acting += [(True, (skel.node(body), _at_origin(at, skel.node(body), w))) for body, w in acted.wrenches.items()]
+    acting += [(False, w) for name, x in acted.rubbing.items() for w in _rubbing(at, name, x)]
     place = Instant(skel, q, v, t, references, loops=loops, motion=at.motion, external=[w for _, w in acting])
     T = LateTerms(place)
     names = tuple(acted.efforts)
@@ -62,6 +66,12 @@ def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, referenc
     stress = InverseProblem(T, place, a, (), ()).self_stress
     free = np.concatenate([stress, np.zeros((len(names), stress.shape[1]))])
     return replace(loads, u=u, free=free, solved=Solved(lam, u, ()))
+
+
+def _rubbing(at: Instant, name: str, effort: Any) -> forces.Wrenches:
+    """Friction in a joint's coordinate, as wrenches on its bodies."""
+    joint, (i,) = joint_part(at.skel.tree.description, name)
+    return forces.joint_effort(at, joint, effort, i)
 
 
 def driven_coordinate(d: Description, name: str) -> tuple[Joint, int] | None:

@@ -111,7 +111,7 @@ def _need_rest(path: PathTerms, s: np.ndarray) -> None:
 def _motion(path: PathTerms, terms: Terms, s: np.ndarray, task: MotionTask) -> PathTiming:
     """The motion for given terms."""
     if task.law not in ("fastest", "least energy"):
-        return _smooth(path, terms, s, task.law)
+        return _smooth(path, terms, s, task)
     if any(x.kind == "jerk" for x in path.limits):
         raise UsageError(f"fastest: limits of jerk need a smooth law ('quintic', 'septic', 's-curve'): in {task.law!r} accelerations jump.")
     rows, span = path.rows(terms), float(s[-1] - s[0])
@@ -150,9 +150,9 @@ def _timing(p: SpeedProfile) -> PathTiming:
     return PathTiming(t, np.sqrt(p.x), np.append(p.u, p.u[-1]), np.insert(p.u, 0, p.u[0]))
 
 
-def _smooth(path: PathTerms, terms: Terms, s: np.ndarray, law: str) -> PathTiming:
+def _smooth(path: PathTerms, terms: Terms, s: np.ndarray, task: MotionTask) -> PathTiming:
     span = float(s[-1] - s[0])
-    z, at = law_at(law, (s - s[0]) / span)
+    z, at = law_at(task.law, (s - s[0]) / span)
     seconds, _ = shortest(path.rows(terms), at, span)
     for limit in (x for x in path.limits if x.kind == "jerk"):
         first, second = derivatives_of(path.path, limit.channel)
@@ -163,20 +163,23 @@ def _smooth(path: PathTerms, terms: Terms, s: np.ndarray, law: str) -> PathTimin
     heat = [x for x in path.limits if x.kind == "heat"]
     if heat:
         e = _efforts(terms, [x.channel for x in heat])
-        seconds = _slowed(e, z, span * at.d1, span * at.d2, seconds, heat)
+        seconds = _slowed(e, z, (span * at.d1, span * at.d2), seconds, heat, task.pause)
     if not 0.0 < seconds < np.inf:
         raise UsageError("fastest: nothing limits the speed of this law. Add a limit, such as 'A.torque' or 'A.v'.")
     second = span * at.d2 / seconds**2
     return PathTiming(z * seconds, span * at.d1 / seconds, second, second, span * at.d3 / seconds**3)
 
 
-def _slowed(e: EffortTerms, z: np.ndarray, d1: np.ndarray, d2: np.ndarray, seconds: float, heat: list[MotionLimit]) -> float:
-    """The duration, at least that given, at which no RMS effort of a law exceeds its limit."""
+def _slowed(
+    e: EffortTerms, z: np.ndarray, rates: tuple[np.ndarray, np.ndarray], seconds: float, heat: list[MotionLimit], pause: float
+) -> float:
+    """The duration, at least that given, at which no RMS effort of a law over motion and pause exceeds its limit."""
+    d1, d2 = rates
 
     def excess(T: float) -> float:
         effort = e.a * (d2 / T**2)[:, None] + e.b * ((d1 / T) ** 2)[:, None] + e.c
-        rms = np.sqrt(np.trapezoid(effort**2, z, axis=0))
-        return float((rms / [x.high for x in heat]).max())
+        total = T * np.trapezoid(effort**2, z, axis=0) + pause * e.c[-1] ** 2
+        return float((np.sqrt(total / (T + pause)) / [x.high for x in heat]).max())
 
     if excess(seconds) <= 1.0:
         return seconds
