@@ -68,7 +68,6 @@ COMMAND = CliCommand(
     "redundancy, dimensions, motion, drive torque and power, motor, bearing loads, variants and checks.",
     examples=(
         "linkwright report wiper -o wiper-report.html",
-        "linkwright report four-bar --param L1=250mm -o shorter.html",
         "linkwright report wiper --simulate 2 -o with-a-run.html",
         "linkwright report wiper --title 'Wiper, left' --revision B --variant 'longer: B.x=170mm' -o wiper.pdf",
     ),
