@@ -59,9 +59,8 @@
       },
       /** Paths of marked points over the cycle, where the kernels suit the drawing. */
       traces() {
-        const k = wanted(), app = LW.app;
-        if (!k || !app || k.id !== have || !app.engine.cycle) return [];
-        return app.frames.traces();
+        const k = wanted(), app = LW.app, suits = k && (k.id === have || exact === ed.answer.version);
+        return suits && app && app.engine.cycle ? app.frames.traces() : [];
       },
     });
   };

@@ -1,0 +1,191 @@
+"""Edits in the page: reshaping and moving, undo, names and dimensions, questions, what is refused, and files that others change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from tests.views.browser.desk import Desk
+from tests.views.browser.pencil import Pencil, edited
+
+# a four-bar with comments, a parameter and an expression
+FOUR_BAR = """\
+# a machine of the tests
+name: machine
+plane: xy
+units: [mm, kg, deg, rpm]
+parameters: {reach: 200}   # of the ground
+drawing:
+  A: [0, 0]        # left bearing
+  B: [30, 60]
+  C: [180, 120]
+  D: [reach, 0]    # right bearing
+  P: [100, 140]
+bodies:
+  ground:  {pins: [A, D]}
+  crank:   {pins: [A, B], mass: 0.3}
+  coupler: {pins: [B, C], points: [P], mass: 0.9}
+  rocker:  {pins: [D, C], mass: 0.8}
+drive: {A: 45 rpm}
+"""
+
+
+@pytest.fixture
+def machine(tmp_path: Path, desk: Callable[..., Desk]) -> Iterator[tuple[Path, Pencil, Any]]:
+    """The file of the four-bar, the pencil on its sheet and the server."""
+    file = tmp_path / "machine.yaml"
+    file.write_text(FOUR_BAR, encoding="utf-8")
+    with edited(file) as server:
+        yield file, Pencil(desk(server.address, ready=False, online=True)), server
+
+
+def text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+def test_draw_reshapes_and_move_moves(machine: tuple[Path, Pencil, Any]) -> None:
+    file, pencil, _ = machine
+    page = pencil.page
+    pencil.moving()
+    assert "changes the drawing and machine.yaml" in page.inner_text("#ed-legend")
+    # a drag changes one line of the file, as one step of undo
+    pencil.drag((30, 60), (40, 60), (40, 50))
+    assert text_of(file) == FOUR_BAR.replace("B: [30, 60]", "B: [40, 50]") and pencil.ask("a.history.undo") == 1
+    assert page.locator("#ed-part h2").inner_text() == "Pin or point B"
+    # the paths of points follow from the kernels that were there
+    pencil.moving()
+    curve = np.array(pencil.ask("Array.from(ed.motion.traces()[0].points)")).reshape(-1, 3)
+    turn = lw.load(file).turn()
+    assert np.ptp(curve[:, 1]) > 0.02 and np.abs(curve[:, 1] - turn["coupler.P.y"]).max() < 1e-9
+    # a whole link, moved with its points
+    pencil.drag((110, 85), (120, 95))
+    assert all(one in text_of(file) for one in ("B: [50, 60]", "C: [190, 130]", "P: [110, 150]"))
+    pencil.key("Control+z").key("Control+z")
+    assert text_of(file) == FOUR_BAR and pencil.ask("a.history.undo") == 0 and page.is_disabled("#ed-undo")
+    pencil.key("Control+y")
+    assert text_of(file) == FOUR_BAR.replace("B: [30, 60]", "B: [40, 50]")
+    page.click("#ed-undo")
+    pencil.answered()
+    # Move: the same drag turns the crank and leaves the file alone
+    page.click("#ed-mode-move")
+    pencil.moving()
+    assert "moves the mechanism" in page.inner_text("#ed-legend") and page.is_hidden("#sheet") and page.is_visible("#stage")
+    page.evaluate("LW.app.player.pause(); LW.app.player.seek(0)")
+    b = page.evaluate("((p) => LW.app.view.screen(LW.app.engine.place(p.body, p.at)))(LW.app.DATA.pins.find((p) => p.name === 'B').at)")
+    angle = page.evaluate("LW.app.engine.state.drive[0]")
+    page.mouse.move(*b)
+    page.mouse.down()
+    page.mouse.move(b[0] - 30, b[1] + 20)
+    page.wait_for_function("(x) => Math.abs(LW.app.engine.state.drive[0] - x) > 0.1", arg=angle)
+    page.mouse.up()
+    assert text_of(file) == FOUR_BAR and pencil.ask("a.history.undo") == 0
+    page.click("#ed-mode-draw")
+    assert page.is_visible("#sheet")
+
+
+@pytest.mark.slow
+def test_names_dimensions_and_what_is_refused(machine: tuple[Path, Pencil, Any]) -> None:
+    file, pencil, _ = machine
+    page = pencil.page
+    pencil.click((15, 30))
+    assert page.locator("#ed-part h2").inner_text() == "Link crank"
+    pencil.field("Name", "arm")
+    assert "  arm:   {pins: [A, B], mass: 0.3}" in text_of(file)
+    pencil.field("Length", "100,5")
+    assert abs(np.hypot(*pencil.at("B")) - 100.5) < 1e-9
+    kept = text_of(file)
+    for label, text in (("Length", "-5"), ("Length", "0"), ("Mass value", "-0,2"), ("Name", "two words")):
+        pencil.field(label, text)
+        said = page.locator(f'#ed-part .ed-row:has([data-field="{label}"]) .ed-problem').inner_text()
+        assert ("greater than 0" in said) if label != "Name" else ("no spaces" in said)
+        assert text_of(file) == kept, "nothing is sent"
+        page.locator(f'#ed-part [data-field="{label}"]').press("Escape")
+    # the server's own refusal: a name that is taken
+    pencil.field("Name", "rocker")
+    assert "rocker" in page.inner_text("#ed-message") and text_of(file) == kept
+    # typed while drawing
+    pencil.tool("link").click((0, 0)).type("-40<90")
+    assert "greater than 0" in page.inner_text("#ed-dimension-problem") and text_of(file) == kept
+    page.keyboard.press("Escape")
+    pencil.key("Escape").key("Escape")
+    # duplicate, delete, mirror
+    pencil.ask("ed.select(['body:rocker'])")
+    pencil.key("Control+d")
+    assert len(pencil.ask("d.bodies")) == 5 and "1 degree" not in page.inner_text("#ed-mobility")
+    pencil.key("Delete")
+    assert len(pencil.ask("d.bodies")) == 4
+    pencil.ask("ed.select(['body:arm', 'body:coupler', 'body:rocker'])")
+    page.click("#ed-mirror")
+    pencil.click((0, -20), (100, -20))
+    assert len(pencil.ask("d.bodies")) == 7
+    pencil.key("Control+z").key("Control+z").key("Control+z")
+    assert text_of(file) == kept
+
+
+def test_an_expression_asks_what_to_change(machine: tuple[Path, Pencil, Any]) -> None:
+    file, pencil, _ = machine
+    page = pencil.page
+    pencil.drag((200, 0), (220, 0))
+    box = page.locator(".ed-dialog")
+    box.wait_for()
+    assert "reach" in box.inner_text() and text_of(file) == FOUR_BAR
+    box.get_by_text("Cancel").click()
+    assert text_of(file) == FOUR_BAR and pencil.at("D") == (200, 0)
+    pencil.drag((200, 0), (220, 0))
+    box.locator('[data-choice^="parameter:"]').first.click()
+    pencil.answered()
+    assert text_of(file) == FOUR_BAR.replace("{reach: 200}", "{reach: 220}")
+    pencil.click((0, 0), (220, 0)).field("x", "210")
+    box.locator('[data-choice="replace"]').click()
+    pencil.answered()
+    assert "D: [210, 0]    # right bearing" in text_of(file)
+
+
+@pytest.mark.slow
+def test_files_changed_elsewhere_and_servers_that_stop(machine: tuple[Path, Pencil, Any]) -> None:
+    file, pencil, server = machine
+    page = pencil.page
+    # a text editor's change appears by itself
+    file.write_text(FOUR_BAR.replace("P: [100, 140]", "P: [100, 160]"), encoding="utf-8")
+    page.wait_for_function("() => LW.editor.answer.drawing.points.find((p) => p.name === 'P').at[1] > 0.159")
+    # a text that cannot be read: the last drawing stays, the banner says why
+    file.write_text(FOUR_BAR.replace("bodies:", "bodies: ["), encoding="utf-8")
+    page.wait_for_function("() => LW.editor.answer.stale")
+    assert "machine.yaml" in page.inner_text("#ed-banner") and len(pencil.ask("d.points")) == 5
+    file.write_text(FOUR_BAR, encoding="utf-8")
+    page.wait_for_function("() => !LW.editor.answer.stale && document.getElementById('ed-banner').hidden")
+    server.shutdown()
+    server.socket.close()
+    page.locator("#ed-banner").wait_for()
+    assert "has stopped" in page.inner_text("#ed-banner") and page.is_visible("#sheet [data-name=B]")
+    here = pencil.desk
+    assert all("ERR_CONNECTION_REFUSED" in one for one in here.complaints)
+    here.complaints.clear()
+
+
+def test_every_control_has_a_name_and_keys_reach_it(machine: tuple[Path, Pencil, Any]) -> None:
+    _, pencil, _ = machine
+    page = pencil.page
+    nameless = page.evaluate(
+        "() => Array.from(document.querySelectorAll('#edit-bar button, #draw button, #draw input, #draw select')).filter((n) => n.offsetParent"
+        " && !(n.getAttribute('aria-label') || n.textContent.trim() || (n.labels && n.labels.length))).map((n) => n.id)"
+    )
+    assert nameless == []
+    # a pin reached by the keyboard, moved by arrow keys on the grid
+    page.focus('#sheet [data-kind="pin"][data-name="B"]')
+    pencil.key("Enter")
+    assert pencil.ask("ed.selection") == ["point:B"]
+    step = 1e3 * pencil.ask("ed.sheet.step()")
+    pencil.key("ArrowRight").key("ArrowRight").key("ArrowUp")
+    assert np.allclose(pencil.at("B"), (30 + 2 * step, 60 + step)) and pencil.ask("a.history.undo") == 1
+    # tools by letters, places by numbers: a link without the mouse
+    pencil.key("l").type("0; -50").type("80<0")
+    pencil.key("Enter")
+    assert pencil.ask("d.bodies.length") == 5 and pencil.at(pencil.ask("d.points[d.points.length - 1].name")) == (80, -50)
+    pencil.key("v")
+    assert pencil.ask("ed.tool.id") == "select" and page.get_attribute("#ed-tool-select", "aria-checked") == "true"
