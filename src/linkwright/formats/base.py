@@ -58,7 +58,12 @@ def listed(text: str) -> list[str]:
 
 
 TRANSMISSION = (
-    ExportOption("motors", "a transmission alone: its motors, and by --joints the joints that they move", metavar="A,B", read=listed),
+    ExportOption(
+        "motors",
+        "a transmission: its motors, and by --joints the joints that they move; robot formats get the equivalent tree",
+        metavar="A,B",
+        read=listed,
+    ),
     ExportOption("joints", "joints of the transmission", metavar="A,B", read=listed),
 )
 
@@ -73,6 +78,12 @@ def transmission_of(mechanism: Any, motors: Any, joints: Any, others: Mapping[st
         if value is not None:
             raise UsageError(f"the option '{key}' belongs to the whole mechanism; a transmission has none. Leave it out.")
     return mechanism.system.transmission(motors, joints)
+
+
+def tree_of(mechanism: Any, motors: Any, joints: Any) -> Any:
+    """The equivalent tree of the transmission with these motors and joints; the mechanism itself without them."""
+    t = transmission_of(mechanism, motors, joints, {})
+    return mechanism if t is None else t.tree()
 
 
 def number(text: str) -> float:

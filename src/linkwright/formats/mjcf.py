@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.formats.base import ExportFormat, ExportOption, number
+from linkwright.formats.base import TRANSMISSION, ExportFormat, ExportOption, number, tree_of
 
 
-def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
+def write(mechanism: Any, path: Any, *, motors: Any = None, joints: Any = None, **options: Any) -> list[Path]:
     from linkwright.exchange.writing import losses
     from linkwright.exchange.writing.mujoco import text as mujoco
 
-    place = files.checked(path, FORMAT.endings)
-    found = mujoco.mjcf(mechanism, folder=os.path.dirname(os.path.abspath(place)), **options)
+    place, model = files.checked(path, FORMAT.endings), tree_of(mechanism, motors, joints)
+    found = mujoco.mjcf(model, folder=os.path.dirname(os.path.abspath(place)), **options)
     written = files.write_text(place, FORMAT.endings, found.text)
-    losses.warn("MJCF", mechanism.description.name, found.lost, mujoco.ADVICE)
+    losses.warn("MJCF", model.description.name, found.lost, mujoco.ADVICE)
     return [written]
 
 
@@ -28,6 +28,7 @@ FORMAT = ExportFormat(
     options=(
         ExportOption("timestep", "time step in seconds (default: 1e-3); loops are as stiff as it allows", metavar="SECONDS", read=number),
         ExportOption("floor", "least inertia of a body, as a share of the mechanism's", metavar="SHARE", read=number),
+        *TRANSMISSION,
     ),
     write=write,
 )

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.formats.base import ExportFormat, ExportOption, number
+from linkwright.formats.base import TRANSMISSION, ExportFormat, ExportOption, number, tree_of
 
 
-def write(mechanism: Any, path: Any, *, alone: bool = False, **options: Any) -> list[Path]:
+def write(mechanism: Any, path: Any, *, alone: bool = False, motors: Any = None, joints: Any = None, **options: Any) -> list[Path]:
     from linkwright.exchange.writing import losses
     from linkwright.exchange.writing.robots import sdf_text
 
-    place = files.checked(path, FORMAT.endings)
-    found = sdf_text(mechanism, world=not alone, folder=os.path.dirname(os.path.abspath(place)), **options)
+    place, model = files.checked(path, FORMAT.endings), tree_of(mechanism, motors, joints)
+    found = sdf_text(model, world=not alone, folder=os.path.dirname(os.path.abspath(place)), **options)
     written = files.write_text(place, FORMAT.endings, found.text)
-    losses.warn("SDF", mechanism.description.name, found.lost)
+    losses.warn("SDF", model.description.name, found.lost)
     return [written]
 
 
@@ -28,6 +28,7 @@ FORMAT = ExportFormat(
     options=(
         ExportOption("alone", "a model without a world around it, and without its gravity", switch=True),
         ExportOption("floor", "least inertia of a body, as a share of the mechanism's", metavar="SHARE", read=number),
+        *TRANSMISSION,
     ),
     write=write,
 )

@@ -8,15 +8,15 @@ from typing import Any
 
 from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.formats.base import ExportFormat, ExportOption, number
+from linkwright.formats.base import TRANSMISSION, ExportFormat, ExportOption, number, tree_of
 
 
-def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
+def write(mechanism: Any, path: Any, *, motors: Any = None, joints: Any = None, **options: Any) -> list[Path]:
     from linkwright.exchange.writing import losses
     from linkwright.exchange.writing.robots import urdf_text
 
-    place = files.checked(path, FORMAT.endings)
-    found = urdf_text(mechanism, folder=os.path.dirname(os.path.abspath(place)), **options)
+    place, model = files.checked(path, FORMAT.endings), tree_of(mechanism, motors, joints)
+    found = urdf_text(model, folder=os.path.dirname(os.path.abspath(place)), **options)
     beside = {place.with_suffix(ending): text for ending, text in found.beside.items()}
     for other in beside:
         if other.exists() and not files.made_by_linkwright(other):
@@ -26,7 +26,7 @@ def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
             )
     written = [files.write_text(place, FORMAT.endings, found.text)]
     written += [files.write_text(other, (other.suffix,), text) for other, text in beside.items()]
-    losses.warn("URDF", mechanism.description.name, found.lost)
+    losses.warn("URDF", model.description.name, found.lost)
     return written
 
 
@@ -42,6 +42,7 @@ FORMAT = ExportFormat(
         ),
         ExportOption("zero", "where joints are zero: start (default) or model, as in the model file", metavar="WHERE"),
         ExportOption("floor", "least inertia of a body, as a share of the mechanism's", metavar="SHARE", read=number),
+        *TRANSMISSION,
     ),
     write=write,
 )

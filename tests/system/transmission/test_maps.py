@@ -220,9 +220,7 @@ def test_joints_that_the_motors_do_not_determine() -> None:
     leg = lw.load(LEG).system
     with pytest.raises(UsageError, match="do not determine each other: with the joints held, hip can still move"):
         leg.transmission("hip", "knee")
-    with pytest.raises(
-        UsageError, match="do not determine the joints: with all of them held, J6 can still move"
-    ):
+    with pytest.raises(UsageError, match="do not determine the joints: with all of them held, J6 can still move"):
         shovel.transmission(["J13", "J12"], ["J7", "J6"])  # both belong to the stick
 
 

@@ -32,9 +32,7 @@ class JointPiece(NamedTuple):
 def pieces(joint: Joint, reversed: bool) -> tuple[JointPiece, ...]:
     """Return the pieces from the carrying to the carried body; the type must have some, see `refuse`."""
     jt = joints.create(joint.type, joint.options)
-    out = [
-        JointPiece(p.kind, np.array(p.axis), p.q, p.v, float(p.pitch), piece_name(joint, jt.v_names, p.v)) for p in jt.pieces() or ()
-    ]
+    out = [JointPiece(p.kind, np.array(p.axis), p.q, p.v, float(p.pitch), piece_name(joint, jt.v_names, p.v)) for p in jt.pieces() or ()]
     if not reversed:
         return tuple(out)
     return tuple(p._replace(axis=0.0 - p.axis, reversed=True) for p in out[::-1])

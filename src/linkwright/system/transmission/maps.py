@@ -27,8 +27,10 @@ from linkwright.results.state import LaterReferences, State
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.assembled import StateBatch, assembled
 from linkwright.system.named_terms import NamedTerms
+from linkwright.system.transmission.equivalent_tree import EquivalentTree, equivalent_tree
 from linkwright.system.transmission.naming import named, place, position
 from linkwright.system.transmission.parts import between, half_inertia
+from linkwright.system.transmission.polynomials import Polynomials, polynomials
 from linkwright.system.transmission.ranges import JointTravel, Ranges, WorstPosition, as_table
 from linkwright.system.transmission.terms import TransmissionTerms
 
@@ -229,6 +231,17 @@ class Transmission:
         title = f"Transmission of {self.core.description.name or 'a mechanism'} by Linkwright."
         more = ros2.texts(name, namespace, self.motors, self.joints, title, self.range)
         return {**self.c(name), **more}
+
+    # ---------------------------------------------------------------- simpler models
+
+    def polynomials(self, degree: int = 4) -> Polynomials:
+        """Return polynomials that approximate the map over the range, both ways, with their errors; `.mjcf()` and `.urdf()` write them."""
+        return polynomials(self, degree)
+
+    def tree(self) -> EquivalentTree:
+        """Return the mechanism without the parts between motors and joints: joints driven, inertia of the parts as an armature matrix."""
+        self.core.kernels.need_masses()
+        return equivalent_tree(self)
 
     # ---------------------------------------------------------------- ranges
 

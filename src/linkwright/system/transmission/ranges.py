@@ -141,7 +141,7 @@ class Ranges:
         """States in rows, evenly in the box with its corners; an odd number along each joint."""
         n = len(self.t.joints)
         most = min(most, FEW) if len(self.t.drivable) < len(self.t.others) else most
-        each = max(3, min(41, int(most ** (1.0 / n))))
+        each = max(3, min(401 if n == 1 else 41, int(most ** (1.0 / n))))
         each -= 1 - each % 2
         return np.array(list(product(*(np.linspace(*box[name], each) for name in self.t.joints))))
 

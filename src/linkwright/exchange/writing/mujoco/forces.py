@@ -50,6 +50,7 @@ class MujocoForces:
     joints: dict[str, dict[str, float]] = field(default_factory=dict)  # by piece: stiffness, springref, damping, frictionloss, armature
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)  # by piece or cylinder: ends of its travel
     tendons: list[tuple[str, tuple[Any, Any], dict[str, str]]] = field(default_factory=list)  # name, points, attributes
+    rotors: list[tuple[str, dict[str, float], float]] = field(default_factory=list)  # name, weights of joints, armature of fixed tendons
     actuators: list[dict[str, str]] = field(default_factory=list)
     written: list[Any] = field(default_factory=list)  # forces of the system
     rests: list[Any] = field(default_factory=list)  # forces: what the text's approximations leave

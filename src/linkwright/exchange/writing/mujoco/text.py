@@ -23,6 +23,7 @@ from linkwright.exchange.writing.mujoco.drives import Drives, actuators
 from linkwright.exchange.writing.mujoco.forces import WORLD, MujocoForces, held, numbers
 from linkwright.exchange.writing.mujoco.map import MujocoJoint, place, placed_pieces
 from linkwright.exchange.writing.mujoco.shapes import assets, geom
+from linkwright.exchange.writing.trees import tree_losses
 from linkwright.exchange.writing.visuals import THIN, Shapes
 from linkwright.files import OWNER
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
@@ -33,6 +34,7 @@ from linkwright.model.curves.polynomial import Polynomial
 from linkwright.model.description import PointRef
 from linkwright.numerics.spatial import Pose, array, rotation_quaternion
 from linkwright.system.system import System
+from linkwright.system.transmission.equivalent_tree import EquivalentTree
 
 MOST_TERMS = 5  # coefficients of a polynomial that ties joints
 FLOOR = 1e-8  # share of the mechanism's mass (times length squared) that every body gets at least
@@ -65,6 +67,8 @@ def mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: floa
     system.M(system.start)  # says which masses are missing
     root = xml.Element("mujoco", model=system.description.name)
     forces = held(system)
+    if isinstance(model, EquivalentTree):
+        _matrix(model, forces)
     drives = Drives.of(system)
     shapes = Shapes(system.description, folder, [".obj", ".stl", ".msh"])
     mass = solids(system, floor, realistic=True)
@@ -84,8 +88,22 @@ def mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: floa
     actuators(root, drives, forces)
     _keyframe(root, system, order, loops.system_of(model).start, drives.controls(len(forces.actuators)))
     xml.indent(root, "  ")
-    lost = (*forces.lost, *drives.lost, *shapes.lost, *(Loss(x, _RAISED.format(floor=floor)) for x in text.raised))
+    lost = (
+        *tree_losses(model, matrix=True),
+        *forces.lost,
+        *drives.lost,
+        *shapes.lost,
+        *(Loss(x, _RAISED.format(floor=floor)) for x in text.raised),
+    )
     return MujocoText(xml.tostring(root, encoding="unicode") + "\n", lost)
+
+
+def _matrix(tree: EquivalentTree, forces: MujocoForces) -> None:
+    """The armature matrix of a tree: diagonal in the joints, the rest as armatures of fixed tendons."""
+    single, sums = tree.rotors
+    for name, value in single.items():
+        forces.joints.setdefault(name, {})["armature"] = value
+    forces.rotors.extend((f"armature:{i}", x.weights, x.inertia) for i, x in enumerate(sums, start=1))
 
 
 class _Text(NamedTuple):
@@ -211,15 +229,16 @@ def _tendons(root: xml.Element, system: System, forces: MujocoForces, drives: Dr
     lines: list[tuple[str, Any, dict[str, str]]] = [(x.name, x.between, ranges.get(x.name, {})) for x in (*d.rods, *d.cylinders)]
     lines += forces.tendons
     sums = [c for c in d.couplings if c.plus]
-    if not lines and not sums and not drives.tendons:
+    if not lines and not sums and not drives.tendons and not forces.rotors:
         return
     section = xml.SubElement(root, "tendon")
     for c in sums:  # q_second - ratio q_first - sum of c q
         e = xml.SubElement(section, "fixed", name=f"tie:{c.name}")
         for joint, factor in ((c.second, 1.0), (c.first, -float(c.ratio)), *((name, -float(x)) for name, x in c.plus)):
             xml.SubElement(e, "joint", joint=_only(system, joint, c.name), coef=numbers([factor]))
-    for name, weights in drives.tendons:
-        e = xml.SubElement(section, "fixed", name=name)
+    plain = [(name, weights, {}) for name, weights in drives.tendons]
+    for name, weights, acts in (*plain, *((name, weights, {"armature": numbers([x])}) for name, weights, x in forces.rotors)):
+        e = xml.SubElement(section, "fixed", {"name": name, **acts})
         for joint, factor in weights.items():
             xml.SubElement(e, "joint", joint=joint, coef=numbers([factor]))
     for name, ends, acts in lines:

@@ -17,6 +17,7 @@ from linkwright.exchange.writing.robots.acts import Acts, JointActs, collected
 from linkwright.exchange.writing.robots.drake import DRAKE, spring_lines
 from linkwright.exchange.writing.robots.preparing import RobotText, prepared
 from linkwright.exchange.writing.robots.structure import Robot, RobotJoint, RobotLink, numbers, placing
+from linkwright.exchange.writing.trees import tree_losses
 from linkwright.exchange.writing.visuals import Shapes, bars, rgba
 from linkwright.files import OWNER
 from linkwright.model.description import Visual
@@ -55,7 +56,7 @@ def sdf_text(model: System | loops.HasSystem, *, world: bool = True, floor: floa
     _springs(e, robot)
     xml.indent(root, "  ")
     zeros = {j.name: j.zero for j in robot.joints if j.entry is not None}
-    lost = (*acts.lost, *_losses(robot, world), *shapes.lost)
+    lost = (*tree_losses(model, matrix=False), *acts.lost, *_losses(robot, world), *shapes.lost)
     return RobotText(xml.tostring(root, encoding="unicode") + "\n", lost, zeros)
 
 

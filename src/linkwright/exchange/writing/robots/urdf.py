@@ -18,6 +18,7 @@ from linkwright.exchange.writing.robots.acts import Acts, JointActs, collected
 from linkwright.exchange.writing.robots.drake import DRAKE, spring_lines
 from linkwright.exchange.writing.robots.preparing import RobotText, prepared
 from linkwright.exchange.writing.robots.structure import Robot, RobotJoint, RobotLink, numbers, placing, zero_state
+from linkwright.exchange.writing.trees import tree_losses
 from linkwright.exchange.writing.visuals import Shapes, bars, rgba
 from linkwright.files import OWNER
 from linkwright.model.description import Visual
@@ -62,7 +63,7 @@ def urdf_text(
     for joint in robot.joints:
         _transmission(root, joint, acts)
     xml.indent(root, "  ")
-    lost = (*closing.lost, *acts.lost, *_losses(robot, acts), *shapes.lost)
+    lost = (*tree_losses(model, matrix=False), *closing.lost, *acts.lost, *_losses(robot, acts), *shapes.lost)
     zeros = {j.name: j.zero for j in robot.joints if j.entry is not None}
     return RobotText(xml.tostring(root, encoding="unicode") + "\n", lost, zeros, closing.beside(robot, acts))
 
