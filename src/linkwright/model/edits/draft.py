@@ -360,6 +360,7 @@ class _Reader:
                 ends = (self._end(entries["on"]),)
             joints = [(n.text or "").strip() for n in (entries["joints"].items if "joints" in entries else ()) or ()]
             joints += [(entries[k].text or "").strip() for k in ("joint", "pinion", "rack", "from", "to") if k in entries]
+            joints += [(n.text or "").strip() for n in _pulley_joints(entries)]
             joints = [name] if section in ("drive", "friction", "stops") and not joints else joints
             values = {"": (entry.text or "").strip()} if entry.entries is None else {k: _plain(n) for k, n in entries.items()}
             yield DraftPart(section, name, entry.where.line, ends, tuple(joints), values, bool(entry.scope))
@@ -370,7 +371,15 @@ class _Reader:
         return DraftEnd(body, point, None if found is None else found.at)
 
 
-PARTS = ("rods", "couplings", "gears", "springs", "dampers", "friction", "stops", "cylinders", "loads", "masses", "drive")
+def _pulley_joints(entries: Mapping[str, FileNode]) -> Iterator[FileNode]:
+    """Hinges of the pulleys of a belt."""
+    for key in ("around", "path"):
+        for item in (entries[key].items if key in entries else ()) or ():
+            if item.entries is not None and "joint" in item.entries:
+                yield item.entries["joint"]
+
+
+PARTS = ("rods", "couplings", "cams", "gears", "belts", "springs", "dampers", "friction", "stops", "cylinders", "loads", "masses", "drive")
 
 
 def number_or_none(context: Context, node: FileNode | None, dimension: Dimension) -> float | None:

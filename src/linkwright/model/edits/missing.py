@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from linkwright.errors import degrees_of_freedom, listing
 from linkwright.model.description import GROUND
-from linkwright.model.edits.draft import Draft, DraftProblem
+from linkwright.model.edits.draft import Draft, DraftPart, DraftProblem
 from linkwright.numerics.groups import Groups
 
 PLANE = 3  # degrees of freedom of a body in the plane
@@ -22,7 +22,7 @@ class DraftMobility:
 
     bodies: int
     joints: int
-    rows: int  # of rods, couplings and gears
+    rows: int  # of rods, couplings, cams, gears and belts
 
     freedoms: int
 
@@ -39,8 +39,19 @@ def count(draft: Draft) -> DraftMobility:
     """Degrees of freedom by counting: 3 a body, less what joints, rods, couplings and gears hold."""
     moving = [b for b in draft.bodies.values() if not b.ground]
     held = sum(PLANE - j.freedoms for j in draft.joints.values())
-    rows = sum(len(draft.section(s)) for s in ("rods", "couplings", "gears"))
+    rows = sum(len(draft.section(s)) for s in ("rods", "couplings", "cams", "gears"))
+    rows += sum(_belt_rows(draft, belt) for belt in draft.section("belts"))
     return DraftMobility(len(moving), len(draft.joints), rows, PLANE * len(moving) - held - rows)
+
+
+def _belt_rows(draft: Draft, belt: DraftPart) -> int:
+    """Conditions of a belt: one for each piece between pulleys that grip it; one less if a body carries all pulleys of a closed one."""
+    grips = len(belt.joints)
+    if "path" in belt.values:
+        return max(1, grips + 1)
+    known = [draft.joints[j] for j in belt.joints if j in draft.joints]
+    shared = set.intersection(*({j.first, j.second} for j in known)) if known else set()
+    return max(0, grips - 1) if shared else max(1, grips)
 
 
 def loose_pins(draft: Draft) -> list[str]:

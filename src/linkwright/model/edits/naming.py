@@ -20,9 +20,9 @@ from linkwright.model.file.context import IDENTIFIER
 from linkwright.model.file.surgery import Edit
 
 KINDS = {
-    "rod": "rods", "coupling": "couplings", "gear": "gears", "spring": "springs", "damper": "dampers", "friction": "friction",
-    "stop": "stops", "cylinder": "cylinders", "load": "loads", "mass": "masses", "drive": "drive", "joint": "joints", "body": "bodies",
-    "point": "drawing", "parameter": "parameters",
+    "rod": "rods", "coupling": "couplings", "cam": "cams", "gear": "gears", "belt": "belts", "spring": "springs", "damper": "dampers",
+    "friction": "friction", "stop": "stops", "cylinder": "cylinders", "load": "loads", "mass": "masses", "drive": "drive",
+    "joint": "joints", "body": "bodies", "point": "drawing", "parameter": "parameters",
 }  # fmt: skip
 MOST_ROUNDS = 20  # of parts that hang on parts that hang on what was removed
 

@@ -87,7 +87,9 @@ def _placed(job: Job, body: DraftBody, point: str) -> None:
     path = ("bodies", body.name)
     if body.shape == "along":
         names = list((sheet.node(*path, "along") or FileNode(sheet.root.where)).entries or {})
-        a, b = (job.draft.points[n].at for n in names[:2])
+        if len(names) < 2:
+            raise UsageError(f"'{body.name}' has fewer than two stations in `along:`. Correct that first.")
+        a, b = (_drawn(job, body.name, n) for n in names[:2])
         size = math.dist(a, b)
         u = ((b[0] - a[0]) / size, (b[1] - a[1]) / size) if size > 0.0 else (1.0, 0.0)
         r = (at[0] - a[0], at[1] - a[1])
@@ -99,11 +101,18 @@ def _placed(job: Job, body: DraftBody, point: str) -> None:
         sheet.add((*path, "along", point), quantity(first + r[0] * u[0] + r[1] * u[1], LENGTH, sheet.units))
     elif body.shape == "sides":
         for other in body.points[:2]:
-            size = math.dist(job.draft.points[other].at, at)
+            size = math.dist(_drawn(job, body.name, other), at)
             sheet.add((*path, "sides", f"{other}-{point}"), quantity(size, LENGTH, sheet.units))
     elif body.shape == "own":
         x, y = local(job, body.name, at)
         sheet.add((*path, "points", point), f"[{quantity(x, LENGTH, sheet.units)}, {quantity(y, LENGTH, sheet.units)}]")
+
+
+def _drawn(job: Job, body: str, point: str) -> At:
+    found = job.draft.place(body, point)
+    if found is None:
+        raise UsageError(f"the point {point} of '{body}' is not in the drawing, so nothing can be placed beside it. Correct that first.")
+    return found
 
 
 def local(job: Job, body: str, at: At) -> At:

@@ -121,6 +121,20 @@ class _Collector:
         for name in self._entries(*path, "plus"):
             yield from self._key((*path, "plus", name), JOINT, (*path, "plus", name))
 
+    def _cams(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
+        yield from self._couplings(path)
+        for item in (self._at(*path, "roller", "at"), self._at(*path, "flat"), *self._items(*path, "flat")):
+            yield from self._dotted(item, path)
+
+    def _belts(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
+        for item in (*self._items(*path, "around"), *self._items(*path, "path")):
+            yield from self._dotted(item, path)
+            inner = item.entries or {}
+            yield from self._scalar(inner.get("joint"), JOINT, path)
+            yield from self._scalar(inner.get("body"), BODY, path)
+            at = inner.get("at")
+            yield from self._dotted(at, path) if at is not None and "." in (at.text or "") else self._scalar(at, POINT, path)
+
     def _gears(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         for item in (*self._items(*path, "joints"), self._at(*path, "pinion"), self._at(*path, "rack")):
             yield from self._scalar(item, JOINT, path)

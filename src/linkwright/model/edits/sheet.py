@@ -26,8 +26,8 @@ from linkwright.model.file.units import UnitSystem
 
 ORDER = (
     "name", "about", "report", "plane", "space", "units", "show", "gravity", "parameters", "let", "backdrop", "drawing", "bodies", "masses",
-    "guess", "joints", "rods", "couplings", "gears", "springs", "dampers", "friction", "stops", "cylinders", "loads", "drive", "start",
-    "cuts", "repeat",
+    "guess", "joints", "rods", "couplings", "cams", "gears", "belts", "springs", "dampers", "friction", "stops", "cylinders", "loads",
+    "drive", "start", "cuts", "repeat",
 )  # fmt: skip
 SECTIONS = (*ORDER, *(key for key in MODEL_KEYS if key not in ORDER))  # of the file, in the order in which new ones are written
 BODY_KEYS = ("pins", "points", "along", "sides", "mass", "com", "inertia", "bar", "bars", "plate", "mesh", "outline")  # in their order

@@ -14,6 +14,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
 from linkwright.model.edits.draft import At, Draft, DraftPart, dimension_or_none, number_or_none
 from linkwright.model.edits.missing import loose_pins
+from linkwright.model.edits.naming import KINDS
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.model.file.units import (
@@ -48,6 +49,7 @@ def drawing_json(sheet: EditSheet, draft: Draft, known: Description | None) -> d
         "springs": [_line(draft, sheet, p, _spring(sheet, draft, p)) for p in draft.section("springs")],
         "dampers": [_line(draft, sheet, p, {"written": p.values.get("coefficient")}) for p in draft.section("dampers")],
         "gears": [_gear(sheet, draft, p) for p in draft.section("gears")],
+        "couplings": [_tied(draft, p) for section in ("couplings", "cams", "belts") for p in draft.section(section)],
         "loads": [_load(sheet, draft, p) for p in draft.section("loads")],
         "drives": [_drive(sheet, draft, p) for p in draft.section("drive")],
         "masses": [_mass(sheet, draft, p) for p in draft.section("masses")],
@@ -175,8 +177,7 @@ def _list(x: At | None) -> list[float] | None:
 
 
 def _part(p: DraftPart) -> dict[str, Any]:
-    kinds = {"rods": "rod", "cylinders": "cylinder", "springs": "spring", "dampers": "damper", "gears": "gear", "loads": "load"}
-    kind = kinds.get(p.kind, {"drive": "drive", "masses": "mass"}.get(p.kind, p.kind))
+    kind = next(kind for kind, section in KINDS.items() if section == p.kind)
     return {"id": f"{kind}:{p.name}", "name": p.name, "line": p.line, "fixed": p.fixed}
 
 
@@ -213,6 +214,12 @@ def _gear(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
         radii = [None if n is None else 0.5 * module * n for n in teeth]
     out = {"joints": list(p.joints), "centres": places, "radii": radii, "rack": rack}
     return _part(p) | out | {"internal": str(p.values.get("internal", "")).lower() in ("true", "yes", "on")}
+
+
+def _tied(draft: Draft, p: DraftPart) -> dict[str, Any]:
+    """A coupling, cam or belt: the joints it ties and their places."""
+    places = [_list(draft.joints[j].at) if j in draft.joints else None for j in p.joints]
+    return _part(p) | {"kind": p.kind, "joints": list(p.joints), "centres": places}
 
 
 def _load(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
