@@ -54,6 +54,13 @@ def test_only_own_model_files_are_edited(given: str, match: str) -> None:
         edit.model_path(given)
 
 
+def test_spatial_models_are_edited_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text("bodies: {ground: {points: {A: [0, 0, 0]}}}\n")
+    assert cli.main(["edit", str(path), "--no-browser"]) == 1
+    assert "draws planar mechanisms" in capsys.readouterr().err
+
+
 def test_new_opens_the_editor_at_a_terminal_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.chdir(tmp_path)

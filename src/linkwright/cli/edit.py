@@ -9,7 +9,7 @@ from pathlib import Path
 from linkwright import files
 from linkwright.cli import console, options, outputs
 from linkwright.cli.parser import CliCommand, option
-from linkwright.errors import UsageError
+from linkwright.errors import ModelError, UsageError
 from linkwright.model import library as models
 
 EMPTY = """name: {name}
@@ -25,6 +25,10 @@ def run(given: argparse.Namespace) -> int:
         from linkwright.cli.new import model_name
 
         files.write_text(path, files.MODELS, EMPTY.format(name=model_name(path.stem)))
+    elif not is_planar(path):
+        raise UsageError(
+            f"the editor draws planar mechanisms, with `plane: xy`; '{path}' is one in space. Edit it as text: linkwright {path}"
+        )
     return opened(path, port=given.port, browser=given.browser, json=given.json)
 
 
@@ -65,6 +69,18 @@ def model_path(given: str) -> Path:
             )
         path = path.with_suffix(".yaml")
     return path
+
+
+def is_planar(path: Path) -> bool:
+    """True if a file draws in a plane, or nothing yet, or cannot be read: then the page says why."""
+    from linkwright.model.edits.sheet import EditSheet
+    from linkwright.model.file.nodes import ENCODING, text_of
+
+    try:
+        sheet = EditSheet(text_of(path).removeprefix(ENCODING), path.name)
+        return sheet.node("plane") is not None or not any(sheet.names(key) for key in ("drawing", "bodies"))
+    except ModelError:
+        return True
 
 
 COMMAND = CliCommand(

@@ -45,17 +45,14 @@ def run(given: argparse.Namespace) -> int:
 
 def _edited(path: Path, given: argparse.Namespace) -> int:
     """Open the editor of a planar model, where there is a person at a terminal with a screen."""
-    from linkwright.model.edits.sheet import EditSheet
     from linkwright.views.page import has_screen
 
     terminal = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
     if not given.edit or given.json or not terminal or not has_screen():
         return 0
-    if EditSheet(path.read_text(encoding="utf-8"), path.name).node("plane") is None:
-        return 0
-    from linkwright.cli.edit import opened
+    from linkwright.cli.edit import is_planar, opened
 
-    return opened(path)
+    return opened(path) if is_planar(path) else 0
 
 
 def _next(word: str) -> str:

@@ -157,6 +157,13 @@ def test_draft_of_a_shipped_model_has_its_joints_and_its_count(name: str) -> Non
     assert not [p for p in (*draft.problems, *missing(draft)) if p.level in ("error", "missing")]
 
 
+@pytest.mark.parametrize("text", ["", "# mine\n", "name: x", "{}", "drawing:\nbodies:\n"])
+def test_empty_files_become_planar_drawings(text: str) -> None:
+    new = perform(text, "x.yaml", [{"do": "add_link", "through": [{"at": [0, 0], "ground": True}, {"at": [0.1, 0]}]}]).text
+    assert read_draft(EditSheet(new, "x.yaml")).bodies["link1"].pins == ("A", "B")
+    assert "plane: xy" in new
+
+
 def test_messages_say_what_is_missing() -> None:
     text = HEAD
     codes: list[list[str]] = []

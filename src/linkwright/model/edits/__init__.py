@@ -93,8 +93,11 @@ def perform(
     job = Job(EditSheet(plain, file), dict(answers or {}))
     before = error_of(plain, file, folder)
     for op in operations:
+        function = operation(op)
+        if not _is_whole(op) and job.sheet.node("plane") is None and not (job.sheet.names("drawing") or job.sheet.names("bodies")):
+            job.sheet.add(("plane",), "xy")  # nothing is drawn: a drawing has two coordinates
         known = naming.hinges(job.draft) if not _is_whole(op) else {}
-        operation(op)(job, op)
+        function(job, op)
         if job.questions:
             return Edited(text, "", (), tuple(job.questions))
         if not _is_whole(op):

@@ -43,9 +43,10 @@ class Reader:
 
     def reading(self) -> TextReading:
         """Of the present text."""
-        if self._last is None or self._last[0] != self.session.version:
-            self._last = (self.session.version, self._read())
-        return self._last[1]
+        with self.session.lock:
+            if self._last is None or self._last[0] != self.session.version:
+                self._last = (self.session.version, self._read())
+            return self._last[1]
 
     def _read(self) -> TextReading:
         name, folder = self.session.path.name, self.session.path.parent
@@ -97,6 +98,8 @@ class EditAnswers:
         with self.session.lock:
             reading = self.reader.reading()
             sheet, draft, session = reading.sheet, reading.draft, self.session
+            kernels = self._kernels(reading)
+            stopped = [DraftProblem("error", "motion", kernels["why"])] if kernels is not None and kernels["why"] else []
             name = sheet.node("name")
             return {
                 "kind": "answer",
@@ -113,9 +116,9 @@ class EditAnswers:
                 "stale": reading.stale,
                 "drawing": drawing_json(sheet, draft, reading.known),
                 "mobility": _mobility(draft),
-                "messages": [self._message(p) for p in reading.problems],
+                "messages": [self._message(p) for p in (*reading.problems, *stopped)],
                 "complete": reading.known is not None and not reading.stale,
-                "kernels": self._kernels(reading),
+                "kernels": kernels,
                 "conflict": None if session.conflict is None else conflict_json(session, session.conflict),
                 "materials": sorted(DENSITIES),
                 "parameters": _parameters(sheet),

@@ -106,7 +106,7 @@ class KernelSets:
             for one in self.sets:
                 values = one.values(described, there)
                 exact = values is not None and (not fresh or sliders.same(one.fingerprint, there))
-                if exact and not one.why:
+                if exact:
                     return one, values
             self._count += 1
             made = KernelSet(f"k{self._count}", described)

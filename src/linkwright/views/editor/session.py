@@ -26,6 +26,7 @@ SETTLE = 0.15  # s a file must stay the same before what another program wrote i
 PATIENCE = 1.0  # s an edit waits for such a file
 SAVED, READ_ONLY, DELETED, UNREADABLE, UNSAVED = "saved", "read-only", "deleted", "unreadable", "unsaved"
 OUTSIDE = "Edit in another program"
+MOST_TEXTS = 2000  # on which an edit may be based: the last ones; the history itself has no end
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Session:
     def __init__(self, path: Path):
         self.path = path
         self.lock = threading.RLock()
-        self.texts: dict[str, str] = {}  # every text there was, by version
+        self.texts: dict[str, str] = {}  # the last ones by version
         self.conflict: Conflict | None = None
         self._serial = 0
         self._disk = self._read()
@@ -163,6 +164,8 @@ class Session:
         self._serial += 1
         self.version = f"{self._serial}-{hashlib.sha256(self.text.encode()).hexdigest()[:8]}"
         self.texts[self.version] = self.text
+        if len(self.texts) > MOST_TEXTS:
+            del self.texts[next(iter(self.texts))]
         self.touched = time.monotonic()
 
     def _push(self, step: EditStep, write: bool = True) -> None:
