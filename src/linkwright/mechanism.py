@@ -29,6 +29,7 @@ from linkwright.system.system import System
 from linkwright.views.presenter import Designer
 
 if TYPE_CHECKING:
+    from linkwright.design.cams import CamDesign
     from linkwright.design.summary import Summary
     from linkwright.design.topology_view import TopologyView
     from linkwright.exchange.imported import ImportReport
@@ -214,6 +215,12 @@ class Mechanism:
 
         return tolerances(study(self, vary, measure, of, plan="sobol", n=n, seed=seed, **options), limits)
 
+    def cam(self, name: str | None = None, **options: Any) -> CamDesign:
+        """Return a cam: profile (`steps` samples), pressure angle, undercutting; contact force and lift-off over a `turn`."""
+        from linkwright.design.cams import designed
+
+        return call_explained(designed)(self.system, name, **options)
+
     def limits(self, joint: str) -> Limits:
         """Return the travel of a joint from the start, up to its dead centres."""
         return self.system.limits(joint)
@@ -278,14 +285,14 @@ class Mechanism:
 
     def export(self, path: str | os.PathLike[str], *, format: str | None = None, **options: Any) -> Path:
         """Write the mechanism for another program; the ending decides the format: .fmu, .c (and .h), .js, .hpp (ROS 2), .xml (MJCF),
-        .urdf, .sdf, .dxf, .svg. With motors and joints C, scripts and ROS 2 have the transmission alone, MJCF, URDF and SDF its tree.
+        .urdf, .sdf, .dxf, .svg, .csv (cam). With motors and joints C, scripts and ROS 2 have the transmission alone, MJCF, URDF and SDF its tree.
 
         FMU: version ("3.0", "2.0"), kind ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque, force,
         voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or patterns),
         parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for sources only), start
         (a State), name. C: precision ("double", "single"), kernels, free, name. Script: kernels, free, name. MJCF: timestep, floor.
         URDF: dialect ("plain", "urdf+", "constraint", "loop_joint", "gepetto", "onshape", "two-parents"), zero, floor. SDF: alone, floor.
-        DXF and SVG, drawings to scale: positions (over the turn), trace (points), width and bore of the links' eyes.
+        DXF and SVG, drawings to scale: positions (over the turn), trace (points), width, bore, or the profile of a cam. CSV: cam, steps.
         What the format cannot hold is a LossWarning, whose `lost` lists it.
         """
         from linkwright import formats

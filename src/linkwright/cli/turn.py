@@ -74,7 +74,14 @@ def _text(m: Any, c: Any) -> str:
     cycle = "full turn" if c.full_turn else "cycle"
     time = "" if c.static else f", {c.t[-1] - c.t[0]:.6g} s"
     head = f"{m.name}: one {cycle} of '{c.drive}', {len(c) - 1} steps{time}"
-    return "\n".join([head, *(console.wrapped(f"note: {n}", 6) for n in c.notes), "", table(*turn_table(c))])
+    cams = [console.wrapped(x, 6) for s in _cams(m, c) for x in (f"cam {s.text}", *(f"warning: {w}" for w in s.warnings))]
+    return "\n".join([head, *(console.wrapped(f"note: {n}", 6) for n in c.notes), *cams, "", table(*turn_table(c))])
+
+
+def _cams(m: Any, c: Any) -> Sequence[Any]:
+    from linkwright.design.cams import summaries
+
+    return summaries(m.system, c)
 
 
 def _asked(texts: Sequence[str]) -> list[Any]:
@@ -160,6 +167,7 @@ def _data(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, numbers:
         "channels": outputs.channel_data(c, _channel_names(c, loads, given.channel or ())),
         "measures": [{key: x[key] for key in ("name", "value", "unit")} for x in numbers],
         "loads": loads.as_dict(),
+        "cams": [asdict(x) for x in _cams(m, c)],
     }
 
 

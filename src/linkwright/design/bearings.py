@@ -93,6 +93,19 @@ class RodLoad:
 
 
 @dataclass(frozen=True)
+class CamLoad:
+    """Contact force of a cam over the cycle, N, negative where the follower would lift off; `at_*` are positions of the drive."""
+
+    cam: str
+    min: float
+    at_min: float
+    max: float
+    at_max: float
+    mean: float
+    rms: float
+
+
+@dataclass(frozen=True)
 class Bearings:
     """All eyes of a mechanism over a cycle. `b["C", "rocker"]` is one of them; prints as a table in the file's units."""
 
@@ -101,6 +114,7 @@ class Bearings:
     over: str
     dimension: str
     units: tuple[str, ...]
+    cams: tuple[CamLoad, ...] = ()
 
     def __iter__(self) -> Iterator[Bearing]:
         return iter(self.rows)
@@ -120,7 +134,8 @@ class Bearings:
         return max(found, key=lambda r: r.max)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"over": self.over, "bearings": [r.as_dict() for r in self.rows], "rods": [asdict(r) for r in self.rods]}
+        more = {"rods": [asdict(r) for r in self.rods], "cams": [asdict(x) for x in self.cams]}
+        return {"over": self.over, "bearings": [r.as_dict() for r in self.rows], **more}
 
     def table(self) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
         """((name, unit) of the columns, rows) in the file's units; a pin of two links is one row."""
@@ -165,7 +180,15 @@ class Bearings:
             force = unit_of(self.units, "force")
             rows = [(r.rod, r.compression / force[1], r.tension / force[1], r.rms / force[1]) for r in self.rods]
             text += "\n" + columns([("rod", ""), ("push", force[0]), ("pull", force[0]), ("RMS", force[0])], rows)
-        return text
+        return text + ("\n" + columns(*self.cam_table()) if self.cams else "")
+
+    def cam_table(self) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
+        """Contact forces of cams as `table`."""
+        (symbol, size), (place, at) = unit_of(self.units, "force"), unit_of(self.units, self.dimension)
+        where = (f"at {self.over}", place)
+        header = [("cam contact", ""), ("min", symbol), where, ("max", symbol), where, ("mean", symbol), ("RMS", symbol)]
+        rows = [(x.cam, x.min / size, x.at_min / at, x.max / size, x.at_max / at, x.mean / size, x.rms / size) for x in self.cams]
+        return header, rows
 
 
 def bearings(c: Trajectory) -> Bearings:
@@ -177,7 +200,7 @@ def bearings(c: Trajectory) -> Bearings:
     for pin, body in eyes(d):
         at_pin = [j for j in d.joints if (j.pin or j.name) == pin and body in (j.first, j.second)]
         rows.append(_bearing(c, pin, body, at_pin, moves, over.values))
-    return Bearings(tuple(rows), _rods(c), over.name, over.dimension, d.units)
+    return Bearings(tuple(rows), _rods(c), over.name, over.dimension, d.units, _cams(c, over.values))
 
 
 def eyes(d: Description) -> list[tuple[str, str]]:
@@ -297,6 +320,16 @@ def _moved(c: Trajectory, kind: str, swing: float, way: np.ndarray, weight: np.n
     mean = time_mean(c.t, weight)
     path = mean * float(c.t[-1] - c.t[0]) if weight.max() > 0.0 else float(way[-1])
     return Movement(kind, swing, path, mean, float(weight.max()), weight, way)
+
+
+def _cams(c: Trajectory, where: np.ndarray) -> tuple[CamLoad, ...]:
+    out = []
+    for x in (x for x in c.skel.tree.description.couplings if x.cam is not None):
+        force = c[f"{x.name}.contact"]
+        low, high = int(np.argmin(force)), int(np.argmax(force))
+        ends = float(force[low]), float(where[low]), float(force[high]), float(where[high])
+        out.append(CamLoad(x.name, *ends, time_mean(c.t, force), float(np.sqrt(time_mean(c.t, force**2)))))
+    return tuple(out)
 
 
 def _rods(c: Trajectory) -> tuple[RodLoad, ...]:

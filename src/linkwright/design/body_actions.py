@@ -14,8 +14,7 @@ import numpy as np
 
 from linkwright.joints import JOINTS, holds
 from linkwright.mechanics import forces
-from linkwright.mechanics.constraints import DrivenDistance
-from linkwright.mechanics.constraints.gear import GearConstraint
+from linkwright.mechanics.constraints import DrivenDistance, acting_point, workless_wrenches
 from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.dynamics.tree import body_inertias
 from linkwright.mechanics.inverse import Loads
@@ -124,10 +123,11 @@ def _links(loads: Loads, node: int, com: np.ndarray) -> Iterator[BodyAction]:
             continue
         lam = loads.lam_all[rows]
         wrench = np.sum([G.T @ lam for n, G in part.G if n == node] or [np.zeros(6)], axis=0)
-        at = com
-        if isinstance(c, GearConstraint):
-            at = np.asarray(c.pitch_point(skel, place.motion)[0], dtype=float)
-            wrench = wrench + np.sum([w for n, w in c.separating_force(skel, place.motion, lam) if n == node] or [np.zeros(6)], axis=0)
+        at, touching = com, acting_point(c, skel, place.motion, place.references)
+        if touching is not None:
+            at = np.asarray(touching, dtype=float)
+            more = workless_wrenches(c, skel, place.motion, part, lam, place.references)
+            wrench = wrench + np.sum([w for n, w in more if n == node] or [np.zeros(6)], axis=0)
         elif isinstance(c, RodConstraint | DrivenDistance) and np.any(wrench):
             at = _end(loads, c.between, node)
         if np.any(wrench):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.design.cams import CamSummary, summaries
 from linkwright.errors import LinkwrightError, degrees_of_freedom, listing, visible
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.kinematics.transmission import LinkContact
@@ -60,6 +61,7 @@ class Summary:
     strokes: tuple[Range, ...]  # travel of sliders and pins in slots
     transmission: tuple[Range, ...]  # transmission angles, 0 .. 90 deg
     pressure: tuple[Range, ...]  # pressure angles, 0 .. 90 deg, at the samples
+    cams: tuple[CamSummary, ...]
     no_transmission: tuple[str, ...]  # bodies without a transmission angle: they move in larger groups, or by parallel paths
     residual: float  # of the closed loops, dimensionless
     mass: float | None
@@ -82,6 +84,7 @@ class Summary:
         lines += _ranges_text("swing of the links", self.swings, angle, size)
         lines += _ranges_text("stroke of the sliders", self.strokes, *unit_of(self.units, "length"))
         lines += self._transmission_text(angle, size)
+        lines += [f"  cam {x.text}" for x in self.cams]
         lines += [f"  redundant: {text}" for text in self.redundant]
         lines += [f"  warning: {text}" for text in self.warnings]
         return visible("\n".join(lines))
@@ -132,6 +135,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
     strokes: tuple[Range, ...] = ()
     transmission: tuple[Range, ...] = ()
     pressure: tuple[Range, ...] = ()
+    cams: tuple[CamSummary, ...] = ()
     if not d.joints:
         how = "nothing to turn"
     elif mobility.freedoms == 0:
@@ -146,6 +150,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
             swings, strokes, transmission = (tuple(next(found) for _ in group) for group in groups)
             transmission = tuple(r for r in transmission if r.high - r.low > 1e-9)  # one that stays the same is no matter of design
             pressure = _pressure(system, moving)
+            cams = summaries(system, c)
         except LinkwrightError as problem:
             how = f"not turned: {problem}"
     masses = [b.mass for b in d.moving]
@@ -164,10 +169,16 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         strokes=strokes,
         transmission=transmission,
         pressure=pressure,
+        cams=cams,
         no_transmission=system.skel.transmission.left_out,
         residual=residual,
         mass=None if any(m is None for m in masses) else float(sum(m or 0.0 for m in masses)),
-        warnings=(*d.warnings, *((_no_gravity(),) if _lacks_gravity(system) else ()), *elastic_loads(d)),
+        warnings=(
+            *d.warnings,
+            *((_no_gravity(),) if _lacks_gravity(system) else ()),
+            *elastic_loads(d),
+            *(w for x in cams for w in x.warnings),
+        ),
         redundant=tuple(str(r) for r in mobility.redundant),
         units=d.units,
     )

@@ -13,12 +13,11 @@ from typing import Any
 
 from linkwright import files
 from linkwright.errors import UsageError, nearest
-from linkwright.formats import c_sources, dxf, fmu, mjcf, ros2, script, sdf, svg, urdf
+from linkwright.formats import c_sources, cam_csv, dxf, fmu, mjcf, ros2, script, sdf, svg, urdf
 from linkwright.formats.base import ExportFormat, ExportOption
 
 FORMATS: dict[str, ExportFormat] = {
-    x.name: x
-    for x in (fmu.FORMAT, c_sources.FORMAT, script.FORMAT, ros2.FORMAT, mjcf.FORMAT, urdf.FORMAT, sdf.FORMAT, dxf.FORMAT, svg.FORMAT)
+    x.FORMAT.name: x.FORMAT for x in (fmu, c_sources, script, ros2, mjcf, urdf, sdf, dxf, svg, cam_csv)
 }
 
 

@@ -77,7 +77,8 @@ FORMAT = ExportFormat(
         ExportOption("trace", "points whose paths are drawn: coupler.P,... (default: marked points)", metavar="A,B", read=listed),
         ExportOption("width", "width of the links (default: by the size of the mechanism)", metavar="LENGTH"),
         ExportOption("dimensions", "draw the distances of the pins of every link", switch=True),
-        ExportOption("bore", "bore of the bearing eyes (default: half the width)", metavar="LENGTH"),
+        ExportOption("bore", "bore of the bearing eyes (default: half the width), of a cam its hole", metavar="LENGTH"),
+        ExportOption("cam", "only the profile of this cam, with base circle and pitch curve", metavar="NAME"),
     ),
     write=write,
 )

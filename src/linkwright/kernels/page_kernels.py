@@ -22,10 +22,9 @@ import numpy as np
 from linkwright.kernels import page_motion
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics import forces
-from linkwright.mechanics.constraints import DrivenDistance
+from linkwright.mechanics.constraints import DrivenDistance, acting_point, workless_wrenches
 from linkwright.mechanics.constraints.closure import Closure
 from linkwright.mechanics.constraints.drives import driven
-from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
@@ -64,12 +63,13 @@ class PageInstant:
     m: Motion
     closure: Closure
     moment: Instant
+    references: Any
 
     @classmethod
     def of(cls, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> PageInstant:
         skel, here = eq.loops.skel, eq.loops.skel.unpack(q, near)
         m = motion(skel, q, v)
-        return cls(eq, m, eq.loops.closure(m, v, t, here, False), Instant.moving(skel, m, t, here))
+        return cls(eq, m, eq.loops.closure(m, v, t, here, False), Instant.moving(skel, m, t, here), here)
 
     def world(self, node: int, p_B: Any) -> Any:
         skel = self.eq.loops.skel
@@ -132,14 +132,14 @@ def _links(s: PageInstant, lam: Any) -> list[AppliedWrench]:
         wrenches: dict[int, Any] = {}
         for node, G in part.G:
             wrenches[node] = wrenches.get(node, 0.0) + G.T @ lam[rows]
-        if isinstance(c, GearConstraint):
-            for node, w in c.separating_force(skel, s.m, lam[rows]):
-                wrenches[node] = wrenches.get(node, 0.0) + w
+        for node, w in workless_wrenches(c, skel, s.m, part, lam[rows], s.references):
+            wrenches[node] = wrenches.get(node, 0.0) + w
+        touching = acting_point(c, skel, s.m, s.references)
         for node, w in wrenches.items():
             if node < 0:
                 continue
-            if isinstance(c, GearConstraint):
-                at = c.pitch_point(skel, s.m)[0]
+            if touching is not None:
+                at = touching
             else:
                 at = s.end(c.between, node) if isinstance(c, RodConstraint | DrivenDistance) else s.com(node)
             out.append(AppliedWrench(c.name, "link", node, w, at))

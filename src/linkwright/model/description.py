@@ -142,6 +142,22 @@ class Move:
 
 
 @dataclass(frozen=True)
+class CamContact:
+    """Contact of a cam: a roller about a point of the follower, or a flat face through it.
+
+    A face goes through `face`, a second point, or without one across the guide. `base`: radius of the base circle, from which the law
+    counts; None: the law is the follower's coordinate, and the base circle follows. `groove`: the roller is guided on both sides.
+    """
+
+    point: PointRef
+    radius: Scalar = 0.0
+    flat: bool = False
+    face: str = ""
+    base: Scalar | None = None
+    groove: bool = False
+
+
+@dataclass(frozen=True)
 class Coupling:
     """q_second = ratio * q_first + offset, a table, a polynomial, or moves by motion laws over q_first. The joints see torque only.
 
@@ -162,6 +178,7 @@ class Coupling:
     begin: Scalar = 0.0
     phase: Scalar = 0.0
     repeats: bool = False
+    cam: CamContact | None = None  # where disc and follower touch; else the inside of the coupling is of no interest
 
     @property
     def joints(self) -> tuple[str, ...]:

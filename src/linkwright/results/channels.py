@@ -6,6 +6,7 @@
     rocker   rocker.rotation  a body's origin; its attitude as a quaternion wxyz
     coupler.P  .x .vx .ax     a point: position, and components of position, velocity, acceleration
     coupler.P.v  .a  .speed   its velocity and acceleration as vectors, and the size of the velocity
+    cam.lift  .pressure_angle  .curvature   of a cam: lift from the base circle, pressure angle, curvature of the profile (convex positive)
     coupler.P.curvature       of its path: in the plane positive to the left of the motion, in space the size; NaN where it rests
     energy.kinetic  .potential  .total
 
@@ -24,6 +25,8 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.errors import ChannelError, nearest
+from linkwright.mechanics.constraints.cam import CamGeometry
+from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import pressure
 from linkwright.mechanics.inverse.places import effort_place, resting_points
@@ -32,7 +35,7 @@ from linkwright.mechanics.kinematics.motion import (
     relative,
 )
 from linkwright.mechanics.kinematics.transmission import transmission
-from linkwright.model.description import Joint
+from linkwright.model.description import Coupling, Joint
 from linkwright.model.file.units import KINDS, matches, parse_unit
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, cross, quaternion_rotation, rotation_quaternion
@@ -94,6 +97,7 @@ class Channels:
                 self._add(f"{c.name}.a", "acceleration", place.acceleration)
         self._bodies()
         self._transmission()
+        self._cams()
         for part in ("kinetic", "potential", "total"):
             self._add(f"energy.{part}", "energy", lambda x, part=part: x.energy[part])
 
@@ -127,6 +131,19 @@ class Channels:
                     lambda x, k=k: pressure.angles(found, k, pressure.geometry(found, x, k)[None])[0],
                     raw=lambda x, k=k: pressure.geometry(found, x, k), cook=lambda y, k=k: pressure.angles(found, k, y),
                 )  # fmt: skip
+
+    def _cams(self) -> None:
+        d = self.skel.tree.description
+        for c in (c for c in d.couplings if c.cam is not None and c.name not in self._all):
+            kind = "length" if joints.is_slider(joints.create(d.joint(c.second).type, d.joint(c.second).options)) else "angle"
+
+            def touching(x: Instant, c: Coupling = c) -> tuple[CamGeometry, Any]:
+                cam = cam_of(x.skel, c.name)
+                return cam, cam.at(x.coordinates(cam.first)[0])
+
+            self._add(f"{c.name}.lift", kind, lambda x, n=c.name: cam_of(x.skel, n).lift(x.coordinates(cam_of(x.skel, n).first)[0]))
+            self._add(f"{c.name}.pressure_angle", "angle", lambda x, at=touching: at(x)[0].pressure_angle(at(x)[1]))
+            self._add(f"{c.name}.curvature", "curvature", lambda x, at=touching: at(x)[0].curvature(at(x)[1]))
 
     def _joints(self) -> None:
         implicit = [n.joint for n in self.skel.tree.nodes if n.body in self.skel.tree.floating]

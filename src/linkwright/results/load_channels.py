@@ -1,5 +1,5 @@
-"""Channels of loads: `A.torque`, `A.power`, `C.on.rocker`, `C.load` (size of a joint's force), `shaking.force`, `shaking.moment`; of a
-floating base `base.force`, `base.moment`."""
+"""Channels of loads: `A.torque`, `A.power`, `C.on.rocker`, `C.load` (size of a joint's force), `shaking.force`, `shaking.moment`;
+`cam.contact`, the contact force of a cam (negative: it would have to pull); of a floating base `base.force`, `base.moment`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
+from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.base import base_joints
@@ -38,9 +39,17 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
     for j in d.joints:
         if joints.create(j.type, j.options).rows:
             add(f"{j.name}.load", "force", lambda x, n=j.name: _size(x.loads.reaction(n).force))
+    for c in d.couplings:
+        if c.cam is not None:
+            add(f"{c.name}.contact", "force", lambda x, n=c.name: _contact(x, n))
     add("shaking.force", "force", lambda x: x.loads.ground_wrench[0][pick])
     add("shaking.moment", "torque", lambda x: x.loads.ground_wrench[1][2] if d.planar else x.loads.ground_wrench[1])
     return out
+
+
+def _contact(x: Instant, name: str) -> Any:
+    cam = cam_of(x.skel, name)
+    return x.loads.lam[name][0] / cam.at(x.coordinates(cam.first)[0]).work
 
 
 def base_channels(skel: Skeleton) -> dict[str, Channel]:

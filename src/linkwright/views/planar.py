@@ -10,6 +10,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.numerics.spatial import Pose
 from linkwright.results.trajectory import unit_of
 from linkwright.views.scene import Arrow, Scene, SceneGuide, SceneLine, Stage, Telescope
+from linkwright.views.scene_cams import SceneCam
 from linkwright.views.shading import outline_path
 from linkwright.views.sheet import BAND, Sheet, nice_length
 from linkwright.views.style import DRIVEN, PALETTE, mixed
@@ -33,7 +34,8 @@ def drawn_bodies(scene: Scene) -> list[str]:
     pairs = {t.bodies[0]: " + ".join(t.bodies) for t in scene.telescopes if t.bodies[0]}
     sliding = [g.block for g in scene.guides if not g.turns and g.block >= 0] if scene.description.planar else []
     blocks = {scene.skel.tree.nodes[node].body for node in sliding}
-    shown = {*pairs, *(p.body for p in scene.pieces), *blocks, *scene.covered} - {scene.description.bodies[0].name}
+    discs = {c.disc for c in scene.cams}
+    shown = {*pairs, *(p.body for p in scene.pieces), *blocks, *scene.covered, *discs} - {scene.description.bodies[0].name}
     return [pairs.get(b.name, b.name) for b in scene.description.bodies if b.name in shown and not b.chain]
 
 
@@ -59,6 +61,8 @@ class PlanarDrawing:
             self._circle(
                 sheet, stage.spot(wheel.spot), wheel.radius, lw=1.0, ls=(0, (8, 3, 1.5, 3)), ec=sheet.look.ink, fill=False, zorder=16
             )
+        for cam in self.scene.cams:
+            self._cam(sheet, stage, cam)
         self._bodies(sheet, stage)
         for line in (x for x in self.scene.lines if x.name not in self.scene.absent):
             self._line(sheet, stage, line)
@@ -69,6 +73,25 @@ class PlanarDrawing:
             self._arrow(sheet, stage, arrow, labels)
         if labels:
             self._labels(sheet, stage)
+
+    def _cam(self, sheet: Sheet, stage: Stage, cam: SceneCam) -> None:
+        """The disc by its profile (a groove by both sides), the roller or the face in the follower's colour."""
+        from matplotlib.patches import Polygon
+
+        profile, edge = stage.place(cam.node, cam.profile), self.edge(sheet, cam.disc)
+        if cam.outer is not None:
+            outer = stage.place(cam.node, cam.outer)
+            sheet.add(Polygon(outer[:, :2], closed=cam.closed, fc="none", ec=edge, lw=1.4, zorder=8.0))
+            sheet.remember(outer, 0.0, cam.closed)
+        web = mixed(self.colours[cam.disc], sheet.look.paper, 0.62)
+        sheet.add(Polygon(profile[:, :2], closed=cam.closed, fc=web if cam.closed else "none", ec=edge, lw=1.4, zorder=8.1))
+        sheet.remember(profile, 0.0, cam.closed)
+        follower = self.edge(sheet, cam.follower)
+        if cam.face is not None:
+            sheet.line(stage.place(cam.follower_node, cam.face), color=follower, lw=3.0, solid_capstyle="round", zorder=25.0)
+        if cam.roller is not None:
+            centre = stage.place(cam.follower_node, cam.roller[0])
+            self._circle(sheet, centre, cam.radius, lw=1.4, ec=follower, fc=self.fill(sheet, cam.follower), zorder=19.0)
 
     # ---------------------------------------------------------------- bodies
 

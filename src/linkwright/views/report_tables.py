@@ -203,7 +203,7 @@ def bearings(b: Bearings) -> str:
         symbol, size = unit_of(b.units, "force")
         rods = [(r.rod, r.compression / size, r.tension / size, r.rms / size) for r in b.rods]
         text += table([("rod", ""), ("push", symbol), ("pull", symbol), ("RMS", symbol)], rods)
-    return text
+    return text + (table(*b.cam_table()) if b.cams else "")
 
 
 PLATE = (  # fields of a motor, how they are called on its data sheet, SI unit and its size

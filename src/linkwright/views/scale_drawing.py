@@ -4,6 +4,7 @@
     PINS       holes                                   POINTS   marked points
     GROUND     bearings of the fixed pins              GUIDES   guides of the ground;  RODS  rods of constant length
     SPRINGS, CYLINDERS, GEARS                          NAMES    pins and links by name
+    CAMS       profiles, rollers and faces             CONSTRUCTION   base circle, pitch curve and centre of a cam drawn alone
     PATHS      marked points over the turn             POSITIONS   centre lines over the turn
     DIMENSIONS distances of pins on a link, on demand
 
@@ -25,6 +26,7 @@ from linkwright.model.file.units import KINDS
 from linkwright.views.link_outline import Contour, circle_contour, flattened, link_outline
 from linkwright.views.picture import turned
 from linkwright.views.planar import coil
+from linkwright.views.scale_cams import add_cams, add_profile
 from linkwright.views.scene import BodyPiece, Scene, SceneGuide, Stage, dense
 from linkwright.views.sheet import nice_length
 
@@ -51,6 +53,8 @@ LAYERS: dict[str, LayerStyle] = {
     "GROUND": LayerStyle("#4d565f", 8, 0.25),
     "SPRINGS": LayerStyle("#2f7d4f", 3, 0.25),
     "CYLINDERS": LayerStyle("#2f7d4f", 3, 0.35),
+    "CONSTRUCTION": LayerStyle("#8a5a00", 30, 0.18, (0.8, 0.2, 0.1, 0.2)),
+    "CAMS": LayerStyle("#202428", 7, 0.5),
     "GEARS": LayerStyle("#8a5a00", 30, 0.18, (0.8, 0.2, 0.1, 0.2)),
     "RODS": LayerStyle("#202428", 7, 0.35),
     "OUTLINES": LayerStyle("#202428", 7, 0.5),
@@ -142,11 +146,14 @@ def scale_drawing(
     width: Any = None,
     bore: Any = None,
     dimensions: bool = False,
+    cam: str | None = None,
 ) -> ScaleDrawing:
-    """Return the drawing of a planar Mechanism at its start. `positions`: centre lines at that many places of the turn; `trace`: points
-    whose paths are drawn (default: marked ones); `width` of the links and `bore` of their eyes (lengths; default by size); `dimensions`:
-    distances of the pins of every link."""
+    """Return the drawing of a planar Mechanism at its start, or the profile of a `cam` alone. `positions`: centre lines at that many places
+    of the turn; `trace`: points whose paths are drawn (default: marked ones); `width` of the links and `bore` of their eyes (lengths;
+    default by size); `dimensions`: distances of the pins of every link."""
     system = getattr(mechanism, "system", mechanism)
+    if cam is not None:
+        return add_profile(lambda name, wide: ScaleDrawing(name, wide, 0.5 * wide), system, cam, _length(bore, "bore"))
     if not system.description.planar:
         raise UsageError("drawings to scale are of planar mechanisms; this one is spatial. m.picture and m.page show it in space.")
     if isinstance(positions, bool) or not isinstance(positions, (int, np.integer)) or not 0 <= positions <= MOST_POSITIONS:
@@ -239,7 +246,7 @@ def _bearing(out: ScaleDrawing, at: np.ndarray, down: np.ndarray) -> None:
 
 
 def _surroundings(out: ScaleDrawing, scene: Scene, stage: Stage) -> None:
-    """Guides, rods, springs, cylinders and gears."""
+    """Guides, rods, springs, cylinders, cams and gears."""
     for g in scene.guides:
         _guide(out, stage, g)
     for x in scene.lines:
@@ -255,6 +262,7 @@ def _surroundings(out: ScaleDrawing, scene: Scene, stage: Stage) -> None:
         end = a + MM * t.barrel * d
         out.line("CYLINDERS", [a + n, end + n, end - n, a - n], t.name, closed=True)
         out.line("CYLINDERS", [a, b], t.name)
+    add_cams(out, scene, stage)
     for wheel in scene.wheels:
         out.circle("GEARS", MM * stage.spot(wheel.spot), MM * float(wheel.radius))
 

@@ -21,6 +21,7 @@ from linkwright.numerics.spatial import Pose, array
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from linkwright.views.outlines import dense, guide_samples, hull, inside, unit_circle
+from linkwright.views.scene_cams import scene_cams
 from linkwright.views.surfaces import body_surfaces
 from linkwright.views.tips import tips
 
@@ -170,6 +171,7 @@ class Scene:
         self.lines = self._lines()
         self.absent: Collection[str] = ()  # rods that are not there at the instant that is drawn
         self.wheels = self._wheels()
+        self.cams = scene_cams(self.description, self.skel)
         self.arrows = [a for d in self.description.drives for a in self._arrow(d)]
         self.driven = self._driven_bodies()
 
@@ -404,6 +406,8 @@ class Scene:
         nodes: list[tuple[int, np.ndarray]] = [(p.node, dense(p.points)) for p in self.pieces]
         nodes += [(s.node, s.corner_points) for s in self.surfaces]
         nodes += [(w.spot.node, w.spot.at + w.radius * unit_circle(w.axis)) for w in self.wheels]
+        nodes += [(c.node, p) for c in self.cams for p in (c.profile, c.outer) if p is not None]
+        nodes += [(c.follower_node, c.rim) for c in self.cams]
         nodes += [(s.node, s.at[None]) for t in self.telescopes for s in t.ends]
         nodes += [(s.node, s.at[None]) for t in self.lines for s in t.ends]
         nodes += [(p.spot.node, p.spot.at[None]) for p in self.pins]

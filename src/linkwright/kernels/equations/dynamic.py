@@ -23,8 +23,8 @@ from linkwright.kernels.equations.kinematic import Arrays, largest, normalised, 
 from linkwright.kernels.equations.operational import operational
 from linkwright.kernels.equations.residuals import ResidualEquations
 from linkwright.kernels.equations.tasks import TaskRow
+from linkwright.mechanics.constraints import workless_wrenches
 from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
-from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench, labelled
 from linkwright.mechanics.dynamics.terms import Terms, along_world, terms, to_joint_axes
@@ -373,11 +373,11 @@ class Equations(ResidualEquations):
         return [j.name for j in self.loops.skel.tree.description.joints]
 
     def _separating(self, place: Instant, lam: Any) -> list[tuple[int, Any]]:
-        """Gear teeth push the wheels apart as well as around."""
+        """Gear teeth push the wheels apart as well as around, cams push at their contact."""
         out = []
-        for c, rows in zip(place.loops.constraints, place.closure.rows, strict=True):
-            if isinstance(c, GearConstraint):
-                out += [(n, w) for n, w in c.separating_force(place.loops.skel, place.motion, lam[rows]) if n >= 0]
+        for c, part, rows in zip(place.loops.constraints, place.closure.parts, place.closure.rows, strict=True):
+            found = workless_wrenches(c, place.loops.skel, place.motion, part, lam[rows], place.references)
+            out += [(n, w) for n, w in found if n >= 0]
         return out
 
     def _effort_columns(self, place: Instant) -> Any:

@@ -25,7 +25,7 @@ from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.constraints.target import PointTarget, PoseTarget
-from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton
 
 # kind of a Loop -> (field of the description that holds its data, the constraint made of it)
 CONSTRAINTS: dict[str, Any] = {
@@ -43,6 +43,24 @@ def of_loops(skel: Skeleton) -> tuple[Constraint, ...]:
     return tuple(made[loop.kind](skel, data[loop.kind, loop.name]) for loop in skel.tree.loops)
 
 
+def workless_wrenches(c: Constraint, skel: Skeleton, m: Motion, rows: ConstraintRows, lam: Any, references: Any) -> list[tuple[int, Any]]:
+    """Wrenches of a constraint on bodies beyond those of its rows, without work: teeth press wheels apart, cams act at their contact."""
+    if isinstance(c, GearConstraint):
+        return c.separating_force(skel, m, lam)
+    if isinstance(c, CouplingConstraint) and c.cam is not None:
+        return c.cam.contact_wrenches(skel, m, c.coordinate(skel, m, references), rows, lam)
+    return []
+
+
+def acting_point(c: Constraint, skel: Skeleton, m: Motion, references: Any) -> Any:
+    """The world point at which the bodies of a constraint touch: pitch point of gears, contact of a cam; None of others."""
+    if isinstance(c, GearConstraint):
+        return c.pitch_point(skel, m)[0]
+    if isinstance(c, CouplingConstraint) and c.cam is not None:
+        return c.cam.world(skel, m, c.coordinate(skel, m, references))[0]
+    return None
+
+
 __all__ = [
     "CONSTRAINTS",
     "Constraint",
@@ -52,5 +70,7 @@ __all__ = [
     "PointTarget",
     "PoseTarget",
     "RodConstraint",
+    "acting_point",
     "of_loops",
+    "workless_wrenches",
 ]

@@ -2,7 +2,7 @@
 (monotone by default).
 
 Belts, cables, differentials and transmissions whose inside is of no interest: the joints feel torques, with no
-force between the bodies besides them. For the tooth force at its place use a gear.
+force between the bodies besides them; a cam adds the contact force at its place (`cam`). For the tooth force use a gear.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.mechanics.constraints.base import ConstraintRows
+from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
@@ -21,6 +22,15 @@ from linkwright.model.curves.polynomial import Polynomial
 from linkwright.model.curves.profiles import Programme, repeated
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Coupling, Joint
+
+
+def cam_of(skel: Skeleton, name: str) -> CamGeometry:
+    """The geometry of a cam of the mechanism."""
+    key = ("cam", name)
+    if key not in skel.tables:
+        made = next(c for c in skel.tree.description.couplings if c.name == name)
+        skel.tables[key] = CouplingConstraint.of(skel, made).cam
+    return skel.tables[key]
 
 
 def coupling_curve(c: Coupling) -> Curve | None:
@@ -43,6 +53,7 @@ class CouplingConstraint:
     law: Curve
     plus: tuple[tuple[Joint, Any], ...] = ()  # further joints, and what their coordinates are multiplied by
     labels: tuple[str, ...] = ("ratio",)
+    cam: CamGeometry | None = None
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -54,6 +65,9 @@ class CouplingConstraint:
         first, second = d.joint(c.first), d.joint(c.second)
         plus = tuple((d.joint(name), factor) for name, factor in c.plus)
         law = coupling_curve(c)
+        if law is not None and c.cam is not None:
+            cam = CamGeometry.of(d, c, law)
+            return cls(c.name, first, second, cam.law, plus, cam=cam)
         if law is not None:
             return cls(c.name, first, second, law, plus)
         offset = c.offset
@@ -73,3 +87,7 @@ class CouplingConstraint:
             G += [(x.first, -factor * x.G_first), (x.second, -factor * x.G_second)]
             phi, k = phi - factor * x.q[0], k - factor * x.bias
         return ConstraintRows(np.array([phi]), G, k, np.zeros(1))
+
+    def coordinate(self, skel: Skeleton, m: Motion, references: Any) -> Any:
+        """The driving joint's coordinate."""
+        return joint_rate(skel, m, self.first, references[self.first.name]).q[0]

@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.files.columns import table
-from linkwright.mechanics.constraints.gear import GearConstraint
+from linkwright.mechanics.constraints import workless_wrenches
 from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
 from linkwright.mechanics.dynamics.tree import body_inertias
 from linkwright.mechanics.forces import joint_effort
@@ -88,7 +88,7 @@ class Loads:
 
     @cached_property
     def _wrenches(self) -> dict[str, JointWrench]:
-        """Reactions of all joints (no effort), gear teeth's separating forces included."""
+        """Reactions of all joints (no effort), separating forces of gear teeth and contact forces of cams included."""
         p = self._with_separating_forces()
         z = np.concatenate([self.lam_all, self.u])
         return {w.joint: constraint_part(p.place, w) for w in joint_wrenches(p, z, True)}
@@ -96,9 +96,9 @@ class Loads:
     def _with_separating_forces(self) -> InverseProblem:
         p = self.problem
         skel, extra = p.place.loops.skel, []
-        for c, rows in zip(p.place.loops.constraints, p.terms.rows, strict=True):
-            if isinstance(c, GearConstraint):
-                extra += [(n, w) for n, w in c.separating_force(skel, p.place.motion, self.lam_all[rows]) if n >= 0]
+        for c, part, rows in zip(p.place.loops.constraints, p.place.closure.parts, p.terms.rows, strict=True):
+            found = workless_wrenches(c, skel, p.place.motion, part, self.lam_all[rows], p.place.references)
+            extra += [(n, w) for n, w in found if n >= 0]
         return replace(p, place=p.place.with_external((*p.place.external, *extra))) if extra else p
 
     @cached_property

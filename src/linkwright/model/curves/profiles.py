@@ -95,19 +95,26 @@ class Programme(Curve):
             rows.append(_row(here, there - here, span, law, before, after))
             for name, column in factors.items():
                 column.append(there - here if name == law else 0.0)
-        end = self.pieces[-1][1]
-        every = [[self.begin, speeds[0]], *rows, [end, speeds[-1]]]
+        end, spans, since = self.pieces[-1][1], [p[0] for p in self.pieces], list(self.breaks)
+        if self.repeats:  # rounding may put a place at the seam on either side, where its neighbour continues
+            gain = end - self.begin
+            outside = [rows[-1][0] - gain, *rows[-1][1:]], [rows[0][0] + gain, *rows[0][1:]]
+            since, spans = [since[0] - spans[-1], *since], [spans[-1], *spans, spans[0]]
+            factors = {name: [column[-1], *column[1:], column[1]] for name, column in factors.items()}
+        else:
+            outside = [self.begin, speeds[0]], [end, speeds[-1]]
+            since, spans = [since[0], *since], [1.0, *spans, 1.0]
+            factors = {name: [*column, 0.0] for name, column in factors.items()}
+        every = [outside[0], *rows, outside[1]]
         wide = max(len(r) for r in every)
         c = np.array([[*r, *[0.0] * (wide - len(r))] for r in every])
-        since = np.concatenate([self.breaks[:1], self.breaks[:-1], self.breaks[-1:]])
-        spans = np.array([1.0, *(p[0] for p in self.pieces), 1.0])
-        return _Rows(since, spans, c, {name: np.array([*column, 0.0]) for name, column in factors.items()})
+        return _Rows(np.array(since), np.array(spans), c, {name: np.array(column) for name, column in factors.items()})
 
     def __call__(self, x: Any, /) -> Jet:
         """f, f', f'' at once; a traced value chooses the numbers of its piece first, and evaluates every law once."""
         rows = self._rows
         columns = [rows.since, rows.span, *rows.c.T, *rows.factors.values()]
-        if hasattr(x, "where"):  # traced
+        if hasattr(x, "where") or self.breaks.dtype.kind == "O":  # traced
             chosen = [_chosen(x, self.breaks, column) for column in columns]
         else:
             j = np.searchsorted(np.real(self.breaks), real(x), side="right")

@@ -22,6 +22,7 @@ KEYS = {
     **dict.fromkeys(("description", "comment", "notes"), "about"),
     **dict.fromkeys(("ratio", "ratios", "mimic", "transmission", "transmissions"), "couplings"),
     **dict.fromkeys(("limits", "limit", "end_stops", "bumpers"), "stops"),
+    **dict.fromkeys(("cam", "followers", "follower"), "cams"),
     **dict.fromkeys(("actuating_cylinders", "hydraulics", "pistons", "linear_actuators"), "cylinders"),
     **dict.fromkeys(("cog", "cg", "centre", "center", "center_of_mass", "centroid"), "com"),
     **dict.fromkeys(("weight", "m"), "mass"),
@@ -29,9 +30,8 @@ KEYS = {
     "g": "gravity",
     "bodie": "bodies",
 }
-_TABLE = "a coupling with a `table:` of the follower over the driver (docs/model-file.md#tables)"
+_TABLE = "a coupling with `moves:` or a `table:` of the follower over the driver (docs/model-file.md#motion-laws)"
 _FEATURES = {
-    ("cam", "follower"): f"There are no cams; a cam without lift-off is {_TABLE}, with `interpolation: periodic` for a closed profile.",
     ("geneva", "maltese", "indexer"): f"There is no Geneva drive; it is {_TABLE}.",
     ("belt", "chain", "pulley", "sprocket", "timing_belt"): (
         "There are no belts or chains; their transmission is a coupling with the `ratio:` of the wheels, without forces on the shafts."

@@ -17,6 +17,7 @@ from linkwright.errors import ModelError, UsageError
 from linkwright.model.description import ZERO3, Description, Vec3
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.model.file.bodies import read_bodies, read_shapes
+from linkwright.model.file.cams import read_cams
 from linkwright.model.file.context import Context, read_abbreviations, read_parameters
 from linkwright.model.file.drives import read_cuts, read_drives, read_start
 from linkwright.model.file.elements import Elements
@@ -34,7 +35,7 @@ KEY_GROUPS = {
     "general": ("name", "about", "report", "units", "show", "plane", "space", "gravity", "backdrop"),
     "numbers": ("parameters", "let", "repeat"),
     "links and joints": ("drawing", "bodies", "joints", "masses", "guess"),
-    "constraints": ("rods", "couplings", "gears"),
+    "constraints": ("rods", "couplings", "cams", "gears"),
     "forces": ("springs", "dampers", "friction", "stops", "loads"),
     "motion": ("drive", "cylinders", "start", "cuts"),
 }
@@ -159,6 +160,7 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
     cylinder_names = tuple(keys["cylinders"].mapping("cylinders")) if "cylinders" in keys else ()
     channels = ChannelDimensions(elements.joints, elements.points, cylinder_names, plane if context.planar else None)
     bodies = read_bodies(context, shapes, keys.get("masses"))
+    couplings = elements.couplings(keys.get("couplings"))
     found = Description(
         name=_label(keys.get("name"), document.name),
         about=" ".join(keys["about"].string("about").split()) if "about" in keys else "",
@@ -171,7 +173,7 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
         parameters=tuple(context.parameters.items()),
         bounds=context.bounds,
         rods=elements.rods(keys.get("rods")),
-        couplings=elements.couplings(keys.get("couplings")),
+        couplings=(*couplings, *read_cams(elements, keys.get("cams"), couplings)),
         gears=elements.gears(keys.get("gears")),
         springs=elements.springs(keys.get("springs")),
         dampers=elements.dampers(keys.get("dampers")),

@@ -21,6 +21,7 @@ from linkwright.model.description import (
     NO_INERTIA,
     ZERO3,
     Body,
+    CamContact,
     CoilSpring,
     Damper,
     Description,
@@ -70,7 +71,8 @@ def write(description: Description) -> str:
     sections["bodies"] = {b.name: _body(b, flat) for b in d.bodies if not b.chain}
     sections["joints"] = _joints(d, flat)
     sections["rods"] = {r.name: {"between": _ends(r.between), "length": r.length} for r in d.rods}
-    sections["couplings"] = {c.name: _coupling(c) for c in d.couplings}
+    sections["couplings"] = {c.name: _coupling(c) for c in d.couplings if c.cam is None}
+    sections["cams"] = {c.name: {**_coupling(c), **_contact(c.cam)} for c in d.couplings if c.cam is not None}
     sections["gears"] = {g.name: _gear(g) for g in d.gears}
     sections["springs"] = {s.name: _spring(s) for s in d.springs}
     sections["dampers"] = {x.name: _damper(x) for x in d.dampers}
@@ -341,6 +343,16 @@ def _coupling(c: Any) -> dict[str, Any]:
         return {**out, "moves": _moves(c.moves), "begin": c.begin, "phase": c.phase}
     out["ratio"] = c.ratio
     return out if c.offset is None else {**out, "offset": c.offset}
+
+
+def _contact(cam: CamContact) -> dict[str, Any]:
+    body, point = cam.point
+    if cam.flat:
+        out: dict[str, Any] = {"flat": [f"{body}.{point}", f"{body}.{cam.face}"] if cam.face else f"{body}.{point}"}
+    else:
+        out = {"roller": {"at": f"{body}.{point}", "radius": cam.radius}}
+    out |= {} if cam.base is None else {"base": cam.base}
+    return {**out, "groove": True} if cam.groove else out
 
 
 def _gear(g: Gear) -> dict[str, Any]:

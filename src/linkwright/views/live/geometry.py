@@ -1,6 +1,6 @@
 """The scene of a drawing as plain data for a page: everything drawable in the bodies' own frames, and how to move it there.
 
-    scene = shapes(Scene(system, turn))     JSON of bars, plates, pins, guides, telescopes, springs, wheels, drives
+    scene = shapes(Scene(system, turn))     JSON of bars, plates, pins, guides, telescopes, springs, wheels, cams, drives
     refs = references(Scene(...))           what each numbered place of that JSON is in the model
     places(description, refs)               the numbers of all places, over any scalar: with other parameters or traced
 
@@ -21,6 +21,7 @@ from linkwright.model.description import Description, Joint
 from linkwright.views.live.meshes import meshes
 from linkwright.views.outlines import guide_samples, hull
 from linkwright.views.scene import Arrow, Pin, Scene, SceneGuide, ScenePoint, Stage, Telescope
+from linkwright.views.scene_cams import CAM_PLACES, SceneCam, cam_geometry, cam_place
 
 BAR = 0.10  # width of a bar as a share of the typical link
 DIGITS = 15  # after the point, metres: far below what is drawn, and it drops the noise of 1e-17
@@ -29,13 +30,13 @@ NEAR = 1e-9  # metres between a drawn place and the model's point it is
 
 class Ref(NamedTuple):
     """Reference of a place: the `point` of a body, or a joint's frame (`first` or `second`): its origin or its axis `column`; or a place
-    on a joint's `guide`."""
+    on a joint's `guide`, on the profile of a `cam` (the other side of its `groove`, the `rim` of its roller)."""
 
-    kind: str  # "point", "first", "second" or "guide"
-    owner: str  # body or joint
+    kind: str  # "point", "first", "second", "guide", "cam", "groove" or "rim"
+    owner: str  # body, joint or cam
     name: str = ""  # of the point
     column: int = -1  # of the frame's rotation; -1: the origin
-    s: float = 0.0  # coordinate along the guide
+    s: float = 0.0  # coordinate along the guide, or of the disc
 
 
 @dataclass
@@ -88,9 +89,15 @@ def references(scene: Scene) -> list[Ref]:
 def places(description: Description, refs: Sequence[Ref]) -> list[Any]:
     """Three numbers a place, over the scalars of the description."""
     out: list[Any] = []
+    cams: dict[str, Any] = {}
     for ref in refs:
         if ref.kind == "point":
             out += list(description.point((ref.owner, ref.name)).at)
+            continue
+        if ref.kind in CAM_PLACES:
+            if ref.owner not in cams:
+                cams[ref.owner] = cam_geometry(description, ref.owner)
+            out += list(cam_place(description, *cams[ref.owner], ref.kind, ref.s))
             continue
         joint = description.joint(ref.owner)
         if ref.kind == "guide":
@@ -121,6 +128,7 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
         "telescopes": [_telescope(at, t) for t in scene.telescopes],
         "lines": [{"kind": line.kind, "name": line.name, "ends": [at.spot(e) for e in line.ends]} for line in scene.lines],
         "wheels": [{"spot": at.spot(w.spot), "axis": _numbers(w.axis), "radius": float(w.radius)} for w in scene.wheels],
+        "cams": [_cam(at, c) for c in scene.cams],
         "arrows": [_arrow(at, a) for a in scene.arrows],
         "marks": [{"body": body, "name": name, "spot": at.spot(spot)} for body, name, spot in scene.marks],
         "base": _base(at),
@@ -149,6 +157,24 @@ def _pin(at: Places, pin: Pin) -> dict[str, Any]:
         "bodies": [] if joint is None else [at.scene.skel.node(joint.first) + 1, at.scene.skel.node(joint.second) + 1],
         "axis": at.axis(joint, "second", 2) if joint is not None and kinds.count("angle") == 1 else None,
     }
+
+
+def _cam(at: Places, cam: SceneCam) -> dict[str, Any]:
+    def line(kind: str, points: np.ndarray | None) -> dict[str, Any] | None:
+        if points is None:
+            return None
+        numbers = [at.number(Ref(kind, cam.name, s=float(q)), cam.node) for q in cam.angles]
+        return {"points": [_numbers(p) for p in points], "places": numbers}
+
+    roller = None
+    if cam.roller is not None:
+        places = [at.find(cam.follower_node, cam.roller[0]), at.number(Ref("rim", cam.name), cam.follower_node)]
+        roller = {"points": [_numbers(p) for p in cam.roller], "places": places}
+    face = None if cam.face is None else [_numbers(p) for p in cam.face]
+    return {
+        "name": cam.name, "disc": cam.node + 1, "follower": cam.follower_node + 1, "closed": cam.closed,
+        "profile": line("cam", cam.profile), "groove": line("groove", cam.outer), "roller": roller, "face": face,
+    }  # fmt: skip
 
 
 def _guide(at: Places, g: SceneGuide) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-// The parts of a mechanism as SVG: bars and plates, bearings on hatched ground, guides with blocks, telescopes, springs, wheels and
-// drive arrows. Every builder makes its elements once for a scale and returns a function that moves them to new poses; a body of
+// The parts of a mechanism as SVG: bars and plates, bearings on hatched ground, guides with blocks, telescopes, springs, wheels, cams
+// and drive arrows. Every builder makes its elements once for a scale and returns a function that moves them to new poses; a body of
 // a planar mechanism moves by one matrix.
 //
 // `sheet` is {DATA, scene, camera, look, layers, width (of a bar, pixels), box (extent), poses (at the time of building)}.
@@ -246,6 +246,25 @@
     }
   }
 
+  // the disc of a cam by its profile, behind the bearings; roller or face with the follower
+  function cams(sheet) {
+    const { look, DATA } = sheet, s = sheet.camera.scale, flat = (points) => points.map((p) => [s * p[0], -s * p[1]]);
+    const carried = (layer, body) => {
+      const group = D.make("g", { "data-body": DATA.bodies[body].name, class: "lw-body" }, layer);
+      sheet.movers.push((poses) => group.setAttribute("transform", matrix(sheet, body, poses)));
+      return group;
+    };
+    for (const cam of sheet.scene.cams || []) {
+      const colour = DATA.bodies[cam.disc].colour, own = DATA.bodies[cam.follower].colour, disc = carried(sheet.layers.ground, cam.disc);
+      if (cam.groove) D.set(line(disc, look.edge(colour), 1.6), { d: D.path(flat(cam.groove.points), cam.closed) });
+      D.set(line(disc, look.edge(colour), 1.6), { d: D.path(flat(cam.profile.points), cam.closed), fill: cam.closed ? look.web(colour) : "none", "data-cam": cam.name });
+      if (cam.face) D.set(line(carried(sheet.layers.bodies, cam.follower), look.edge(own), 3.4), { d: D.path(flat(cam.face)) });
+      if (!cam.roller) continue;
+      const [centre, rim] = cam.roller.points, c = flat([centre])[0], r = s * D.size(D.minus(rim, centre));
+      D.make("circle", { cx: c[0], cy: c[1], r, fill: look.fill(own), stroke: look.edge(own), "stroke-width": 1.6 }, carried(sheet.layers.bodies, cam.follower));
+    }
+  }
+
   // ---------------------------------------------------------------- drives
 
   // the direction from a pin with the most room between the bodies that meet there
@@ -328,6 +347,7 @@
   function solids(sheet) {
     Object.assign(sheet, { groups: [], absent: sheet.absent || [], movers: [], still: [], arcs: [], loose: new Set(), order: "" });
     if (sheet.DATA.planar) {
+      cams(sheet);
       ground(sheet);
       guides(sheet);
       wheels(sheet);

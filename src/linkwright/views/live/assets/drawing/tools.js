@@ -189,6 +189,9 @@
       for (const g of scene.guides) {
         track(g, 0).forEach((at) => take(placed(poses, g.spot.body, at)));
       }
+      for (const cam of scene.cams || []) {
+        for (const curve of [cam.profile, cam.groove]) if (curve) curve.points.forEach((at) => take(placed(poses, cam.disc, at)));
+      }
       for (const w of scene.wheels) {
         const centre = spot(poses, w.spot);
         [-w.radius, w.radius].forEach((r) => take(centre.map((x) => x + r)));
