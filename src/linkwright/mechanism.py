@@ -285,7 +285,7 @@ class Mechanism:
 
     def export(self, path: str | os.PathLike[str], *, format: str | None = None, **options: Any) -> Path:
         """Write the mechanism for another program; the ending decides the format: .fmu, .c (and .h), .js, .hpp (ROS 2), .xml (MJCF),
-        .urdf, .sdf, .dxf, .svg, .csv (cam). With motors and joints C, scripts and ROS 2 have the transmission alone, MJCF, URDF and SDF its tree.
+        .urdf, .sdf, .dxf, .svg, .csv. With motors and joints C, scripts and ROS 2 have the transmission alone, MJCF, URDF and SDF its tree.
 
         FMU: version ("3.0", "2.0"), kind ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque, force,
         voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or patterns),
