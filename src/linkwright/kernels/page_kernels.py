@@ -32,6 +32,7 @@ from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, accelerations, locate, motion, node_motion, pose_of
 from linkwright.model.coordinates import joint_name
 from linkwright.model.curves.lines import Parabola
+from linkwright.model.description import Load
 from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.spatial import cross, cross_wrench
 
@@ -49,7 +50,7 @@ class AppliedWrench(NamedTuple):
     """Something that pushes a body: `wrench` at the origin of the body's subsystem, which it does at the world point `at`."""
 
     name: str
-    kind: str  # drive, load or link (gears, rods, couplings)
+    kind: str  # drive, applied (a load of the model), element (springs, dampers, ...) or link (gears, rods, couplings)
     node: int
     wrench: Any
     at: Any
@@ -119,7 +120,7 @@ def _elements(s: PageInstant) -> list[AppliedWrench]:
                 at = s.end(next(c.between for c in d.cylinders if c.name == x.joint), node)
             else:
                 at = s.joint_point(joint_name(x.joint))
-            out.append(AppliedWrench(x.name, "load", node, w, at))
+            out.append(AppliedWrench(x.name, "applied" if isinstance(x, Load) else "element", node, w, at))
     return out
 
 

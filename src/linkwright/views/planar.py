@@ -9,11 +9,16 @@ import numpy as np
 from linkwright.mechanics.instant import Instant
 from linkwright.numerics.spatial import Pose
 from linkwright.results.trajectory import unit_of
+from linkwright.views.applied_loads import applied_loads, largest_loads
 from linkwright.views.scene import Arrow, Scene, SceneGuide, SceneLine, Stage, Telescope
 from linkwright.views.scene_cams import SceneCam
 from linkwright.views.shading import outline_path
 from linkwright.views.sheet import BAND, Sheet, nice_length
-from linkwright.views.style import DRIVEN, PALETTE, mixed
+from linkwright.views.style import DRIVEN, PALETTE, Theme, mixed
+
+LINES: dict[str, tuple[float, Any]] = {"rod": (2.6, "-"), "damper": (1.4, "--"), "coupling": (1.0, (0, (7, 2.5, 1.5, 2.5)))}
+DUST = 1e-9  # of the largest load: no arrow
+LOAD = 40.0  # points of the arrow of the largest load
 
 
 def colours(scene: Scene) -> dict[str, str]:
@@ -46,6 +51,7 @@ class PlanarDrawing:
         self.scene = scene
         self.width = width  # of a bar, points
         self.colours = colours(scene)
+        self.largest: tuple[float, float] | None = None  # force and moment of the loads, once they are drawn
 
     def paint(self, sheet: Sheet, at: Instant, traces: list[tuple[str, np.ndarray]], labels: bool, steady: bool = False) -> None:
         """`steady`: drive arrows keep the side they have at the start, for frames of an animation."""
@@ -71,6 +77,7 @@ class PlanarDrawing:
         self._pins(sheet, stage)
         for arrow in self.scene.arrows:
             self._arrow(sheet, stage, arrow, labels)
+        self._loads(sheet, at, labels)
         if labels:
             self._labels(sheet, stage)
 
@@ -164,9 +171,8 @@ class PlanarDrawing:
         if line.kind == "coil":
             sheet.line(coil(a, b, 0.55 * self.width * sheet.pt), color=sheet.look.ink, lw=1.4, zorder=24, solid_joinstyle="round")
             return
-        sheet.line(
-            np.array([a, b]), color=sheet.look.ink, lw=2.6 if line.kind == "rod" else 1.4, ls="-" if line.kind == "rod" else "--", zorder=19
-        )
+        width, dashes = LINES[line.kind]
+        sheet.line(np.array([a, b]), color=sheet.look.ink, lw=width, ls=dashes, zorder=19)
 
     # ---------------------------------------------------------------- joints
 
@@ -284,6 +290,23 @@ class PlanarDrawing:
             sheet.write(tag, arrow.name, sheet.look.accent, 8.5)
             sheet.taken.append(np.array([tag - 8 * pt, tag + 8 * pt]))
 
+    def _loads(self, sheet: Sheet, at: Instant, labels: bool) -> None:
+        """Loads of the model: an arrow whose tip is where the force acts, an arc for a moment."""
+        if self.largest is None:
+            self.largest = largest_loads(self.scene, at)
+        for x in applied_loads(self.scene, at):
+            colour, p, pt = load_colour(sheet.look), x.at[:2], sheet.pt
+            if self.largest[0] and float(np.linalg.norm(x.force)) > DUST * self.largest[0]:
+                along = x.force[:2] / self.largest[0] * LOAD * pt
+                tail = p - along
+                self._headed(sheet, np.linspace(tail, p - along * min(0.5, 5.5 * pt / float(np.linalg.norm(along))), 8), False, colour)
+                if labels:
+                    sheet.label(tail, x.name, colour=colour, clear=2.0)
+            if self.largest[1] and abs(float(x.moment[2])) > DUST * self.largest[1]:
+                sense = float(np.sign(x.moment[2]))
+                angles = sense * np.linspace(-2.2, 2.2, 40)
+                self._headed(sheet, p + 1.4 * self.width * pt * np.column_stack([np.cos(angles), np.sin(angles)]), False, colour)
+
     def _open_side(self, stage: Stage, p: np.ndarray) -> float:
         """The direction from a pin with the most room between the bodies that meet there."""
         busy = [np.arctan2(self._down()[1], self._down()[0])]
@@ -296,10 +319,10 @@ class PlanarDrawing:
         room = [min(abs((c - b + np.pi) % (2 * np.pi) - np.pi) for b in busy) for c in candidates]
         return float(candidates[int(np.argmax(np.round(room, 6)))])
 
-    def _headed(self, sheet: Sheet, path: np.ndarray, both: bool) -> None:
+    def _headed(self, sheet: Sheet, path: np.ndarray, both: bool, colour: Any = None) -> None:
         from matplotlib.patches import Polygon
 
-        colour, pt = sheet.look.accent, sheet.pt
+        colour, pt = colour or sheet.look.accent, sheet.pt
         sheet.line(path, color=colour, lw=1.8, solid_capstyle="round", zorder=60)
         sheet.remember(path[::6])
         for tip, before in ((path[-1], path[-4]), (path[0], path[3]))[: 2 if both else 1]:
@@ -318,6 +341,11 @@ class PlanarDrawing:
                 sheet.label(p, pin.name, clear=clear)
         for body, name, spot in self.scene.marks:
             sheet.label(stage.spot(spot), name, colour=self.edge(sheet, body), clear=clear - 1.0)
+
+
+def load_colour(look: Theme) -> Any:
+    """Colour of the loads of the model, another one than that of drives and pins."""
+    return mixed(PALETTE[2], look.ink, 0.25)
 
 
 def _normals(path: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from linkwright.errors import ChannelError
 from linkwright.joints import JOINTS, create, is_slider, track
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, node_motion, pose_of
-from linkwright.model.description import Body, CoilSpring, Description, GasSpring, Joint, PointRef
+from linkwright.model.description import Body, CoilSpring, Coupling, Description, GasSpring, Joint, PointRef
 from linkwright.numerics.spatial import Pose, array
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
@@ -174,6 +174,7 @@ class Scene:
         self.cams = scene_cams(self.description, self.skel)
         self.arrows = [a for d in self.description.drives for a in self._arrow(d)]
         self.driven = self._driven_bodies()
+        self.pieces.sort(key=lambda p: p.body in self.driven)  # what is driven is on top
 
     # ---------------------------------------------------------------- bodies
 
@@ -347,7 +348,19 @@ class Scene:
         kinds = [("rod", e.between, e.name) for e in d.rods]
         kinds += [("coil", s.between, s.name) for s in d.springs if isinstance(s, CoilSpring)]
         kinds += [("damper", e.between, e.name) for e in d.dampers if e.between is not None]
-        return [SceneLine(kind, (self._ref(a), self._ref(b)), name) for kind, (a, b), name in kinds]
+        out = [SceneLine(kind, (self._ref(a), self._ref(b)), name) for kind, (a, b), name in kinds]
+        return [*out, *(line for c in d.couplings for line in self._coupled(c))]
+
+    def _coupled(self, coupling: Coupling) -> list[SceneLine]:
+        """Lines between the joints that a coupling ties, where they are apart."""
+        stage = Stage(self.skel, self.start)
+        spots = []
+        for name in coupling.joints:
+            j = next((x for x in self.joints if x.name == name.partition(".")[0]), None)
+            if j is not None:
+                spots.append(ScenePoint(self.skel.node(j.first), array(j.frame_first.at)))
+        apart = [x for x in spots[1:] if np.linalg.norm(stage.spot(spots[0]) - stage.spot(x)) > 0.0]
+        return [SceneLine("coupling", (spots[0], x), coupling.name) for x in apart]
 
     def _wheels(self) -> list[Wheel]:
         out = []

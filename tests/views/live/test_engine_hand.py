@@ -13,7 +13,8 @@ from tests.views.live.engine_runs import Page, made, run, shipped
 JERKED = """
 let seed=12345;
 const random=()=>(seed=(seed*1103515245+12345)%2147483648)/2147483648;
-const {low,high}=D.scene.extent,spots=[...D.pins.map(p=>p.at),...D.points].filter(p=>e.index(p.body));
+const {low,high}=D.scene.extent;
+const spots=[...D.pins.map(p=>p.at),...D.bodies.flatMap(b=>b.points.map(p=>({body:b.name,at:p.at})))].filter(p=>e.index(p.body));
 const det=()=>e.core.determinant(e.state.q,e.state.near),out={flips:[],residual:0,steps:0,stops:{},nearest:1};
 const put=e.put;
 let now=0;

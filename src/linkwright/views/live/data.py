@@ -13,19 +13,17 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.design.summary import elastic_loads
-from linkwright.model.description import Description
 from linkwright.model.file.units import KINDS, display_unit
 from linkwright.results.trajectory import unit_of
 from linkwright.system.system import System
 from linkwright.topology import order, report
+from linkwright.views.applied_loads import largest_loads
 from linkwright.views.live import cycle_data, geometry, source
 from linkwright.views.live.kernels import Script
 from linkwright.views.live.motion_channels import channel_data
 from linkwright.views.planar import colours
 from linkwright.views.scene import Scene
 from linkwright.views.tips import tips
-
-CARRYING = 1e-9  # m: nearer points are the same
 
 
 def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Script, free: list[dict[str, Any]], run: Any) -> dict[str, Any]:
@@ -42,7 +40,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "units": units(d.units),
         "bodies": _bodies(system, scene),
         "pins": _pins(system, unique),
-        "points": _marked(d),
+        "points": [{"name": f"{body}.{name}", "body": body, "at": [float(x) for x in spot.at]} for body, name, spot in scene.marks],
         "tips": [".".join(ref) for ref in tips(d)],
         "scene": geometry.shapes(scene),
         "drives": list(motion.drives),
@@ -52,6 +50,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "parameters": free,
         "shape": made.shape,
         "acting": made.acting,
+        "applied": list(largest_loads(scene, scene.start)) if loads else [0.0, 0.0],
         "scale": _scale(system),
         "idle": [i for i, x in enumerate(np.abs(np.array(system.kernels.plan.idle)).sum(axis=0)) if x] if system.kernels.plan.idle else [],
         "topology": _topology(system),
@@ -123,20 +122,6 @@ def _pins(system: System, unique: dict[tuple[str, str], bool]) -> list[dict[str,
                 pin["bodies"].append(body)
                 pin["unique"][body] = unique.get((name, body), True)
     return list(found.values())
-
-
-def _marked(d: Description) -> list[dict[str, Any]]:
-    """Points of moving bodies at which nothing is joined: what is worth tracing."""
-    out = []
-    for b in d.moving:
-        joined = [
-            np.array(j.frame_first.at if j.first == b.name else j.frame_second.at, float) for j in d.joints if b.name in (j.first, j.second)
-        ]
-        for p in b.points:
-            at = np.array(p.at, dtype=float)
-            if all(np.linalg.norm(at - x) > CARRYING for x in joined):
-                out.append({"name": f"{b.name}.{p.name}", "body": b.name, "at": at.tolist()})
-    return out
 
 
 def _scale(system: System) -> dict[str, Any]:

@@ -68,6 +68,9 @@
       }
       return room;
     };
+    // largest force and moment of the applied loads: over the turn of the file, or of what was met since
+    let most = DATA.applied;
+    const largestApplied = (now) => (most = now.reduce((m, x) => [Math.max(m[0], Math.hypot(...x.force)), Math.max(m[1], Math.hypot(...x.moment))], most));
     frames.forget = () => cache.clear();
     const recorded = () => app.player.mode === "run";
     // the path of a point in the recorded run, at most MANY places of it
@@ -83,18 +86,24 @@
       return cache.get(key);
     };
     frames.traces = () => (e.cycle || recorded() ? Array.from(app.traces.keys(), (name) => ({ name, points: frames.trace(name), colour: app.traces.get(name).colour })) : []);
-    frames.now = () => ({
-      poses: app.player.blend || e.poses(),
-      places: e.places || null,
-      absent: e.absent(),
-      loads: app.player.blend ? null : loads(app.picked),
-      largest: frames.largest(),
-      room: frames.room(),
-      traces: frames.traces(),
-      ghost: app.designs && app.player.mode !== "run" ? app.designs.ghost(app.state.s) : null,
-      label: app.hand.label,
-      selected: app.picked && { kind: app.picked.kind, name: app.picked.name, body: app.picked.body },
-    });
+    frames.now = () => {
+      const between = Boolean(app.player.blend), applied = between ? [] : e.applied();
+      return {
+        poses: app.player.blend || e.poses(),
+        places: e.places || null,
+        absent: e.absent(),
+        loads: between ? null : loads(app.picked),
+        largest: frames.largest(),
+        room: frames.room(),
+        applied,
+        largestApplied: largestApplied(applied),
+        pushes: between ? {} : e.pushes(),
+        traces: frames.traces(),
+        ghost: app.designs && app.player.mode !== "run" ? app.designs.ghost(app.state.s) : null,
+        label: app.hand.label,
+        selected: app.picked && { kind: app.picked.kind, name: app.picked.name, body: app.picked.body },
+      };
+    };
     frames.colour = () => COLOURS.find((c) => !Array.from(app.traces.values()).some((t) => t.colour === c)) || COLOURS[app.traces.size % COLOURS.length];
     return frames;
   };

@@ -90,7 +90,7 @@
     let last = -1;
     sheet.forceScale = (scale) => {
       if (scale === last) return;
-      last = scale;
+      last = sheet.perNewton = scale;
       force.setAttribute("visibility", scale > 0 ? "visible" : "hidden");
       if (!(scale > 0)) return;
       const size = D.unit(DATA, "force").size, value = D.nice((small ? 46 : 70) / scale / size) * size, to = from + Math.max(value * scale, 12);

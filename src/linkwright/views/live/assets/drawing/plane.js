@@ -162,7 +162,7 @@
       sheet.names = makeNames(sheet, things);
       D.scales(sheet);
       DATA.planar ? D.gravityArrow(sheet) : D.axesCross(sheet);
-      Object.assign(sheet, { curves: [], ghost: D.ghost(sheet), traces: traceLines(sheet), loads: D.loadArrows(sheet), tip: flag(sheet, look.raise, look.ink), stop: flag(sheet, look.accent, look.paper) });
+      Object.assign(sheet, { curves: [], ghost: D.ghost(sheet), traces: traceLines(sheet), loads: D.loadArrows(sheet), applied: D.appliedArrows(sheet), pushes: D.pushMarks(sheet), tip: flag(sheet, look.raise, look.ink), stop: flag(sheet, look.accent, look.paper) });
       const again = key && svg.querySelector(key);
       if (again) again.focus({ preventScroll: true });
       show();
@@ -195,6 +195,8 @@
       sheet.ghost(frame.ghost);
       sheet.traces(frame.traces);
       sheet.loads(frame);
+      sheet.applied(frame);
+      sheet.pushes(frame);
       settle();
       sheet.stop(frame.label, view.hand || sheet.lastHand || [sheet.size[0] / 2, 60]);
       if (view.hand) sheet.lastHand = view.hand;
@@ -263,6 +265,7 @@
         places = next.places || null;
         moved || !sheet ? build() : show();
       },
+      fits: (list) => D.within(D.extent(D.moved(DATA.scene, places), list), box),
       fit(list) {
         free = false;
         box = list && list.length ? D.extent(D.moved(DATA.scene, places), list) : list === undefined ? box : DATA.scene.extent;

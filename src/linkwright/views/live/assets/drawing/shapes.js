@@ -226,6 +226,7 @@
     for (const item of sheet.scene.lines) {
       const spring = item.kind === "coil", node = line(sheet.layers.bodies, sheet.look.ink, item.kind === "rod" ? 3.2 : 1.7);
       if (item.kind === "damper") node.setAttribute("stroke-dasharray", "5 4");
+      if (item.kind === "coupling") D.set(node, { "stroke-dasharray": "9 3 2 3", "stroke-width": 1.2 });
       node.setAttribute("data-line", item.name);
       sheet.movers.push((poses) => {
         const [a, b] = item.ends.map((e) => sheet.camera.pixel(D.spot(poses, e)));

@@ -7,7 +7,7 @@
   "use strict";
   const D = LW.draw;
   const LENS = (24 * Math.PI) / 180; // field of view, vertical: long, so that parallels stay nearly parallel
-  const LAYERS = ["ghost", "pins", "labels", "furniture", "hover"];
+  const LAYERS = ["ghost", "loads", "drives", "pins", "labels", "furniture", "hover"];
   const TINY = 5; // pixels of an arrow that is not worth drawing
 
   // ---------------------------------------------------------------- the camera
@@ -223,7 +223,7 @@
       sheet.handles = bodyHandles();
       sheet.names = D.makeNames(sheet, things);
       furniture(sheet, kit);
-      Object.assign(sheet, { tip: D.flag(sheet, look.raise, look.ink), stop: D.flag(sheet, look.accent, look.paper), ghost: D.ghost(sheet), traces: traceTubes(kit), loads: loadArrows(kit) });
+      Object.assign(sheet, { tip: D.flag(sheet, look.raise, look.ink), stop: D.flag(sheet, look.accent, look.paper), ghost: D.ghost(sheet), traces: traceTubes(kit), loads: loadArrows(kit), applied: D.appliedArrows(sheet), pushes: D.pushMarks(sheet) });
       show();
     }
     const kit0 = { unit: 1 }; // metres per pixel at the target when everything fits: the arrows' scale stays while one zooms
@@ -271,6 +271,8 @@
       sheet.ghost(frame.ghost);
       sheet.cross();
       sheet.forceScale(frame.largest > 0 && frame.loads ? kit.longest / frame.largest / camera.perPixel() : 0);
+      sheet.applied(frame);
+      sheet.pushes(frame);
       sheet.stop(frame.label, view.hand || sheet.lastHand || [w / 2, 60]);
       if (view.hand) sheet.lastHand = view.hand;
       settle();
@@ -374,6 +376,7 @@
         if (!sheet) view.fit();
         else changed ? build() : show();
       },
+      fits: (list) => D.within(D.extent(D.moved(DATA.scene, places), list), box),
       fit(list) {
         free = false;
         box = list && list.length ? D.extent(D.moved(DATA.scene, places), list) : list === undefined ? box : DATA.scene.extent;

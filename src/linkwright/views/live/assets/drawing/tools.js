@@ -78,6 +78,7 @@
     const [r, g, b] = channels(out.paper);
     out.dark = 0.3 * r + 0.59 * g + 0.11 * b < 128;
     out.load = out.dark ? "#8fc4ff" : "#1d5da6";
+    out.applied = out.dark ? "#cdb6ee" : "#6d4f9c";
     out.lighten = out.dark ? 0.22 : 0.3;
     out.font = style.fontFamily || "sans-serif";
     out.fill = (colour) => mix(colour, out.paper, out.lighten);
@@ -175,6 +176,12 @@
   }
 
   // the box of everything with places over a list of poses
+  // whether a box lies within another one, but for a little, and fills it reasonably
+  function within(inner, outer) {
+    const sides = outer.high.map((x, i) => x - outer.low[i]), room = 0.04 * Math.max(...sides), wide = Math.max(...inner.high.map((x, i) => x - inner.low[i]));
+    return sides.every((_, i) => inner.low[i] >= outer.low[i] - room && inner.high[i] <= outer.high[i] + room) && wide > 0.55 * Math.max(...sides);
+  }
+
   function extent(scene, list) {
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     const take = (p) => p.forEach((x, i) => {
@@ -263,6 +270,6 @@
 
   Object.assign(LW.draw, {
     SVG, set, make, path, gappedPath, short, mix, look, nice, unit, digits, quantity,
-    dot, add, minus, cross, size, unitVector, turned, placed, spot, track, tangent, local, moved, extent, uprightAxes, viewed, camera, START,
+    dot, add, minus, cross, size, unitVector, turned, placed, spot, track, tangent, local, moved, extent, within, uprightAxes, viewed, camera, START,
   });
 })();

@@ -121,10 +121,10 @@
       }
     };
 
-    // drives, springs, loads, gears and rods that push the body
-    const acting = (k) => {
+    // rows of what pushes bodies besides joints and weight, those that `wanted` names: {name, kind, body, moment, force, at}
+    const pushing = (wanted) => {
       const f = core.kernel.acting, s = e.state;
-      if (!f || !s.loads || !data.acting.some((x) => x.body === k)) return [];
+      if (!f || !s.loads || !data.acting.some(wanted)) return [];
       f.put("q", s.q);
       f.put("v", s.v);
       f.put("u", s.loads.u);
@@ -132,11 +132,29 @@
       f.run(s.near);
       const out = [], start = f.to.rows[0];
       data.acting.forEach((x, i) => {
-        if (x.body !== k) return;
+        if (!wanted(x)) return;
         const r = Array.from(f.y.subarray(start + 9 * i, start + 9 * i + 9));
-        const kind = x.kind === "drive" ? "drive" : "other";
-        out.push({ name: x.name, kind, moment: r.slice(0, 3), force: r.slice(3, 6), at: r.slice(6), unique: true });
+        out.push({ name: x.name, kind: x.kind, body: x.body, moment: r.slice(0, 3), force: r.slice(3, 6), at: r.slice(6) });
       });
+      return out;
+    };
+
+    // drives, springs, loads, gears and rods that push the body
+    const acting = (k) => pushing((x) => x.body === k).map((x) => ({ name: x.name, kind: x.kind === "drive" ? "drive" : "other", moment: x.moment, force: x.force, at: x.at, unique: true }));
+
+    // loads of the model now
+    e.applied = () => pushing((x) => x.kind === "applied");
+
+    // force of cylinders and gas springs now, by name: positive where they push
+    const telescopes = data.scene.telescopes;
+    e.pushes = () => {
+      const out = {}, at = (spot) => e.place(spot.body, spot.at);
+      for (const x of pushing((y) => y.kind !== "applied" && telescopes.some((t) => t.name === y.name))) {
+        const t = telescopes.find((y) => y.name === x.name), k = t.ends[1].body > 0 ? 1 : 0;
+        if (t.ends[k].body !== x.body) continue; // one end tells of both
+        const ends = t.ends.map(at), d = ends[k].map((c, i) => c - ends[1 - k][i]), n = size(d) || 1;
+        out[x.name] = (out[x.name] || 0) + x.force.reduce((sum, c, i) => sum + (c * d[i]) / n, 0);
+      }
       return out;
     };
 

@@ -47,6 +47,7 @@ LW.run = (mechanism, DATA) => {
     const { player, view } = app, s = placeNow();
     app.state.s = s;
     view.draw(app.frame());
+    if (resized) refitted();
     app.transport.show(s);
     if (player.mode === "run") app.record.cursor(player.s);
     else app.torque.cursor(s);
@@ -94,6 +95,14 @@ LW.run = (mechanism, DATA) => {
     if (name === "drag" && !same && !rigid) app.say("Drag any pin or point.");
     if (name === "run") app.tab("channels");
   });
+  let resized = false; // lengths were changed since the last frame
+  // a mechanism that has outgrown the window, or shrunk in it, gets a new one, unless the view was moved by hand
+  const refitted = () => {
+    const { cycle } = app.engine, poses = [];
+    resized = false;
+    for (let i = 0; cycle && i < cycle.n; i += 10) if (cycle.ok[i]) poses.push(cycle.poses(i));
+    if (poses.length && !app.view.moved() && app.player.mode !== "run" && !app.view.fits(poses)) app.fit();
+  };
   let fitted = "turn"; // what the window was made for
   // the whole motion in the window: the recorded run where that is shown, else the cycle
   app.fit = guarded(() => {
@@ -196,6 +205,7 @@ LW.run = (mechanism, DATA) => {
     if (app.designs) app.designs.update();
     if (app.state.tab === "pins") app.pins.update(app.engine.cycle, app.engine.original);
     app.frames.forget();
+    resized = true;
     app.cards.show(app.picked);
     element("tab-parameters").querySelector(".mark").hidden = element("report-changed").hidden = atFile();
     element("report-changed").textContent = `Changed in the page, not in this report: ${LW.changeTexts(DATA, app.values).join("; ")}.`;

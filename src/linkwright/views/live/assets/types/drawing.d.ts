@@ -60,6 +60,7 @@ interface View {
   /** `again`: DATA has changed, everything is built anew. */
   draw(frame: Frame, again?: boolean): void;
   fit(poses?: Poses[] | null): void; // null: the extent of the file
+  fits(poses: Poses[]): boolean; // whether they are within the window, and fill it
   svg(): string;
   png(scale: number): Promise<Blob>;
   theme(): void;

@@ -252,8 +252,20 @@ interface Engine {
   hodograph(pin: string, body: string, frame: string): { x: Float64Array; y: Float64Array; z: Float64Array; now: ArrayLike<number> };
   pinLoads(): { pin: string; body: string; at: number[]; moment: number[]; force: number[]; unique: boolean }[] | null;
   freeBody(body: string | number): FreeBody;
+  applied(): Acting[];
+  pushes(): Record<string, number>;
   singular(): { values: number[]; labels: string[] };
   multipliers(): { name: string; value: number | null }[];
   csv(): string;
   checks(): Check[];
+}
+
+/** Something that pushes a body besides joints and weight, now. */
+interface Acting {
+  name: string;
+  kind: string; // "drive", "applied", "element", "link"
+  body: number;
+  moment: number[];
+  force: number[];
+  at: number[];
 }
