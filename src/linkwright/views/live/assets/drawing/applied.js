@@ -5,6 +5,7 @@
   const D = LW.draw;
   const LONG = 72; // pixels of the arrow of the largest load where pins have none
   const LEAST = 3; // pixels: shorter ones are not drawn
+  const EDGE = 8; // pixels that stay free at the sheet's edge
   const NONE = 1e-9; // of the largest force: neither push nor pull
 
   // a vector at a place as pixels, as long as a vector of size 1 in the plane of the drawing is `long` pixels
@@ -14,6 +15,8 @@
     const step = 1 / perMetre, p = camera.pixel(at), q = camera.pixel(D.add(at, v, step / size));
     return [long * size * (q[0] - p[0]), long * size * (q[1] - p[1])];
   }
+
+  const inside = (sheet, p) => p[0] > EDGE && p[1] > EDGE + 14 && p[0] < sheet.size[0] - EDGE && p[1] < sheet.size[1] - EDGE - 14; // a name too
 
   // arrows of a frame's applied loads; made when first needed
   function appliedArrows(sheet) {
@@ -33,12 +36,15 @@
         const item = made.get(x.name), p = sheet.camera.pixel(x.at), d = seen(sheet.camera, x.at, x.force, scale);
         const long = Math.hypot(d[0], d[1]), turn = sheet.DATA.planar && largest[1] > 0 && Math.abs(x.moment[2]) > NONE * largest[1] ? Math.sign(x.moment[2]) : 0;
         used.add(x.name);
-        if (long >= LEAST) item.arrow.show(p[0] - d[0], p[1] - d[1], d[0], d[1], false);
+        // its tip is where it acts, or its tail where the sheet has no room for that
+        const from = inside(sheet, [p[0] - d[0], p[1] - d[1]]) ? [p[0] - d[0], p[1] - d[1]] : p;
+        if (long >= LEAST) item.arrow.show(from[0], from[1], d[0], d[1], false);
         else item.arrow.hide();
         item.arc.setAttribute("visibility", turn ? "inherit" : "hidden");
         if (turn) moment(sheet, item, p, turn);
-        const away = long >= LEAST ? [-d[0] * (1 + 11 / long), -d[1] * (1 + 11 / long)] : [0, -30];
-        D.set(item.label, { x: D.short(p[0] + away[0]), y: D.short(p[1] + away[1] + 4), visibility: long >= LEAST || turn ? "inherit" : "hidden" });
+        const free = from === p ? 1 : -1, away = long >= LEAST ? [free * d[0] * (1 + 11 / long), free * d[1] * (1 + 11 / long)] : [0, -30];
+        const half = 4 * x.name.length + EDGE, [w, h] = sheet.size, clip = (v, low, high) => Math.max(low, Math.min(high, v));
+        D.set(item.label, { x: D.short(clip(p[0] + away[0], half, w - half)), y: D.short(clip(p[1] + away[1] + 4, EDGE + 14, h - EDGE - 6)), visibility: long >= LEAST || turn ? "inherit" : "hidden" });
         item.group.setAttribute("visibility", "visible");
       }
       for (const [name, item] of made) if (!used.has(name)) item.group.setAttribute("visibility", "hidden");
