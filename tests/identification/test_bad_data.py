@@ -46,6 +46,8 @@ WRONG = {
     "a CSV or Parquet file": lambda m: lw.identify(m, 3),
     "no motion from the start": lambda m: lw.excitation(m, limits={"A": {"position": (0.0, 0.1)}}),
     "there is no such limit": lambda m: lw.excitation(m, limits={"A": {"jerk": 1.0}}),
+    "lowest position must be below": lambda m: lw.excitation(m, limits={"A": {"position": ("90 deg", "80 deg")}}),
+    "zero or more": lambda m: lw.identify(m, data(), prior=-1.0),
     "harmonics must be": lambda m: lw.excitation(m, harmonics=1),
 }
 
@@ -54,6 +56,16 @@ WRONG = {
 def test_refused(text: str) -> None:
     with pytest.raises(lw.UsageError, match=text):
         WRONG[text](lw.load("five-bar"))
+
+
+def test_data_that_excite_little_are_said_so() -> None:
+    """Standing still, the five-bar shows the two torques of its weight and nothing else; in motion all 11 base parameters."""
+    m, n = lw.load("five-bar"), 60
+    still = {"t": np.linspace(0.0, 1.0, n), "A": np.full(n, 1.6), "E": np.full(n, 1.5), "A.torque": np.zeros(n), "E.torque": np.zeros(n)}
+    found = lw.identify(m, still)
+    assert len(found.names) == 2 and "the data excite 2 of 11 base parameters: move all drives" in str(found)
+    whole = lw.identify(m, data())
+    assert len(whole.names) == whole.possible == 11 and "excite" not in str(whole)
 
 
 def test_drives_as_many_as_degrees_of_freedom() -> None:

@@ -62,6 +62,7 @@ def _identification(found: Any) -> dict[str, Any]:
     return {
         "model": found.description.name,
         "base": [{"name": n, "value": x, "deviation": s} for n, x, s in rows],
+        "possible": found.possible,
         "condition": found.condition,
         "samples": len(found.t),
         "residual": found.residual,

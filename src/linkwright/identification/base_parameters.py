@@ -62,7 +62,7 @@ def base_parameters(W: np.ndarray, names: Sequence[str]) -> BaseParameters:
     from scipy.linalg import qr, solve_triangular
 
     size = np.linalg.norm(W, axis=0)
-    size[size <= RANK * size.max(initial=0.0) * 1e-3] = np.inf  # columns of round-off
+    size[size <= RANK * size.max(initial=0.0)] = np.inf  # columns of round-off
     if not np.isfinite(size).any():
         raise UsageError("the measured motion excites nothing: all columns of the regressor are zero. Move the drives.")
     R, order = qr(W / size, mode="r", pivoting=True)

@@ -118,6 +118,8 @@ def drive_limits(system: System, limits: Mapping[str, Any] | None) -> DriveLimit
                 if not isinstance(value, (list, tuple)) or len(value) != 2:
                     raise UsageError(f"{what}: give the lowest and the highest position as a pair.")
                 out.low[k], out.high[k] = (quantity(x, KINDS["angle" if turns else "length"], what) for x in value)
+                if not out.low[k] < out.high[k]:
+                    raise UsageError(f"{what}: the lowest position must be below the highest, not {value!r}.")
                 continue
             kind = ("angular speed" if turns else "speed") if key == "speed" else ("torque" if turns else "force")
             (out.speed if key == "speed" else out.effort)[k] = size = quantity(value, KINDS[kind], what)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.identification.base_parameters import BaseParameters
+from linkwright.identification.base_parameters import BaseParameters, base_parameters
 from linkwright.identification.fitting import LeastSquares
-from linkwright.identification.regressor import SMOOTH, Regressor, RegressorColumn
+from linkwright.identification.regressor import SMOOTH, Regressor, RegressorColumn, Sought, possible_columns
 from linkwright.model.description import Description, Friction
 from linkwright.model.file import reread, rewrite, save
 from linkwright.model.parameters import single_parameters, with_values
+from linkwright.system.system import System
 
 DOUBTFUL = 0.3  # relative standard deviation above which a base parameter is called poorly known
 LEVER = 0.01  # m: radius of new friction by load in a pin; only its product with mu is known
@@ -35,7 +37,14 @@ class Identification:
     gained: tuple[str, ...]
     description: Description
     make: Any = field(repr=False, compare=False)  # a Mechanism of a description
+    sought: Sought = field(repr=False, compare=False)
     rounds: int = 1
+
+    @cached_property
+    def possible(self) -> int | None:
+        """Base parameters that a motion of all drives determines; None where positions near the start cannot be taken."""
+        W = possible_columns(System(self.description), self.sought)
+        return None if W is None else len(base_parameters(W, self.base.names).chosen)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -117,8 +126,13 @@ class Identification:
     def __str__(self) -> str:
         noise = ", ".join(f"{n} {x:.3g}" for n, x in self.residual.items())
         gains = "".join(f"\ngain of {n}: {k:.6g} +- {s:.2g}" for n, (k, s) in self.gains.items())
+        few = self.possible is not None and len(self.names) < self.possible
+        excited = (
+            f"\nthe data excite {len(self.names)} of {self.possible} base parameters: move all drives, further and faster (lw.excitation "
+            "designs such a motion)"
+        ) * few
         unknown = "".join(f"\n{kind}: {', '.join(names)}" for kind, names in self.unknown.items() if names)
-        return f"{self!r}\n{self.table()}{gains}\nresidual (rms, SI): {noise}{unknown}"
+        return f"{self!r}\n{self.table()}{gains}\nresidual (rms, SI): {noise}{excited}{unknown}"
 
 
 def condition_number(W: np.ndarray) -> float:

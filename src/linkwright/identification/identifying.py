@@ -43,6 +43,8 @@ def identify(
     prior: float = 1e-3,
 ) -> Identification:
     """See `lw.identify`."""
+    if not prior >= 0.0:
+        raise UsageError(f"prior is the weight of the model's own values, zero or more, not {prior!r}.")
     system = System(description)
     system.kernels.need_masses()
     sought = sought_parameters(system, bodies, friction, armature)
@@ -65,7 +67,7 @@ def identify(
             break
         system, before = System(identified(description, r.columns, theta)[0]), theta
     u, t = (np.concatenate([getattr(x, part) for x in measured]) for part in ("u", "t"))
-    return Identification(base, fit, r, theta, u, t, gained, description, make, rounds)
+    return Identification(base, fit, r, theta, u, t, gained, description, make, sought, rounds)
 
 
 def _round(

@@ -29,6 +29,7 @@ KINDS = ("coulomb", "viscous", "load")
 SMOOTH = 0.01  # speed below which friction of new joints is smoothed, rad/s or m/s: the model's own default
 _PAIRS = {"Ixx": (0, 0), "Iyy": (1, 1), "Izz": (2, 2), "Ixy": (0, 1), "Ixz": (0, 2), "Iyz": (1, 2)}
 
+POSITIONS, NEARBY = 60, 0.3  # random positions of the drives, and how far from the start: rad, or characteristic lengths
 
 @dataclass(frozen=True)
 class RegressorColumn:
@@ -93,6 +94,27 @@ def regressor(system: System, c: Trajectory, sought: Sought) -> Regressor:
     columns, W = motion.columns(sought, loads)
     u = np.stack([c[f"{name}.{'torque' if is_rotary(system.description, name) else 'force'}"] for name in motion.drives], axis=1)
     return Regressor(columns, motion.drives, W, u - W @ np.array([x.model for x in columns]))
+
+
+def possible_columns(system: System, sought: Sought) -> np.ndarray | None:
+    """Stacked regressor of random positions near the start, speeds and accelerations, which excite whatever a motion can; None where fewer
+    than half of the positions can be taken."""
+    rng, d, drives = np.random.default_rng(0), system.description, list(system.core.drive_names)
+    sizes = np.array([1.0 if is_rotary(d, n) else float(system.loops.kappa) for n in drives])
+    x0 = np.array([float(system.start[n]) for n in drives])
+    x, v, a = (sizes * rng.uniform(-1.0, 1.0, (POSITIONS, len(drives))) * size for size in (NEARBY, 1.0, 1.0))
+    found = system.assemble_batch(dict(zip(drives, (x0 + x).T, strict=True)), dict(zip(drives, v.T, strict=True)))
+    ok = np.flatnonzero(found.ok)
+    if len(ok) < POSITIONS // 2:
+        return None
+    near = np.zeros((len(x), 0)) if found.near is None else np.asarray(found.near).reshape(len(x), -1)
+    try:
+        motion = TwistHistory.of(system, np.zeros(len(ok)), np.asarray(found.q)[ok], np.asarray(found.v)[ok], v[ok], a[ok], near[ok])
+    except UsageError:  # a singular position among them
+        return None
+    loads = {j: rng.uniform(1.0, 2.0, (len(ok), 1)) for j, kinds in sought.friction.items() if "load" in kinds}
+    columns, W = motion.columns(sought, loads)
+    return W.reshape(-1, len(columns))
 
 
 def model_friction(d: Description, joint: str, kind: str) -> float:
