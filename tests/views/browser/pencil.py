@@ -41,6 +41,10 @@ class Pencil:
         self.desk, self.page = desk, desk.page
         self.page.wait_for_function(DRAWN)
 
+    def leave(self) -> None:
+        """Leaves the page, so that it asks its server nothing any more."""
+        self.page.goto("about:blank")
+
     def pixel(self, x: float, y: float) -> tuple[float, float]:
         at = self.page.evaluate(PLACE, [1e-3 * x, 1e-3 * y])
         return float(at[0]), float(at[1])
@@ -125,13 +129,14 @@ class FingerPencil(Pencil):
 
     def tool(self, name: str) -> Pencil:
         self.page.tap(f"#ed-tool-{name}")
+        self.page.wait_for_function("(name) => LW.editor.tool.id === name", arg=name)  # the click follows the touch
         return self
 
     def click(self, *places: tuple[float, float]) -> Pencil:
         for x, y in places:
             self._touch("touchStart", self.pixel(x, y))
             self._touch("touchEnd")
-            self.answered()
+            self._answered()
         return self
 
     def drag(self, start: tuple[float, float], *to: tuple[float, float]) -> Pencil:
@@ -139,6 +144,12 @@ class FingerPencil(Pencil):
         for x, y in to:
             self._touch("touchMove", self.pixel((x + start[0]) / 2, (y + start[1]) / 2))
             self._touch("touchMove", self.pixel(x, y))
+        self.page.wait_for_timeout(80)  # the finger rests before it leaves: after a fling Chromium takes the next tap for its end
         self._touch("touchEnd")
-        self.answered()
+        self._answered()
         return self
+
+    def _answered(self) -> None:
+        """The page hears of touches with its next frame."""
+        self.desk.frame()
+        self.answered()

@@ -41,16 +41,19 @@ def check_page_moves_like_python(pencil: Pencil, file: Path, point: str) -> None
 @pytest.fixture
 def opened(tmp_path: Path, desk: Callable[..., Desk]) -> Any:
     """Opens the editor of a new file: (file, pencil)."""
-    servers = []
+    servers, pencils = [], []
 
     def open_editor(text: str = EMPTY, pen: type[Pencil] = Pencil, **options: Any) -> tuple[Path, Pencil]:
         file = tmp_path / "machine.yaml"
         file.write_text(text, encoding="utf-8")
         servers.append(edited(file))
         server = servers[-1].__enter__()
-        return file, pen(desk(server.address, ready=False, online=True, **options))
+        pencils.append(pen(desk(server.address, ready=False, online=True, **options)))
+        return file, pencils[-1]
 
     yield open_editor
+    for one in pencils:
+        one.leave()
     for one in servers:
         one.__exit__(None, None, None)
 

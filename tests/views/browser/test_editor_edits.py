@@ -41,7 +41,9 @@ def machine(tmp_path: Path, desk: Callable[..., Desk]) -> Iterator[tuple[Path, P
     file = tmp_path / "machine.yaml"
     file.write_text(FOUR_BAR, encoding="utf-8")
     with edited(file) as server:
-        yield file, Pencil(desk(server.address, ready=False, online=True)), server
+        pencil = Pencil(desk(server.address, ready=False, online=True))
+        yield file, pencil, server
+        pencil.leave()
 
 
 def text_of(file: Path) -> str:
@@ -171,10 +173,9 @@ def test_files_changed_elsewhere_and_servers_that_stop(machine: tuple[Path, Penc
 def test_every_control_has_a_name_and_keys_reach_it(machine: tuple[Path, Pencil, Any]) -> None:
     _, pencil, _ = machine
     page = pencil.page
-    nameless = page.evaluate(
-        "() => Array.from(document.querySelectorAll('#edit-bar button, #draw button, #draw input, #draw select')).filter((n) => n.offsetParent"
-        " && !(n.getAttribute('aria-label') || n.textContent.trim() || (n.labels && n.labels.length))).map((n) => n.id)"
-    )
+    controls = "document.querySelectorAll('#edit-bar button, #draw button, #draw input, #draw select')"
+    named = "n.getAttribute('aria-label') || n.textContent.trim() || (n.labels && n.labels.length)"
+    nameless = page.evaluate(f"() => Array.from({controls}).filter((n) => n.offsetParent && !({named})).map((n) => n.id)")
     assert nameless == []
     # a pin reached by the keyboard, moved by arrow keys on the grid
     page.focus('#sheet [data-kind="pin"][data-name="B"]')
