@@ -45,13 +45,13 @@ def count(draft: Draft) -> DraftMobility:
 
 
 def _belt_rows(draft: Draft, belt: DraftPart) -> int:
-    """Conditions of a belt: one for each piece between pulleys that grip it; one less if a body carries all pulleys of a closed one."""
-    grips = len(belt.joints)
+    """Conditions of a belt: one for each piece between pulleys on hinges; one less if a body carries all pulleys of a closed one."""
+    wheels = len(belt.joints)
     if "path" in belt.values:
-        return max(1, grips + 1)
+        return max(1, wheels + 1)
     known = [draft.joints[j] for j in belt.joints if j in draft.joints]
     shared = set.intersection(*({j.first, j.second} for j in known)) if known else set()
-    return max(0, grips - 1) if shared else max(1, grips)
+    return max(0, wheels - 1) if shared else max(1, wheels)
 
 
 def loose_pins(draft: Draft) -> list[str]:
