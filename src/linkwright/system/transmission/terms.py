@@ -23,6 +23,8 @@ from linkwright.system.transmission.naming import scaled
 if TYPE_CHECKING:
     from linkwright.system.transmission.maps import Transmission
 
+DEAD = 1e-12  # smallest singular value of the scaled J, relative to the largest, at which K does not exist
+
 
 @dataclass(frozen=True)
 class TransmissionTerms:
@@ -102,19 +104,14 @@ class TransmissionTerms:
     def K(self) -> Labelled:
         """Speeds of the joints per speed of the motors: x' = K m'. NaN in a dead centre of the motors."""
         J = np.asarray(self.J)
-        flat = J.reshape(-1, *J.shape[-2:])
-        out = np.full(flat.shape, np.nan)
-        for i in np.flatnonzero(np.isfinite(flat).all(axis=(-2, -1))):
-            if self._small(flat[i]):
-                if J.ndim == 2:
-                    raise self.of.dead(self.joint)
-            else:
-                out[i] = np.linalg.inv(flat[i])
-        return Labelled(out.reshape(J.shape), self.of.joints, self.of.motors)
-
-    def _small(self, J: np.ndarray) -> bool:
-        s = np.linalg.svd(scaled(self.of.core, J, self.of.motors, self.of.joints), compute_uv=False)
-        return not s[-1] > 1e-12 * s[0]
+        known = np.asarray(np.isfinite(J).all(axis=(-2, -1)))
+        eye = np.eye(J.shape[-1])
+        s = np.linalg.svd(scaled(self.of.core, np.where(known[..., None, None], J, eye), self.of.motors, self.of.joints), compute_uv=False)
+        good = known & (s[..., -1] > DEAD * s[..., 0])
+        if J.ndim == 2 and not good:
+            raise self.of.dead(self.joint)
+        found = np.linalg.inv(np.where(good[..., None, None], J, eye))
+        return Labelled(np.where(good[..., None, None], found, np.nan), self.of.joints, self.of.motors)
 
     @property
     def K_rate(self) -> Labelled:
