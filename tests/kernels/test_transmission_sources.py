@@ -47,7 +47,7 @@ def truth(t: lw.Transmission) -> list[dict[str, Any]]:
     return [{name: np.asarray(values)[i] for name, values in every.items()} for i in range(len(POSES))]
 
 
-@pytest.mark.parametrize(("precision", "tolerance"), [("double", 1e-10), ("single", 2e-4)])
+@pytest.mark.parametrize(("precision", "tolerance"), [("double", 1e-10), pytest.param("single", 2e-4, marks=pytest.mark.slow)])
 def test_c_in_both_precisions(t: lw.Transmission, truth: list[Any], tmp_path: Path, precision: str, tolerance: float) -> None:
     """Positions, map and torques; floats have 7 digits, of which the rates lose three."""
     number, kind = TYPES[precision]
