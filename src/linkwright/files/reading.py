@@ -93,3 +93,12 @@ def _unreadable(path: str | os.PathLike[str], problem: Exception) -> Unreadable:
     if isinstance(problem, OSError):
         return Unreadable(path, reasons.get(problem.errno or 0, problem.strerror or str(problem)))
     return Unreadable(path, "the path holds a NUL character" if "\0" in os.fsdecode(path) else "the path is not valid")
+
+
+def stamp(path: str | os.PathLike[str]) -> tuple[int, ...]:
+    """Time, size and inode of a regular file, by which a change is noticed; () for anything else, whose reading might never end."""
+    try:
+        s = os.stat(path)
+    except (OSError, ValueError):
+        return ()
+    return (s.st_mtime_ns, s.st_size, s.st_ino) if stat.S_ISREG(s.st_mode) else ()

@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import html
 import os
-import stat
 import threading
 import time
 from collections.abc import Callable
@@ -61,7 +60,7 @@ class Subject:
 
     def stamps(self) -> tuple[Any, ...]:
         """Time, size and inode of every file: all that a look at the folder costs."""
-        return tuple(_stamp(path) for path in (self.path, *self.others))
+        return tuple(files.stamp(path) for path in (self.path, *self.others))
 
     def fingerprint(self) -> str:
         """A text that changes with the content of any of the files; also when one comes or goes. A run is known by its stamp."""
@@ -113,15 +112,6 @@ def with_problem(good: Built, version: str, message: str) -> Built:
     )
     page = good.page.replace(reload_path(good.version).encode(), reload_path(version).encode())
     return Built(version, page.replace(b"<body>", b"<body>" + banner.encode(), 1), message)
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    """() for what is no regular file, whose reading might never end."""
-    try:
-        s = path.stat()
-    except (OSError, ValueError):
-        return ()
-    return (s.st_mtime_ns, s.st_size, s.st_ino) if stat.S_ISREG(s.st_mode) else ()
 
 
 def _content(path: Path, limit: int) -> bytes:

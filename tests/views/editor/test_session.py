@@ -132,6 +132,22 @@ def test_conflict_where_the_edit_fits_only_one_text(tmp_path: Path) -> None:
     assert session.conflict is None
 
 
+def test_a_text_written_in_the_same_moment_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program writes right after the session did, before it has looked at the file again."""
+    session = Session(file(tmp_path))
+    write = sessions.files.write_text
+
+    def overtaken(path: Path, endings: Any, text: str) -> Path:
+        write(path, endings, text)
+        return write(path, endings, text.replace("name: wiper", "name: washer"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions.files, "write_text", overtaken)
+        done(session, PIN)
+    noticed(session)
+    assert "name: washer" in session.text and "E: [2000, 0]" in session.text and session.step.label == OUTSIDE
+
+
 def test_unknown_base_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Reload the page"):
         Session(file(tmp_path)).edit("7-deadbeef", [PIN])

@@ -13,9 +13,8 @@ from linkwright.model.edits.job import Job
 from linkwright.model.edits.naming import KINDS, split
 from linkwright.model.edits.points import make_pin, move_points
 from linkwright.model.edits.references import BODY, JOINT, POINT, NameUse, references
-from linkwright.model.edits.sheet import key_text
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.surgery import Edit, apply, quantity
+from linkwright.model.file.surgery import Edit, apply, key_text, quantity
 from linkwright.model.file.units import FORCE, LENGTH, NONE, Dimension
 
 ON_LINE = 1e-9  # m: a point so near to the mirror's line stays where it is

@@ -12,8 +12,7 @@ from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import DraftJoint
 from linkwright.model.edits.job import Job
 from linkwright.model.edits.points import make_pin, mark, new_point, where
-from linkwright.model.edits.sheet import SPECIAL, key_text
-from linkwright.model.file.surgery import number, quantity
+from linkwright.model.file.surgery import SPECIAL, key_text, number, quantity
 from linkwright.model.file.units import (
     ANGLE,
     ANGULAR_SPEED,

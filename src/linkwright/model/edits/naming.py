@@ -15,9 +15,9 @@ from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import Draft
 from linkwright.model.edits.job import Job
 from linkwright.model.edits.references import BODY, JOINT, PARAMETER, POINT, NameUse, references
-from linkwright.model.edits.sheet import SPECIAL, EditSheet, key_text
+from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.context import IDENTIFIER
-from linkwright.model.file.surgery import Edit
+from linkwright.model.file.surgery import SPECIAL, Edit, key_text
 
 KINDS = {
     "rod": "rods", "coupling": "couplings", "cam": "cams", "gear": "gears", "belt": "belts", "spring": "springs", "damper": "dampers",

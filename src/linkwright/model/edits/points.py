@@ -11,10 +11,9 @@ from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import At, DraftBody, number_or_none
 from linkwright.model.edits.job import Job
 from linkwright.model.edits.references import POINT, references
-from linkwright.model.edits.sheet import key_text
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import read_shape
-from linkwright.model.file.surgery import Edit, quantity
+from linkwright.model.file.surgery import Edit, key_text, quantity
 from linkwright.model.file.units import LENGTH
 
 ON_LINE = 1e-6  # of a bar's length: how far from its line a station may be drawn

@@ -21,8 +21,9 @@ from linkwright.errors import ModelError, Source, UsageError
 from linkwright.model.file.context import Context, read_abbreviations, read_parameters
 from linkwright.model.file.nodes import FileNode, TextSpan, from_text
 from linkwright.model.file.reader import MODEL_KEYS, PLANES
-from linkwright.model.file.surgery import Edit, apply
+from linkwright.model.file.surgery import Edit, added, apply, key_text
 from linkwright.model.file.units import UnitSystem
+from linkwright.model.file.written import node_at
 
 ORDER = (
     "name", "about", "report", "plane", "space", "units", "show", "gravity", "parameters", "let", "backdrop", "drawing", "bodies", "masses",
@@ -31,8 +32,6 @@ ORDER = (
 )  # fmt: skip
 SECTIONS = (*ORDER, *(key for key in MODEL_KEYS if key not in ORDER))  # of the file, in the order in which new ones are written
 BODY_KEYS = ("pins", "points", "along", "sides", "mass", "com", "inertia", "bar", "bars", "plate", "mesh", "outline")  # in their order
-WIDEST = 110  # characters of a line to which an entry in braces is still added
-SPECIAL = re.compile(r"[\[\]{}#,:'\"]|^[&*!|>%@`]|^[-?](\s|$)|^\s|\s$")  # text that YAML would not take as it is
 Path = Sequence[Any]
 
 
@@ -83,15 +82,7 @@ class EditSheet:
 
     def node(self, *path: Any) -> FileNode | None:
         """The value at a path of keys and indices; None where nothing is."""
-        node: FileNode | None = self.root
-        for key in path:
-            if node is None:
-                return None
-            if isinstance(key, int):
-                node = node.items[key] if node.items is not None and key < len(node.items) else None
-            else:
-                node = None if node.entries is None else node.entries.get(key)
-        return node
+        return node_at(self.root, path)
 
     def names(self, section: str) -> list[str]:
         """Names of the entries of a section."""
@@ -262,29 +253,12 @@ class EditSheet:
 
     def _add_entry(self, mapping: FileNode, key: str, value: str, after: Sequence[str]) -> None:
         span, entries = self._span(mapping), mapping.entries
-        if entries is None:  # a key without a value
-            gap = "" if self.text[span.end - 1 : span.end].isspace() else " "
-            self.apply(Edit(span.end, span.end, f"{gap}{{{key_text(key, True)}: {value}}}"))
+        if entries == {} and span.style != "flow":  # a file without any entry
+            fresh = not self.text or self.text.endswith("\n")
+            line = f"{key_text(key, False)}: {value}"
+            self.apply(Edit(len(self.text), len(self.text), line + self.newline if fresh else self.newline + line))
             return
-        if not entries:
-            at = span.first + 1 if span.style == "flow" else len(self.text)
-            fresh = span.style == "flow" or at == 0 or self.text.endswith("\n")
-            line = "" if span.style == "flow" else self.newline
-            self.apply(Edit(at, at, f"{'' if fresh else line}{key_text(key, span.style == 'flow')}: {value}{line if fresh else ''}"))
-            return
-        before = self._span(entries[next((k for k in reversed(after) if k in entries), list(entries)[-1])])
-        if span.style != "flow":
-            column = min(self._span(n).key - self._line_start(self._span(n).key) for n in entries.values())
-            at = self._line_end(before.end)
-            self.apply(Edit(at, at, f"{self.newline}{' ' * column}{key_text(key, False)}: {value}"))
-            return
-        text = f"{key_text(key, True)}: {value}"
-        begin = self._line_start(before.end)
-        if before.end - begin + len(text) + 2 > WIDEST and before.end - begin > WIDEST // 2:
-            first = self._span(next(iter(entries.values()))).key
-            self.apply(Edit(before.end, before.end, f",{self.newline}{' ' * (first - self._line_start(first))}{text}"))
-        else:
-            self.apply(Edit(before.end, before.end, f", {text}"))
+        self.apply(added(self.text, mapping, key, value, after))
 
     # ---------------------------------------------------------------- removing
 
@@ -326,9 +300,3 @@ class EditSheet:
 def _tree(text: str, file: str) -> FileNode:
     """The tree of a text: an edit looks at the same one several times, and the next edit begins with it."""
     return from_text(text, file)
-
-
-def key_text(name: str, braces: bool) -> str:
-    """A name as a key or item, quoted where YAML would take it for something else."""
-    plain = not SPECIAL.search(name) or (not braces and re.fullmatch(r"[\w.-]+:[\w.-]+", name) is not None)
-    return name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'

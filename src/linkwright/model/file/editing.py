@@ -32,7 +32,7 @@ from linkwright.model.file.reader import Document, reread
 from linkwright.model.file.surgery import Edit, added, apply, exchanged, number, quantity
 from linkwright.model.file.units import LENGTH, NONE, UnitSystem
 from linkwright.model.file.writer import write
-from linkwright.model.file.written import inside, parameter_path
+from linkwright.model.file.written import inside, node_at, parameter_path
 
 ROUNDS = 4  # of entries that are added: a mass, then what followed from it
 MOST_NAMED = 6  # names in a message
@@ -193,7 +193,7 @@ class _Editor:
         nodes: dict[int, tuple[str, float]] = {}
         named: list[Edit] = []
         for name, (path, value) in direct.items():
-            node = _at(document.root, path)
+            node = node_at(document.root, path)
             if node is None or node.span is None or node.text is None:
                 raise UsageError(self._no_place(name))
             if path[0] == "parameters":
@@ -228,7 +228,8 @@ class _Editor:
         paths = [path for name in names for path in self._paths(name)]
         for _ in range(ROUNDS):
             document = self._document(text)
-            literals: dict[int, Any] = {n.span.first: None for p in paths for n in _scalars(_at(document.root, p)) if n.span is not None}
+            scalars = [n for p in paths for n in _scalars(node_at(document.root, p))]
+            literals: dict[int, Any] = {n.span.first: None for n in scalars if n.span is not None}
             read = document.with_literals(literals)
             known = {k: x for k, x in literals.items() if x is not None}
             found = fitted(read, known, self.wanted)
@@ -251,7 +252,7 @@ class _Editor:
             axes = transpose(frame_along("x", sub(b, a), sub(b, a)))
             for path in (("bodies", body, "com"), *(("masses", k, "at") for k in extra)):
                 document = self._document(text)
-                node = _at(document.root, path)
+                node = node_at(document.root, path)
                 if node is None or node.items is None:
                     continue
                 found: dict[int, Any] = {x.span.first: None for x in node.items if x.span is not None}
@@ -348,18 +349,6 @@ class _Editor:
             moved = [f"{p}.{a}" for p in pins for a in self.final.plane or "xyz" if f"{p}.{a}" in self.final.drawn_numbers]
             return f"'{name}' cannot be written: it follows from the drawing. Change pins there instead: {listing(moved or pins)}."
         return f"'{name}' cannot be written: {how}. Give the body its own coordinates: `points: {{{point}: [x, y]}}`."
-
-
-def _at(node: FileNode | None, path: Sequence[Any]) -> FileNode | None:
-    """The value at a path of keys and indices; None where nothing is."""
-    for key in path:
-        if node is None:
-            return None
-        if isinstance(key, int):
-            node = node.items[key] if node.items is not None and key < len(node.items) else None
-        else:
-            node = None if node.entries is None else node.entries.get(key)
-    return node
 
 
 def _scalars(node: FileNode | None) -> Iterator[FileNode]:

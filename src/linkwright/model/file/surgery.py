@@ -18,6 +18,8 @@ from linkwright.model.file.units import Dimension, UnitSystem, display_unit, par
 
 READS_BACK = 1e-13  # relative: a number is written with as few digits as read back so closely
 MOST_DIGITS = 17
+WIDEST = 110  # characters of a line to which an entry in braces is still added
+SPECIAL = re.compile(r"[\[\]{}#,:'\"]|^[&*!|>%@`]|^[-?](\s|$)|^\s|\s$")  # text that YAML would not take as it is
 LITERAL = re.compile(r"(?P<number>[-+]?\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?P<gap>\s*)(?P<unit>.*)\Z", re.DOTALL)
 
 
@@ -96,28 +98,39 @@ def _is_unit(text: str) -> bool:
 
 
 def added(text: str, mapping: FileNode, key: str, value: str, after: Sequence[str] = ()) -> Edit:
-    """A new entry of a mapping, behind the last of these keys that it has, else behind all."""
+    """A new entry of a mapping, behind the last of these keys that it has, else behind all: a line of a block, or in braces, on a new
+    line where the last one is long."""
     span = mapping.span
     assert span is not None
     if mapping.entries is None:  # a key without a value
-        return Edit(span.end, span.end, f"{'' if text[span.end - 1 : span.end].isspace() else ' '}{{{key}: {value}}}")
+        return Edit(span.end, span.end, f"{'' if text[span.end - 1 : span.end].isspace() else ' '}{{{key_text(key, True)}: {value}}}")
     entries: Mapping[str, FileNode] = mapping.entries
     if not entries:
-        return Edit(span.first + 1, span.first + 1, f"{key}: {value}")
+        return Edit(span.first + 1, span.first + 1, f"{key_text(key, True)}: {value}")
     before = entries[next((k for k in reversed(after) if k in entries), list(entries)[-1])].span
     assert before is not None
-    if span.style == "flow":
-        return Edit(before.end, before.end, f", {key}: {value}")
-    at = text.find("\n", before.end)
-    at = len(text) if at < 0 else at
-    at -= text[at - 1 : at] == "\r"
     newline = "\r\n" if "\r\n" in text else "\n"
-    return Edit(at, at, f"{newline}{' ' * _column(text, entries)}{key}: {value}")
+    if span.style != "flow":
+        at = text.find("\n", before.end)
+        at = len(text) if at < 0 else at
+        at -= text[at - 1 : at] == "\r"
+        return Edit(at, at, f"{newline}{' ' * _column(text, entries)}{key_text(key, False)}: {value}")
+    entry = f"{key_text(key, True)}: {value}"
+    wide = before.end - (text.rfind("\n", 0, before.end) + 1)
+    if wide + len(entry) + 2 > WIDEST and wide > WIDEST // 2:
+        return Edit(before.end, before.end, f",{newline}{' ' * _column(text, entries)}{entry}")
+    return Edit(before.end, before.end, f", {entry}")
 
 
 def _column(text: str, entries: Mapping[str, FileNode]) -> int:
     first: Any = next(iter(entries.values())).span
     return first.key - (text.rfind("\n", 0, first.key) + 1)
+
+
+def key_text(name: str, braces: bool) -> str:
+    """A name as a key or item, quoted where YAML would take it for something else."""
+    plain = not SPECIAL.search(name) or (not braces and re.fullmatch(r"[\w.-]+:[\w.-]+", name) is not None)
+    return name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def put(text: str, mapping: FileNode, key: str, value: str, after: Sequence[str] = ()) -> Edit:

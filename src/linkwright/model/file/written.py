@@ -5,6 +5,9 @@ A parameter without a unit is a bare number: it means what a bare number means i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
 from linkwright.model.file.nodes import FileNode
@@ -21,6 +24,18 @@ def inside(node: FileNode | None, *path: str) -> FileNode | None:
     """The value at a path of keys; None where nothing is."""
     for key in path:
         node = None if node is None or node.entries is None else node.entries.get(key)
+    return node
+
+
+def node_at(node: FileNode | None, path: Sequence[Any]) -> FileNode | None:
+    """The value at a path of keys and indices; None where nothing is."""
+    for key in path:
+        if node is None:
+            return None
+        if isinstance(key, int):
+            node = node.items[key] if node.items is not None and key < len(node.items) else None
+        else:
+            node = None if node.entries is None else node.entries.get(key)
     return node
 
 

@@ -59,7 +59,7 @@ class Session:
         self.conflict: Conflict | None = None
         self._serial = 0
         self._disk = self._read()
-        self._stamp = _stamp(path)
+        self._stamp = files.stamp(path)
         self._pending: tuple[Any, float] | None = None
         self._why = ""  # the text could not be written
         self.steps = [EditStep(self._disk, "")]
@@ -100,7 +100,7 @@ class Session:
     def look(self) -> None:
         """Take up what another program did to the file, once it has stopped writing."""
         with self.lock:
-            now = _stamp(self.path)
+            now = files.stamp(self.path)
             if now == self._stamp:
                 self._pending = None
                 return
@@ -156,7 +156,15 @@ class Session:
         except (LinkwrightError, OSError) as problem:
             self._why = str(problem).rstrip(".")
             return
-        self._why, self._disk, self._stamp = "", self.text, _stamp(self.path)
+        self._written()
+
+    def _written(self) -> None:
+        """Note what is on the disk now; a text that another program wrote in the same moment is noticed at the next look."""
+        self._why, self._disk, stamp = "", self.text, files.stamp(self.path)
+        try:
+            self._stamp = stamp if text_of(self.path) == self.text else (0,)
+        except ModelError:
+            self._stamp = (0,)
 
     # ---------------------------------------------------------------- the history
 
@@ -273,16 +281,7 @@ class Session:
                 if self.path.exists() and not _writable(self.path):
                     raise UsageError(f"{self.path.name} is read-only. Save a copy under another name.")
                 files.write_text(self.path, files.MODELS, self.text)
-            self._why, self._disk, self._stamp = "", self.text, _stamp(self.path)
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    """Time, size and inode of a regular file; () if there is none."""
-    try:
-        s = path.stat()
-    except (OSError, ValueError):
-        return ()
-    return (s.st_mtime_ns, s.st_size, s.st_ino) if stat.S_ISREG(s.st_mode) else ()
+            self._written()
 
 
 def _writable(path: Path) -> bool:
