@@ -55,6 +55,14 @@ def test_messages(more: list[str], said: str, capsys: pytest.CaptureFixture[str]
     assert said in capsys.readouterr().err
 
 
+def test_reach_in_any_orientation(capsys: pytest.CaptureFixture[str]) -> None:
+    places = ["--over", "platform.x=0.4..0.7 / 4", "--over", "platform.y=-0.1..0.1 / 3", "--orientation", "platform.angle=0.9..1.2 rad / 3"]
+    assert cli.main(["map", "3-rrr", *places]) == 0
+    assert "orientation_share" in capsys.readouterr().out
+    assert cli.main(["map", "3-rrr", *places, "--speeds", "3 rad/s"]) == 1
+    assert "--speeds belongs to maps of one orientation" in capsys.readouterr().err
+
+
 def test_no_pose_in_reach_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["map", "five-bar", "--over", "left_rod.C.x=5..6 m / 3", "--over", "left_rod.C.y=5..6 m / 3"]) == 1
     assert "no pose of the grid is in reach" in capsys.readouterr().out

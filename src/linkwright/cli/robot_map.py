@@ -20,7 +20,7 @@ def run(given: argparse.Namespace) -> int:
     outputs.check([(given.output, FILES), (given.plot, files.PICTURES), (given.page, files.PAGES)], given.force)
     marks = options.csv_marks(given, given.output)
     m = loading.load(given)
-    found: Any = m.system.map(given.what or "all", _over(m, given.over), **_settings(m, given))
+    found: Any = _computed(m, given)
     every = list(found) if given.modes == "all" else [found]
     if given.output is not None:
         every[0].save(given.output, **marks)
@@ -35,6 +35,17 @@ def run(given: argparse.Namespace) -> int:
         console.show(str(found))
     outputs.report_files(written, given.json)
     return 0 if any(a.reach.any() for a in every) else 1
+
+
+def _computed(m: Mechanism, given: argparse.Namespace) -> Any:
+    over, settings = _over(m, given.over), _settings(m, given)
+    if not given.orientation:
+        return m.system.map(given.what or "all", over, **settings)
+    asked = [f"--{key}" for key in ("stiffness", "speeds", "efforts", "payload", "what") if getattr(given, key)]
+    if asked:
+        raise UsageError(f"{asked[0]} belongs to maps of one orientation; --orientation gives the reach in any of several.")
+    turned = {name: _range(m, text, _kind(name)) for name, text in given.orientation}
+    return m.system.workspace(over, orientations=turned, **settings)
 
 
 def _over(m: Mechanism, given: list[str]) -> Any:
@@ -129,6 +140,8 @@ COMMAND = CliCommand(
         option("--drives", metavar="A,B", type=options.listed, help="drives, as many as degrees of freedom (default: the model's)"),
         option("--limit", metavar="NAME=RANGE", action="append", type=options.assignment, help="a range of a joint or cylinder, "
                "'leg1=-0.1..0.1 m' (default: the model's stops); may be repeated"),
+        option("--orientation", metavar="NAME=RANGE", action="append", type=options.assignment, help="the reach in any of these "
+               "orientations, 'platform.angle=-180..180 deg / 36'; may be repeated"),
         option("--stiffness", metavar="VALUE", action="append", help="of the drives: one value for all, or NAME=VALUE of each"),
         option("--speeds", metavar="VALUE", action="append", help="largest speeds of the drives, likewise"),
         option("--efforts", metavar="VALUE", action="append", help="largest torques or forces of the drives, likewise"),

@@ -174,6 +174,12 @@ class Motions:
 
         return call_explained(atlas, "map")(self.core, self.mobility.freedoms, presenter, what, over, **options)
 
+    def workspace(self, presenter: Any, over: Any, options: Mapping[str, Any]) -> Atlas | AtlasModes:
+        """See `System.workspace`."""
+        from linkwright.motion.atlas import workspace
+
+        return call_explained(workspace)(self.core, self.mobility.freedoms, presenter, over, **options)
+
     def _drive_speeds(self, c: Trajectory, drives: Sequence[str]) -> np.ndarray | None:
         """Velocities per unit speed of each drive at all samples, (n, nv, drives); None where a kernel does not give them."""
         from linkwright.motion.following.native import ON_FLOATS

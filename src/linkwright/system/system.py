@@ -312,8 +312,8 @@ class System:
         return self._motions.map(self.presenter, what, over, options)
 
     def workspace(self, over: Any, **options: Any) -> Atlas | AtlasModes:
-        """Return the reach over poses of a body or point: `map` without measures."""
-        return self._motions.map(self.presenter, "reach", over, options)
+        """Return the reach over poses of a body or point: `map` without measures. With `orientations` that of any of them."""
+        return self._motions.workspace(self.presenter, over, options)
 
     @takes_options
     def simulate(self, st: State, duration: Any, **options: Any) -> Trajectory:

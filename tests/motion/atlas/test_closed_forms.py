@@ -8,7 +8,7 @@ import pytest
 from tests.motion.atlas.robots import BASE, LEGS, PLATFORM, robot
 
 ROUND_OFF = 1e-12  # of places, some hundred operations on numbers of size 1
-OVER = {"platform.x": "-0.5..1.3 m / 60", "platform.y": (-0.6, 1.2, 60)}
+OVER = {"platform.x": "-0.5..1.3 m / 44", "platform.y": (-0.6, 1.2, 44)}
 ANGLE = np.deg2rad(20.0)
 
 
@@ -54,7 +54,7 @@ def test_reach_of_a_3rrr_is_that_of_its_annuli(slice_of_3rrr):
 
 def test_ends_of_the_reach_of_a_3rrr_lie_on_its_annuli(slice_of_3rrr):
     points, _, determinant = points_of(slice_of_3rrr, "type I")
-    assert len(points) > 300
+    assert len(points) > 200
     assert np.abs(ThreeRrr.margin(points, ANGLE)).max() < ROUND_OFF
     assert np.abs(determinant).max() < 1e-10
     outer = [c for c in slice_of_3rrr.curves if c.kind == "type I"]
@@ -67,7 +67,7 @@ def test_area_of_a_3rrr_slice(slice_of_3rrr):
     x, y = (np.linspace(low, low + 1.8, n, endpoint=False) + 0.9 / n for low in (-0.5, -0.6))
     places = np.stack([v.ravel() for v in np.meshgrid(x, y)], axis=1)
     exact = float((ThreeRrr.margin(places, ANGLE) > 0.0).mean()) * 1.8**2
-    assert slice_of_3rrr.size == pytest.approx(exact, rel=2e-3)
+    assert slice_of_3rrr.size == pytest.approx(exact, rel=4e-3)
 
 
 def test_type_two_of_a_3rrr_has_rods_through_one_point(slice_of_3rrr):
@@ -102,18 +102,18 @@ def test_acceleration_in_every_direction_uses_a_drive_fully(slice_of_3rrr):
     r, st = float(a["acceleration"][0, 0]), s.state(a.q[0, 0])
     back = np.linalg.inv(np.asarray(s.jacobian(st, "platform")))  # drives' speeds by (angle, x, y)
     most = 0.0
-    for t in np.linspace(0.0, 2.0 * np.pi, 181):
+    for t in np.linspace(0.0, 2.0 * np.pi, 91):
         rates = back @ [0.0, r * np.cos(t), r * np.sin(t)]
         efforts = s.inverse(st, a=dict(zip(("J1", "J8", "J9"), rates, strict=True))).tau
         most = max(most, *(abs(efforts[n]) for n in ("J1", "J8", "J9")))
-    assert most == pytest.approx(200.0, rel=1e-3)  # 181 directions miss the worst one by a degree at most
+    assert most == pytest.approx(200.0, rel=1e-3)  # 91 directions miss the worst one by two degrees at most
 
 
 def test_five_bar_reach_and_singularities():
     """Ends of the reach are circles about the bearings, type II where both rods are in line."""
     s = robot("five-bar")
     start = s.assemble(point={"left_rod.C": [0.1, 0.2]})
-    for a in s.map("reach", {"left_rod.C.x": (-0.2, 0.4, 50), "left_rod.C.y": (-0.35, 0.35, 50)}, start=start, modes="all"):
+    for a in s.map("reach", {"left_rod.C.x": (-0.2, 0.4, 20), "left_rod.C.y": (-0.35, 0.35, 20)}, start=start, modes="all"):
         rim, _, _ = points_of(a, "type I")
         d = np.stack([np.hypot(rim[:, 0] - x, rim[:, 1]) for x in (0.0, 0.2)], axis=1)
         lengths = np.array([0.08 + 0.22, 0.22 - 0.08])
@@ -127,7 +127,8 @@ def test_five_bar_reach_and_singularities():
 
 def test_limits_of_a_3rpr_are_circles():
     s = robot("3-rpr")
-    a = s.map("speed", "platform", at={"platform.angle": "10 deg"}, limits={f"leg{k}": "0.3..0.8 m" for k in LEGS}, speeds="1 m/s")
+    over = {"platform.x": (-0.1, 0.9, 30), "platform.y": (-0.3, 0.7, 30)}
+    a = s.map("speed", over, at={"platform.angle": "10 deg"}, limits={f"leg{k}": "0.3..0.8 m" for k in LEGS}, speeds="1 m/s")
     points, _, _ = points_of(a, "limit")
     legs = np.sqrt(((points[:, None, :] + rotated(PLATFORM, np.deg2rad(10.0)) - BASE) ** 2).sum(axis=2))
     assert np.abs(legs[:, :, None] - np.array([0.3, 0.8])).min(axis=(1, 2)).max() < ROUND_OFF

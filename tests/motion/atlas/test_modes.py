@@ -11,10 +11,10 @@ from tests.motion.atlas.robots import BASE, LEGS, PLATFORM, robot
 
 def test_a_3rrr_has_eight_working_modes():
     """Each leg bends one way or the other; the reach is the same, the curves of type II are not."""
-    every = robot("3-rrr").map("reach", {"platform.x": (0.2, 0.8, 12), "platform.y": (-0.3, 0.3, 12)}, modes="all")
+    every = robot("3-rrr").map("reach", {"platform.x": (0.2, 0.8, 8), "platform.y": (-0.3, 0.3, 8)}, modes="all")
     assert len(every) == 8
     assert all(np.array_equal(a.reach, every.reach) for a in every)
-    states = np.stack([a.q[6, 6] for a in every])
+    states = np.stack([a.q[4, 4] for a in every])
     elbows = np.sin(states[:, [robot("3-rrr").names.q.index(n) for n in ("J2",)]])
     assert (elbows > 0.0).sum() == 4
     assert len({tuple(np.sign(np.nan_to_num(a["type2"])).ravel()) for a in every}) > 1
@@ -48,7 +48,7 @@ def test_slices_of_a_volume_are_those_computed_alone():
 
 
 def test_inscribed_circle_touches_located_points_and_holds_none():
-    a = robot("3-rrr").map("reach", {"platform.x": (0.0, 1.0, 40), "platform.y": (-0.5, 0.6, 40)})
+    a = robot("3-rrr").map("reach", {"platform.x": (0.0, 1.0, 26), "platform.y": (-0.5, 0.6, 26)})
     for shape, norm in (("circle", 2), ("box", np.inf)):
         found = a.inscribed(shape)
         points = np.concatenate([x.points for x in a.located])

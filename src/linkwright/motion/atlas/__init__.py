@@ -11,6 +11,7 @@ folds         ends of the reach (type I) by arc length
 crossings     zeros of determinants and limits on edges
 measures      conditioning, stiffness, efforts, speed and acceleration
 computing     all of these for one working mode
+reachable     places reached in any orientation
 pieces        curves, surfaces and their content from points on edges
 inscribed     the largest circle or box free of singularities
 result        the Atlas
@@ -31,6 +32,7 @@ from linkwright.motion.atlas.coordinates import PoseCoordinates, pose_coordinate
 from linkwright.motion.atlas.grid import PoseGrid
 from linkwright.motion.atlas.modes import working_modes
 from linkwright.motion.atlas.pose_solver import PoseSolver, pose_solver
+from linkwright.motion.atlas.reachable import ReachablePlaces, reachable
 from linkwright.motion.atlas.readings import JointLimits
 from linkwright.motion.atlas.result import Atlas, axis
 from linkwright.motion.atlas.result_modes import AtlasModes
@@ -88,6 +90,44 @@ def atlas(
     return AtlasModes(tuple(every), found.starts, found.share, found.seldom)
 
 
+def workspace(
+    core: Compiled,
+    freedoms: int,
+    presenter: Any,
+    over: Any,
+    *,
+    orientations: Mapping[str, Any] | None = None,
+    at: Mapping[str, Any] | None = None,
+    drives: Any = None,
+    start: State | None = None,
+    modes: str = "start",
+    limits: Any = None,
+) -> Atlas | AtlasModes:
+    """See `System.workspace`."""
+    if orientations is None:
+        return atlas(core, freedoms, presenter, "reach", over, at=at, drives=drives, start=start, modes=modes, limits=limits)
+    if not isinstance(orientations, Mapping) or not orientations:
+        raise UsageError(f"orientations is a dict of ranges, {{'platform.angle': '-180..180 deg / 36'}}, not {orientations!r:.60}.")
+    if modes != "start":
+        raise UsageError("orientations= is for one working mode: that of the start, or of start=.")
+    given = {n: None for n in request.names_over(over)} if not isinstance(over, Mapping) else dict(over)
+    solver, _ = _solver(core, freedoms, [*given, *orientations], at, drives)
+    turned = [n for n in orientations if n in solver.coordinates.names]
+    names = [n for n in given if n in solver.coordinates.names]
+    names = names or [n for n in solver.coordinates.names if n not in {*turned, *(at or {})}][:2]
+    here = core.start if start is None else start
+    core.need_closed(here)
+    pose = solver.rows(here.q[None]).c[0]
+    ranges = JointLimits(core, request.joint_ranges(core, limits))
+    every = {**{n: given.get(n) for n in names}, **orientations}
+    grid, notes = _grid(solver, here.q, pose, _fixed(solver.coordinates, pose, at), [*names, *turned], every, ranges, len(names))
+    task = MapTask(solver, grid, ranges, measures.RobotData(), False, ())
+    x = reachable(task, here.q, pose, len(names))
+    if not x.refined:
+        notes.append("ends of the reach are those of the given orientations: between them it may be a little larger.")
+    return _reachable_atlas(task, x, pose, names, notes, presenter)
+
+
 def _solver(core: Compiled, freedoms: int, over: Any, at: Any, drives: Any) -> tuple[PoseSolver, list[str]]:
     """The solver, and names of the axes: those in `over`, of a body or point alone its first two places."""
     if at is not None and not isinstance(at, Mapping):
@@ -130,46 +170,46 @@ def _measures(solver: PoseSolver, data: measures.RobotData, dynamic: bool, what:
 
 
 def _grid(
-    solver: PoseSolver, q: np.ndarray, pose: np.ndarray, base: np.ndarray, names: Sequence[str], over: Any, limits: JointLimits
+    solver: PoseSolver,
+    q: np.ndarray,
+    pose: np.ndarray,
+    base: np.ndarray,
+    names: Sequence[str],
+    over: Any,
+    limits: JointLimits,
+    counted: int | None = None,
 ) -> tuple[PoseGrid, list[str]]:
     """The grid of poses, open ranges found; notes about them."""
     coordinates = solver.coordinates
     places = [coordinates.names.index(n) for n in names]
     given = [over.get(n) if isinstance(over, Mapping) else None for n in names]
     kinds = [coordinates.kinds[p] for p in places]
-    known = [request.axis_values(n, x, kind, len(names)) for n, x, kind in zip(names, given, kinds, strict=True)]
+    count = len(names) if counted is None else counted
+    known = [request.axis_values(n, x, kind, count) for n, x, kind in zip(names, given, kinds, strict=True)]
     notes: list[str] = []
     if any(k is None for k in known):
         ends, beyond = window(solver, q, pose, base, places, known, limits)
-        known = [np.linspace(*e, request.COUNTS[len(names)]) if k is None else k for k, e in zip(known, ends, strict=True)]
+        known = [np.linspace(*e, request.COUNTS[count]) if k is None else k for k, e in zip(known, ends, strict=True)]
         if beyond:
             notes.append(
                 f"the reach continues beyond the window along {', '.join(names[i] for i in beyond)}: "
                 "limits= of the drives bound it, or give ranges in over=."
             )
     values = [k for k in known if k is not None]
-    count = int(np.prod([len(v) for v in values]))
-    if count > request.MOST_POSES:
-        raise UsageError(f"over: {count:,} poses; {request.MOST_POSES:,} at most. Give fewer values to some axes.")
+    total = int(np.prod([len(v) for v in values]))
+    if total > request.MOST_POSES:
+        raise UsageError(f"over: {total:,} poses; {request.MOST_POSES:,} at most. Give fewer values to some axes.")
     return PoseGrid(tuple(values), tuple(places), base), notes
 
 
 def _atlas(task: MapTask, x: ComputedMap, pose: np.ndarray, mode: int, notes: Sequence[str], presenter: Any) -> Atlas:
     solver, grid = task.solver, task.grid
-    coordinates, d, shape = solver.coordinates, solver.core.description, grid.shape
-    said = list(notes)
-    if not x.inside.any():
-        said.append("no pose of the grid is in reach in this working mode: choose other ranges, another at=, or modes='all'.")
-    if x.reached.lost:
-        said.append(f"{x.reached.lost} edges at the end of the reach could not be followed; the curve of type I has gaps there.")
     efforts = {n: "N m" if n.endswith("torque") else "N" for n in measures.effort_names(solver)}
     units = {**UNITS, **measures.UNITS, **efforts}
     about = {**ABOUT, **measures.ABOUT, **{n: f"{n}: holds the robot and its payload" for n in efforts}}
-    free = [k for k in range(len(coordinates.names)) if k not in grid.places]
+    shape = grid.shape
     return Atlas(
-        name=d.name,
-        axes=tuple(axis(coordinates.names[p], v, coordinates.kinds[p], d.units) for p, v in zip(grid.places, grid.axes, strict=True)),
-        fixed={coordinates.names[k]: float(grid.base[k]) + 0.0 for k in free},
+        **_poses(solver, grid, pose, ()),
         reach=x.inside.reshape(shape),
         values={n: v.reshape(shape) for n, v in x.values.items()},
         units={n: units[n] for n in x.values},
@@ -178,10 +218,53 @@ def _atlas(task: MapTask, x: ComputedMap, pose: np.ndarray, mode: int, notes: Se
         why=x.why.reshape(shape),
         reasons=x.reasons,
         located=tuple(x.located),
-        home=pose[list(grid.places)],
-        of_start=bool(np.abs(coordinates.off(grid.base[None].copy(), pose[None])[:, free]).max(initial=0.0) < 1e-9),
         mode=mode,
-        notes=tuple(said),
-        file_units=tuple(d.units),
+        notes=tuple([*notes, *_notes(x.inside, x.reached.lost)]),
         presenter=presenter,
     )
+
+
+def _reachable_atlas(
+    task: MapTask, x: ReachablePlaces, pose: np.ndarray, names: Sequence[str], notes: Sequence[str], presenter: Any
+) -> Atlas:
+    solver, whole = task.solver, task.grid
+    grid = PoseGrid(whole.axes[: len(names)], whole.places[: len(names)], whole.base)
+    return Atlas(
+        **_poses(solver, grid, pose, whole.places),
+        reach=x.inside.reshape(grid.shape),
+        values={"orientation_share": np.where(x.inside, x.share, np.nan).reshape(grid.shape)},
+        units={"orientation_share": ""},
+        about={"orientation_share": "share of the given orientations that are reached"},
+        q=np.where(x.inside[:, None], x.q, np.nan).reshape(*grid.shape, -1),
+        why=x.why.reshape(grid.shape),
+        reasons=x.reasons,
+        located=tuple(x.located),
+        notes=tuple([*notes, *_notes(x.inside, x.lost)]),
+        presenter=presenter,
+    )
+
+
+def _poses(solver: PoseSolver, grid: PoseGrid, pose: np.ndarray, varied: Sequence[int]) -> dict[str, Any]:
+    """Fields of an Atlas that describe its poses; coordinates in `varied` are neither axes nor fixed."""
+    coordinates, d = solver.coordinates, solver.core.description
+    fixed = [k for k in range(len(coordinates.names)) if k not in (*grid.places, *varied)]
+    off = coordinates.off(grid.base[None].copy(), pose[None])[:, fixed]
+    return {
+        "name": d.name,
+        "axes": tuple(axis(coordinates.names[p], v, coordinates.kinds[p], d.units) for p, v in zip(grid.places, grid.axes, strict=True)),
+        "fixed": {coordinates.names[k]: float(grid.base[k]) + 0.0 for k in fixed},
+        "home": pose[list(grid.places)],
+        "of_start": bool(np.abs(off).max(initial=0.0) < 1e-9),
+        "file_units": tuple(d.units),
+    }
+
+
+def _notes(inside: np.ndarray, lost: int) -> list[str]:
+    said = []
+    if not inside.any():
+        said.append("no pose of the grid is in reach in this working mode: choose other ranges, another at=, or modes='all'.")
+    if lost:
+        said.append(
+            f"the end of the reach was not located on {lost} edges, as where two legs are stretched at once: type I has gaps there."
+        )
+    return said

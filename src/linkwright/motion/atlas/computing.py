@@ -17,6 +17,8 @@ from linkwright.motion.atlas.readings import JointLimits
 from linkwright.motion.atlas.result import LocatedPoints
 
 OUT = "out of reach"
+NEAR_ZERO = 1e-6  # determinant of type II at a located point, 1 at the start
+ZERO = 1e-12  # share of the largest determinant that is round-off: a pose of the grid is singular itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,7 @@ def computed(task: MapTask, q: np.ndarray, pose: np.ndarray) -> ComputedMap:
     scale = np.array([x[0] for x in solver.determinants(q[None])])
     scale = np.where(np.abs(scale) > 1e-300, scale, 1.0)  # positive on the start's side of singularities
     first[found.ok], second[found.ok] = (x / s for x, s in zip(solver.determinants(at), scale, strict=True))
+    first, second = (np.where(np.abs(x) <= ZERO * np.nanmax(np.abs(x), initial=0.0), np.abs(x), x) for x in (first, second))
     margins = np.full((nodes, len(task.limits.ranges)), np.nan)
     if task.limits.ranges and n:
         margins[found.ok] = np.concatenate([task.limits.margins(at[i : i + AT_ONCE]) for i in range(0, n, AT_ONCE)])
@@ -104,8 +107,10 @@ def _located(
     out.append(within_limits("type I", passed.edges, passed.share, passed.poses, passed.q, passed.value))
     lost = crossings(solver, type_two, poses, found.q, second, grid.edges)
     rim = _to_ends(solver, found, ends, share, states, poses, way)
-    both = [np.concatenate([getattr(lost, k), getattr(rim, k)]) for k in ("edges", "share", "poses", "q")]
-    out.append(within_limits("type II", *both, np.concatenate([lost.value, type_two(rim.q)])))
+    values = type_two(rim.q)
+    true = np.abs(values) < NEAR_ZERO  # else only a leg is singular
+    both = [np.concatenate([getattr(lost, k), getattr(rim, k)[true]]) for k in ("edges", "share", "poses", "q")]
+    out.append(within_limits("type II", *both, np.concatenate([lost.value, values[true]])))
     if task.limits.ranges:
         least = np.where(found.ok, np.where(np.isnan(margins), np.inf, margins).min(axis=1), np.nan)
         at = crossings(solver, task.limits.least, poses, found.q, least, grid.edges)

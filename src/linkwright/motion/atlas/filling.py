@@ -35,7 +35,8 @@ def filled(solver: PoseSolver, grid: PoseGrid, q: np.ndarray, pose: np.ndarray) 
     ends: dict[tuple[int, int], tuple[float, np.ndarray]] = {}
     tried: set[tuple[int, int]] = set()
     lost = 0
-    every = np.concatenate([grid.edges, grid.edges[:, ::-1]])
+    aside = grid.neighbours if grid.divided < len(grid.axes) else np.zeros((0, 2), int)
+    every = np.unique(np.concatenate([grid.edges, grid.edges[:, ::-1], aside]), axis=0)
     _spread(solver, grid, Q, ok)
     while True:
         rim = every[ok[every[:, 0]] & ~ok[every[:, 1]]]

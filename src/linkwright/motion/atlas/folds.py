@@ -21,6 +21,9 @@ NEAR = 0.2  # first correction of a step, against its length: more, and it is tr
 SMALLEST = 1e-9  # dimensionless step at which a line is given up
 LONGEST = 0.25  # dimensionless step
 REFINED = 60  # steps of the bracketed search
+BENT = 0.7  # cosine of the angle between tangents before and behind a step, at least
+STRAIGHT = 0.995  # the same where the bordered determinant changes its sign: a singular point that the curve passes straight on
+LOCATED = 1e-7  # s' above which a point is not located: the reach ends there in another way
 FLAT = 1e-14  # s' of a located point
 
 
@@ -116,8 +119,10 @@ def line_ends(solver: PoseSolver, q: np.ndarray, a: np.ndarray, b: np.ndarray) -
         x, s, ok = lines.corrected(left, here, taken, taken[:, None] * here.t)
         t, side = np.full_like(here.t, np.nan), np.zeros(len(left), bool)
         t[ok], side[ok] = lines.tangents(left[ok], x[ok], s[ok], here.t[ok])
-        ok &= np.isfinite(t).all(axis=1) & (side == negative[left])  # else on another curve
-        ok &= (here.t * np.where(ok[:, None], t, 0.0)).sum(axis=1) > 0.7  # sharper bends: shorter steps
+        ok &= np.isfinite(t).all(axis=1)
+        bend = (here.t * np.where(ok[:, None], t, 0.0)).sum(axis=1)
+        ok &= bend > np.where(side == negative[left], BENT, STRAIGHT)  # else a shorter step, or another curve
+        negative[left[ok]] = side[ok]
         turned = ok & (t[:, -1] <= 0.0)
         bracketed[left[turned]], beyond[left[turned]] = True, taken[turned]
         on = ok & ~turned
@@ -128,7 +133,7 @@ def line_ends(solver: PoseSolver, q: np.ndarray, a: np.ndarray, b: np.ndarray) -
         left = left[~turned & ~there & (step[left] > SMALLEST)]
     share = np.where(lines.length > 0.0, now.s / np.maximum(lines.length, 1e-300), 1.0)
     some = np.flatnonzero(bracketed)
-    _refine(lines, some, now, beyond[some])
+    bracketed[some] = _refine(lines, some, now, beyond[some]) < LOCATED
     share[some] = now.s[some] / lines.length[some]
     some = np.flatnonzero(reached)
     now.q[some], found = solver.solve(now.q[some], b[some])
@@ -136,15 +141,16 @@ def line_ends(solver: PoseSolver, q: np.ndarray, a: np.ndarray, b: np.ndarray) -
     return LineEnds(share, now.q, reached, bracketed)
 
 
-def _refine(lines: PoseLines, i: np.ndarray, now: _Front, beyond: np.ndarray) -> None:
-    """Move the points to where s' = 0, between them and steps `beyond` the end of the reach: Illinois steps of all lines."""
+def _refine(lines: PoseLines, i: np.ndarray, now: _Front, beyond: np.ndarray) -> np.ndarray:
+    """Move the points to where s' = 0, between them and steps `beyond` the end of the reach: Illinois steps of all lines. Return |s'|."""
+    left_over = np.full(len(i), np.inf)
     at = _Front(now.q[i], now.s[i], now.t[i])
     low, high = np.zeros(len(i)), beyond.copy()
     rate_low, rate_high = at.t[:, -1].copy(), np.full(len(i), np.nan)
     left, last = np.arange(len(i)), np.zeros(len(i))
     for k in range(REFINED):
         if not len(left):
-            return
+            break
         middle = np.where(
             np.isfinite(rate_high[left]), (low * rate_high - high * rate_low)[left] / (rate_high - rate_low)[left], high[left]
         )
@@ -154,8 +160,11 @@ def _refine(lines: PoseLines, i: np.ndarray, now: _Front, beyond: np.ndarray) ->
         t[ok] = lines.tangents(i[left[ok]], q[ok], s[ok], here.t[ok])[0]
         rate = t[:, -1]
         ok &= np.isfinite(rate)
+        failed, tried = left[~ok], middle[~ok]
+        high[failed], rate_high[failed] = 0.5 * (low[failed] + tried), np.nan  # nearer to the last good point
+        waiting = failed[high[failed] - low[failed] > 1e-9]
         left, q, s, rate, middle = left[ok], q[ok], s[ok], rate[ok], middle[ok]
-        now.q[i[left]], now.s[i[left]] = q, s
+        now.q[i[left]], now.s[i[left]], left_over[left] = q, s, np.abs(rate)
         up = rate > 0.0
         side = np.where(up, 1.0, -1.0)
         again = (side == last[left]) & (k > 1)
@@ -163,4 +172,8 @@ def _refine(lines: PoseLines, i: np.ndarray, now: _Front, beyond: np.ndarray) ->
         rate_low[left] = np.where(up, rate, np.where(again, 0.5, 1.0) * rate_low[left])
         high[left], low[left] = np.where(up, high[left], middle), np.where(up, middle, low[left])
         last[left] = side
+        unknown = up & ~np.isfinite(rate_high[left])
+        high[left] = np.where(unknown, 0.5 * (low[left] + beyond[left]), high[left])
         left = left[(np.abs(rate) > FLAT) & (high[left] - low[left] > 1e-15)]
+        left = np.concatenate([left, waiting])
+    return left_over

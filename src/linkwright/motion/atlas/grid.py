@@ -21,6 +21,7 @@ class PoseGrid:
     axes: tuple[np.ndarray, ...]
     places: tuple[int, ...]
     base: np.ndarray  # all pose coordinates
+    cells: int = 0  # axes whose cells are divided, if not as in `divided`
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -29,7 +30,7 @@ class PoseGrid:
     @property
     def divided(self) -> int:
         """Axes whose cells are divided: three of a volume, two of a slice and of a stack of slices; one of a line."""
-        return len(self.axes) if len(self.axes) <= 3 else 2
+        return self.cells or (len(self.axes) if len(self.axes) <= 3 else 2)
 
     @cached_property
     def poses(self) -> np.ndarray:
