@@ -80,7 +80,9 @@ def reachable(task: MapTask, q: np.ndarray, pose: np.ndarray, places: int) -> Re
     return ReachablePlaces(inside, table.mean(axis=1), states, why, reasons, located, refined, found.lost)
 
 
-def _best(task: MapTask, grid: PoseGrid, found: ReachedPoses, ok: np.ndarray, margins: np.ndarray, inside: np.ndarray, turns: int) -> _BestEnds:
+def _best(
+    task: MapTask, grid: PoseGrid, found: ReachedPoses, ok: np.ndarray, margins: np.ndarray, inside: np.ndarray, turns: int
+) -> _BestEnds:
     """Of every edge from a place in reach to one out of it the farthest end in a given orientation."""
     rows: list[tuple[int, int, float, np.ndarray, int]] = [(a, b, s, q, 0) for (a, b), (s, q) in found.ends.items()]
     if task.limits.ranges:
