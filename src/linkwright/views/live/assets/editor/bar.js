@@ -91,6 +91,7 @@
         const { answer, mode } = ed, file = answer.file.name, exact = answer.mobility ? answer.mobility.exact : null;
         strip.dataset.mode = mode;
         if (mode === "draw") LW.setText(text, `Draw: dragging a pin or a link changes the drawing and ${file}.`);
+        else if (!ed.motion.there()) LW.setText(text, "Move: the motion is being computed.");
         else if (ed.motion.pending()) LW.setText(text, "Move: the motion of the changed drawing is being computed; shown is the last one.");
         else if (exact === 0) LW.setText(text, "Move: nothing can be dragged, the mechanism has no degree of freedom.");
         else LW.setText(text, `Move: dragging a pin or a link moves the mechanism; its dimensions and ${file} stay as they are.`);

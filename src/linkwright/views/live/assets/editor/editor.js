@@ -69,7 +69,7 @@
       if (mode === "move" && !ed.motion.there() && !ed.answer.kernels) { ed.say(missing(ed.answer), "warn"); return; }
       ed.mode = mode;
       ed.tool.clear();
-      document.body.dataset.editing = mode;
+      document.body.dataset.editing = mode === "draw" || ed.motion.there() ? mode : "wait";
       ed.motion.update();
       if (LW.app) { if (mode === "draw") LW.app.player.pause(); else { LW.app.view.resize(); LW.app.redraw(); } }
       ed.sheet.resize();
@@ -112,7 +112,15 @@
       paintMarks(ed);
       ed.repaint();
     };
-    ed.started = () => { ed.sheet.traces(ed.motion.traces()); document.body.classList.remove("without-app"); ed.refresh(); if (ed.mode === "draw") LW.app.player.pause(); };
+    ed.started = () => {
+      document.body.classList.remove("without-app");
+      document.body.dataset.editing = ed.mode;
+      ed.sheet.traces(ed.motion.traces());
+      if (ed.mode === "draw") LW.app.player.pause();
+      else LW.app.view.resize();
+      ed.refresh();
+    };
+
     // ---------------------------------------------------------- from the server
     const on = {
       answer(a, own) {

@@ -40,8 +40,8 @@
   /** A number for people in a unit, with five significant digits. @param {number} x @param {{size: number}} unit */
   E.shown = (x, unit) => String(Number(Number((x / unit.size).toFixed(9)).toPrecision(5)) + 0).replace("-", "−");
 
-  /** The same for a field or a file. @param {number} x @param {{size: number}} unit */
-  E.plain = (x, unit) => String(Number((x / unit.size).toFixed(6)) + 0);
+  /** The same for a field, or with more digits for a file. @param {number} x @param {{size: number}} unit */
+  E.plain = (x, unit, digits = 7) => String(Number(Number((x / unit.size).toFixed(12)).toPrecision(digits)) + 0);
 
   /** Degrees of a direction, from the first axis, counter-clockwise. @param {number[]} d */
   E.degrees = (d) => (Math.atan2(d[1], d[0]) * 180) / Math.PI;

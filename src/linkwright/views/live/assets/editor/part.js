@@ -130,7 +130,7 @@
     const u = ed.units().length, far = g.centres && g.centres[0] && g.centres[1] ? Math.hypot(g.centres[0][0] - g.centres[1][0], g.centres[0][1] - g.centres[1][1]) : 0;
     return [renamed(ed, g), ...g.radii.map((r, i) => field(`Radius ${g.joints[i]}`, E.plain(r, u), u.symbol, positive("radius"), (typed) => {
       const one = E.quantity(typed, u), both = i === 0 ? [one, g.internal ? far + one : far - one] : [g.internal ? one - far : far - one, one];
-      ed.edit({ do: "set_value", path: ["gears", g.name, "radii"], value: both.map((x) => E.plain(x, u)) }, { label: `Radii of ${g.name}` });
+      ed.edit({ do: "set_value", path: ["gears", g.name, "radii"], value: both.map((x) => E.plain(x, u, 12)) }, { label: `Radii of ${g.name}` });
     })), note(`Distance of the hinges ${E.shown(far, u)} ${u.symbol}: the radii add up to it.`)];
   };
   const loadPart = (ed, l) => {
