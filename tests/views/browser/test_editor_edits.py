@@ -190,3 +190,36 @@ def test_every_control_has_a_name_and_keys_reach_it(machine: tuple[Path, Pencil,
     assert pencil.ask("d.bodies.length") == 5 and pencil.at(pencil.ask("d.points[d.points.length - 1].name")) == (80, -50)
     pencil.key("v")
     assert pencil.ask("ed.tool.id") == "select" and page.get_attribute("#ed-tool-select", "aria-checked") == "true"
+
+
+@pytest.mark.slow
+def test_a_photo_is_scaled_by_two_clicks_and_a_dxf_is_true_to_scale(machine: tuple[Path, Pencil, Any], tmp_path: Path) -> None:
+    from PIL import Image
+
+    file, pencil, _ = machine
+    page = pencil.page
+    Image.new("RGB", (600, 300), "#d0b060").save(tmp_path / "photo.png")
+    page.set_input_files("#ed-picture", tmp_path / "photo.png")
+    page.wait_for_function("() => LW.editor.tool.id === 'scale' && document.querySelector('.ed-backdrop image')")
+    pencil.answered()
+    assert "file: photo.png" in text_of(file) and pencil.ask("a.history.undo") == 1
+    before = pencil.ask("d.backdrop.scale")
+    pencil.click((0, 0), (100, 0)).type("-5")
+    assert "greater than 0" in page.inner_text("#ed-dimension-problem")
+    page.fill("#ed-dimension", "250,0")
+    pencil.key("Enter")
+    # two places 100 mm apart are 250 mm in reality; clicks are not snapped, so they are half a pixel off
+    pixel = 1 / pencil.ask("ed.sheet.scale()")
+    assert abs(pencil.ask("d.backdrop.scale") / before - 2.5) < 2.5 * pixel / 0.1 and pencil.ask("ed.tool.id") == "select"
+    page.click("#ed-backdrop")
+    page.click("#ed-picture-remove")
+    pencil.answered()
+    assert text_of(file) == FOUR_BAR and page.locator(".ed-backdrop").count() == 0
+    head, line = "0 SECTION 2 HEADER 9 $INSUNITS 70 4 0 ENDSEC", "0 SECTION 2 ENTITIES 0 LINE 8 0 10 0 20 0 11 120 21 50 0 ENDSEC 0 EOF"
+    (tmp_path / "plan.dxf").write_text("\n".join(f"{head} {line}".split()), encoding="utf-8")
+    page.set_input_files("#ed-picture", tmp_path / "plan.dxf")
+    page.locator(".ed-backdrop path").wait_for(state="attached")
+    pencil.answered()
+    box = page.evaluate("() => { const b = document.querySelector('.ed-backdrop path').getBoundingClientRect(); return [b.left, b.right]; }")
+    wanted = [pencil.pixel(0, 0)[0], pencil.pixel(120, 0)[0]]
+    assert np.abs(np.subtract(box, wanted)).max() < 2, "the line of the DXF is 120 mm wide"

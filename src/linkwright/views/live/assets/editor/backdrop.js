@@ -4,7 +4,8 @@
   "use strict";
   const E = LW.edit || (LW.edit = {});
   const D = LW.draw;
-  const FIRST = 0.6; // of the window's width that a new picture takes
+  const MM = 1e-3; // unit of the lines of a DXF or SVG, as the server reads them
+  const FIRST = 0.6; // of the window's width that a new photo takes
 
   /** @param {Editor} ed */
   E.backdrop = (ed) => {
@@ -21,7 +22,7 @@
       if (content.kind === "image") D.make("image", { href: content.data, x: 0, y: 0, width: content.size[0], height: content.size[1], transform: `translate(0 ${content.size[1]}) scale(1 -1)`, preserveAspectRatio: "none" }, group);
       else D.make("path", { d: content.lines.map((line) => line.map(([x, y], i) => `${i ? "L" : "M"}${x} ${y}`).join("")).join(""), class: "ed-traced", "vector-effect": "non-scaling-stroke" }, group);
     };
-    const set = (more, label) => { const b = ed.answer.drawing.backdrop; return b ? ed.edit({ do: "set_backdrop", file: b.file, at: b.at, scale: b.scale, angle: b.angle, opacity: b.opacity, ...more }, { label }) : Promise.resolve(null); };
+    const set = (more, label, drag) => { const b = ed.answer.drawing.backdrop; return b ? ed.edit({ do: "set_backdrop", file: b.file, at: b.at, scale: b.scale, angle: b.angle, opacity: b.opacity, ...more }, { label, drag }) : Promise.resolve(null); };
     return {
       there: () => Boolean(ed.answer && ed.answer.drawing.backdrop),
       async update() {
@@ -33,15 +34,22 @@
         }
         paint(ed.answer.drawing.backdrop);
       },
-      /** Stores a file beside the model and puts it into the middle of the window. @param {File} file */
+      /** Stores a file beside the model: a photo in the middle of the window, to be scaled; lines in their own size. @param {File} file */
       async choose(file) {
         const stored = await ed.server.upload(file);
         if (!stored || stored.kind !== "uploaded") return;
-        const box = sheet.container, width = box.clientWidth / sheet.scale(), low = sheet.place([0.2 * box.clientWidth, 0.8 * box.clientHeight]);
+        const step = { drag: `picture${Date.now()}`, label: "Picture behind the drawing" };
         shown = "";
-        await ed.edit({ do: "set_backdrop", file: stored.file, at: low, scale: (FIRST * width) / 1000, opacity: 0.5 }, { label: "Picture behind the drawing" });
-        const found = (await ed.server.get("edit/backdrop")) || { kind: "none" }, wide = found.kind === "image" ? found.size[0] : found.kind === "lines" ? found.high[0] - found.low[0] : 0;
-        if (wide > 0) await set({ scale: (FIRST * width) / wide, at: found.kind === "lines" ? [low[0] - (found.low[0] * FIRST * width) / wide, low[1] - (found.low[1] * FIRST * width) / wide] : low }, "Picture behind the drawing");
+        await ed.edit({ do: "set_backdrop", file: stored.file, at: [0, 0], scale: MM, opacity: 0.5 }, step);
+        const found = await ed.server.get("edit/backdrop");
+        if (!found || found.kind === "none") return;
+        if (found.kind === "lines") {
+          sheet.fit({ low: found.low.map((x) => x * MM), high: found.high.map((x) => x * MM) });
+          ed.say("The drawing is shown in its own size. If that is wrong, scale it by two clicks and a length.");
+          return;
+        }
+        const box = sheet.container, scale = (FIRST * box.clientWidth) / sheet.scale() / found.size[0];
+        await set({ scale, at: sheet.place([(1 - FIRST) / 2 * box.clientWidth, box.clientHeight / 2 + (scale * sheet.scale() * found.size[1]) / 2]) }, step.label, step.drag);
         ed.use("scale");
       },
       fade: (by) => set({ opacity: Math.max(0.1, Math.min(1, ((ed.answer.drawing.backdrop || { opacity: 0 }).opacity || 0.5) + by)) }, "Opacity of the picture"),

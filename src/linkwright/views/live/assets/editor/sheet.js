@@ -77,8 +77,9 @@
       traces(list) { traces = list; if (view) { view.draw(frame()); emphasise(); } },
       select(ids) { selected = ids; emphasise(); },
       changed(tell) { listeners.push(tell); },
-      fit() {
-        const box = DATA.scene.extent, size = [container.clientWidth || 640, container.clientHeight || 420];
+      /** The window of a box, or of all that is drawn. @param {{low: number[], high: number[]}} [given] */
+      fit(given) {
+        const box = given ? { low: [...given.low, 0], high: [...given.high, 0] } : DATA.scene.extent, size = [container.clientWidth || 640, container.clientHeight || 420];
         const [x, y] = size.map((s) => EDGE * s);
         view.camera.window(box, size[0], size[1], { left: x, right: x, top: y, bottom: y });
         sheet.refresh();
