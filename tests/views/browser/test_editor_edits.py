@@ -220,6 +220,8 @@ def test_a_photo_is_scaled_by_two_clicks_and_a_dxf_is_true_to_scale(machine: tup
     page.set_input_files("#ed-picture", tmp_path / "plan.dxf")
     page.locator(".ed-backdrop path").wait_for(state="attached")
     pencil.answered()
-    box = page.evaluate("() => { const b = document.querySelector('.ed-backdrop path').getBoundingClientRect(); return [b.left, b.right]; }")
+    box = page.evaluate(
+        "() => { const b = document.querySelector('.ed-backdrop path').getBoundingClientRect(); return [b.left, b.right]; }"
+    )
     wanted = [pencil.pixel(0, 0)[0], pencil.pixel(120, 0)[0]]
     assert np.abs(np.subtract(box, wanted)).max() < 2, "the line of the DXF is 120 mm wide"
