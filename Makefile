@@ -1,11 +1,11 @@
 # make demo   show what Linkwright does (installs itself into .venv first)
-# make test   everything that must hold before a change goes in; installs Chromium for the tests of the page where it may
+# make test   everything that must hold before a change goes in; installs Chromium and Firefox for the tests of the page where it may
 # The virtual environment is made once and again when pyproject.toml changes. Another Python: make test PYTHON=python3.12
 
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-export CHROMIUM
+export CHROMIUM FIREFOX
 PYTEST_FLAGS ?= -n auto --dist worksteal
 # tests of `make check`, in one process: texts and sizes of the sources (parsed once), types of the scripts, the wheel and the site
 BUILDS := tests/test_words.py tests/test_quality.py tests/views/live/test_types.py tests/test_wheel.py tests/views/browser/test_site.py
@@ -13,8 +13,8 @@ BUILDS := tests/test_words.py tests/test_quality.py tests/views/live/test_types.
 # What draws the pages in the tests of tests/views/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: help demo test test-bridges test-torch check check-style check-types check-layers check-builds check-slow browser compiler controller video \
-  pictures gallery docs clean
+.PHONY: help demo test test-bridges test-torch check check-style check-types check-layers check-builds check-slow browser firefox \
+  firefox-esr compiler controller video pictures gallery docs clean
 
 help:
 	@echo "make demo        the wiper and the carpet scraper: what they are, one turn, pictures"
@@ -33,7 +33,7 @@ demo: $(VENV)/installed
 	$(PY) examples/01_wiper_and_scraper.py
 
 # Both run at the same time, and either fails the target. The closing line of pytest is the last one printed.
-test: $(VENV)/installed-test browser compiler video
+test: $(VENV)/installed-test browser firefox compiler video build/node/installed
 	@mkdir -p build; echo "make check runs beside the tests; its output is in build/check.txt"; \
 	$(MAKE) --no-print-directory --keep-going check >build/check.txt 2>&1 & check=$$!; \
 	{ $(PY) -m pytest $(PYTEST_FLAGS) $(BUILDS:%=--ignore=%) $(if $(MAKE_TERMOUT),--color=yes); echo $$? >build/tests.status; } | \
@@ -56,7 +56,7 @@ check-layers: $(VENV)/installed-test
 check-builds: $(VENV)/installed-test browser build/node/installed
 	$(PY) -m pytest -p no:xdist $(BUILDS)
 
-check-slow: $(VENV)/installed-test browser
+check-slow: $(VENV)/installed-test browser firefox
 	LINKWRIGHT_OPTIMISATION=1 $(PY) -m pytest $(PYTEST_FLAGS) -m slow
 
 # zig's cache is in build, so that the C libraries of other systems are built once
@@ -83,6 +83,12 @@ define packages
 	fi; \
 	echo "$(1) were not found and could not be installed here: $(3) will fail. Debian: apt-get install $(2)"
 endef
+
+firefox:
+	@test -z "$$FIREFOX" || exit 0; command -v firefox >/dev/null 2>&1 || $(MAKE) --no-print-directory firefox-esr
+
+firefox-esr:
+	$(call packages,firefox-esr,firefox-esr,the tests of the page in Firefox)
 
 compiler:
 	$(call packages,gcc g++,gcc g++ libc6-dev,the tests of exported C)

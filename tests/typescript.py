@@ -1,6 +1,6 @@
-"""The TypeScript compiler, which checks the types of the page's scripts: installed by npm into build/node, as package-lock.json says.
+"""Tools of npm: the TypeScript compiler, which checks the types of the page's scripts, and axe-core, which judges their accessibility.
 
-`python -m tests.typescript` installs it, and `make check` does so by itself.
+They are installed into build/node, as package-lock.json says: by `python -m tests.typescript`, and by `make check` itself.
 """
 
 from __future__ import annotations
@@ -33,18 +33,23 @@ def npm() -> list[str]:
 
 
 def tsc() -> list[str]:
-    """How the compiler is called; it is installed if it is not there, or another version than the lock file's."""
+    """How the compiler is called."""
+    return [*node(), str(installed("typescript/bin/tsc"))]
+
+
+def installed(file: str) -> Path:
+    """A file of a package; all are installed if it is not there, or another version than the lock file's."""
     here = {name: (ROOT / name).read_bytes() for name in FILES}
-    done, program = FOLDER / "installed", FOLDER / "node_modules" / "typescript" / "bin" / "tsc"
-    if not (done.is_file() and program.is_file() and done.read_bytes() == here["package-lock.json"]):
+    done, wanted = FOLDER / "installed", FOLDER / "node_modules" / file
+    if not (done.is_file() and wanted.is_file() and done.read_bytes() == here["package-lock.json"]):
         FOLDER.mkdir(parents=True, exist_ok=True)
         for name, text in here.items():
             (FOLDER / name).write_bytes(text)
         call = [*npm(), "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
         run = subprocess.run(call, cwd=FOLDER, capture_output=True, encoding="utf-8", timeout=300)
-        assert run.returncode == 0, f"npm could not install the type checker of the page's scripts into {FOLDER}:\n{run.stdout}{run.stderr}"
+        assert run.returncode == 0, f"npm could not install the tools of the page's tests into {FOLDER}:\n{run.stdout}{run.stderr}"
         done.write_bytes(here["package-lock.json"])
-    return [*node(), str(program)]
+    return wanted
 
 
 if __name__ == "__main__":

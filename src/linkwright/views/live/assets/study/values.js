@@ -7,7 +7,7 @@
       const end = (i, word) => {
         if (!ends) return LW.el("td", { text: "\u2013" });
         const title = `${word} of ${c.name}: show this ${LW.study.thing}`;
-        return LW.el("td", {}, LW.el("button", { type: "button", title, "aria-label": title, text: LW.study.number(c, c.values[i]), on: { click: () => go(i) } }));
+        return LW.el("td", {}, LW.el("button", { type: "button", title, "aria-label": `${LW.study.number(c, c.values[i])}, ${title}`, text: LW.study.number(c, c.values[i]), on: { click: () => go(i) } }));
       };
       const here = LW.el("td", { class: "here" });
       const unit = LW.unit(c.symbol);
