@@ -68,7 +68,8 @@ def test_the_editor_draws_a_four_bar(page: Firefox, tmp_path: Path) -> None:
     file.write_text(EMPTY, encoding="utf-8")
     with edited(file) as server:
         page.goto(server.address)
-        pencil = Pencil(SimpleNamespace(page=page))  # ty: ignore[invalid-argument-type]
+        at_it: Any = SimpleNamespace(page=page)
+        pencil = Pencil(at_it)
         pencil.tool("pin").click((0, 0), (200, 0))
         pencil.tool("link").drag((0, 0), (30, 60)).drag((30, 60), (190, 110)).drag((200, 0), (190, 110))
         pencil.tool("motor").type("45").click((0, 0))
