@@ -111,7 +111,7 @@ def plays_and_swings(here: Desk) -> None:
     assert here.ask("DATA.cycle === null && (app.player.seek(15), true)"), "at rest, neither upright nor flat"
     here.page.get_by_text("Free swing", exact=True).click()
     opens_and_moves(here)
-    here.page.get_by_text("Pin loads", exact=True).click()
+    here.page.get_by_role("tab", name="Loads").click()
     assert "joints beforehand takes long" in here.text("body") and "Loads of the turn" not in here.text("body")
 
 

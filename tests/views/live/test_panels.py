@@ -23,7 +23,7 @@ from tests.compiler.samples import node
 ASSETS = Path(str(resources.files("linkwright.views"))) / "live" / "assets"
 OWN = (
     *("base/lw", "base/dom", "base/format", "base/yaml", "plots/scale", "plots/tools", "plots/plots", "player/transport"),
-    *("drawing/frame", "panels/pins", "panels/parameters", "panels/machinery", "panels/checks", "panels/record"),
+    *("drawing/frame", "panels/pins", "panels/parameters", "panels/machinery", "panels/checks", "panels/chooser", "panels/record"),
 )
 
 

@@ -192,8 +192,14 @@
 
     // ------------------------------------------------------------------ the table
 
+    // channels of the table: coordinates, marked points, and their first and second rates
+    const moved = (/** @type {string[]} */ drives) => {
+      const axes = Array.from(data.planar ? data.axes : "xyz"), joints = (data.channels ? data.channels.coordinates : []).map((x) => x.name);
+      const points = data.points.flatMap((p) => ["", "v", "a"].flatMap((k) => axes.map((axis) => `${p.name}.${k}${axis}`)));
+      return [...joints.flatMap((name) => [...(drives.includes(name) ? [] : [name]), `${name}.v`, `${name}.a`]), ...points].filter((name) => e.channels.get(name));
+    };
 
-    // the cycle as comma-separated values in the shown units
+    // the cycle as comma-separated values in the shown units: positions and rates of joints and marked points, efforts, loads
     e.csv = () => {
       const c = e.cycle, law = e.law;
       if (!c || !law) return "";
@@ -203,6 +209,7 @@
       if (over.name !== "t" && !law.drives.includes(over.name)) add(over.name, over, (i) => c.x[i]);
       add("t", unit("time"), (i) => c.t[i]);
       law.drives.forEach((d, k) => add(d, unit(law.kinds[k]), (i) => law.value[i * nd + k]));
+      for (const name of moved(law.drives)) { const y = e.channels.read(name), x = e.channels.get(name); if (x) add(name, unit(x.kind), (i) => y[i]); }
       c.u.forEach((u, k) => {
         const kind = law.kinds[k] === "angle" ? "torque" : "force";
         add(`${law.drives[k]}.${kind}`, unit(kind), (i) => (c.ok[i] ? u[i] : NaN));

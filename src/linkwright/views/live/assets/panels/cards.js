@@ -43,6 +43,25 @@
     return (s) => (values ? LW.scale.between(values, s) : NaN);
   };
 
+  // buttons for the curves of what is picked: the ones with a short name first; the rest behind "more"
+  const FEW = 8;
+  const LATER = /\.on\..*\.[xyz]$|\.load$|\.j[xyz]$/; // components of loads and jerks
+  const curveButtons = (app, picked) => {
+    const every = app.engine.channels.of(picked), found = [...every.filter((c) => !LATER.test(c.name)), ...every.filter((c) => LATER.test(c.name))];
+    if (!found.length) return null;
+    const box = LW.el("div", { class: "lw-card-curves" }, LW.el("span", { class: "label", text: "Curves" })), list = LW.el("ul", { class: "lw-channel-list" });
+    let all = found.length <= FEW + 1;
+    const show = () => {
+      const rows = (all ? found : found.slice(0, FEW)).map((c) => LW.el("li", {}, LW.el("button", { type: "button", title: c.name, text: c.label.replace(` of ${picked.name}`, ""), "aria-pressed": String(app.motion.shown().includes(c.name)), "aria-label": `Curve: ${c.label}`,
+        on: { click: () => { app.motion.toggle([c.name]); show(); app.say(app.motion.shown().includes(c.name) ? `${LW.sentence(c.label)} It is in the tab Motion.` : ""); } } })));
+      if (!all) rows.push(LW.el("li", {}, LW.el("button", { type: "button", class: "more", text: `${found.length - FEW} more`, on: { click: () => { all = true; show(); } } })));
+      list.replaceChildren(...rows);
+    };
+    show();
+    box.append(list);
+    return box;
+  };
+
   // app: {engine, DATA, player, picked, axes, pick(what), unpick(), traces, toggleTrace(name), overText(s)}
   LW.cards = (container, app) => {
     const { engine: e, DATA } = app;
@@ -145,7 +164,8 @@
         container.hidden = !picked;
         refresh = null;
         if (!picked) { container.replaceChildren(); return; }
-        const shown = { pin: pinCard, body: bodyCard, point: pointCard }[picked.kind](picked);
+        const shown = { pin: pinCard, body: bodyCard, point: pointCard }[picked.kind](picked), curves = curveButtons(app, picked);
+        if (curves) container.append(curves);
         refresh = shown;
         if (shown) shown();
         const again = chosen && container.querySelector(`[data-choice="${CSS.escape(chosen)}"]`);

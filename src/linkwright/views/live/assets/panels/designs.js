@@ -4,54 +4,11 @@
 (() => {
   "use strict";
   const SAME = 1e-9; // of the way between the designs: what is nearer is the design itself
-  const TURN = 2 * Math.PI;
-  const AXES = "xyz";
 
-  // whole turns added so that an angle does not jump
-  const unwound = (values) => {
-    let last = NaN;
-    return values.map((x) => (last = Number.isFinite(last) && Number.isFinite(x) ? x + TURN * Math.round((last - x) / TURN) : x));
-  };
-
-  // ---------------------------------------------------------------- channels
-
-  // [{name, kind, read(cycle) -> values}]: what the page computes over a cycle with the values that hold now
+  // channels of both designs: drives' efforts first, because they are plotted above, then motion and loads
   const channelsOf = (DATA, e) => {
-    const out = [], axes = DATA.planar ? DATA.axes : AXES, where = (cycle, values) => Array.from(values, (x, i) => (cycle.placed[i] ? x : NaN));
-    if (DATA.loads) {
-      DATA.cycle.drives.forEach((name, k) => {
-        const kind = DATA.cycle.kinds[k] === "angle" ? "torque" : "force";
-        out.push({ name: `${name}.${kind}`, kind, read: (c) => Array.from(c.u[k], (u, i) => (c.ok[i] ? u : NaN)) });
-      });
-    }
-    const points = [...DATA.points, ...DATA.pins.filter((p) => !p.grounded).map((p) => ({ name: p.name, body: DATA.bodies[p.at.body].name, at: p.at.at }))];
-    for (const point of points) {
-      const along = once(() => e.trace(point.body, point.at)); // all axes of one cycle at once
-      Array.from(axes, (axis, k) => out.push({ name: `${point.name}.${axis}`, kind: "length", read: (c) => where(c, along(c).filter((_, i) => i % 3 === k)) }));
-    }
-    if (DATA.planar) {
-      DATA.bodies.forEach((body, b) => {
-        if (!body.ground) out.push({ name: `${body.name}.angle`, kind: "angle", read: (c) => unwound(where(c, Array.from({ length: c.n }, (_, i) => { const { R } = c.poses(i); return Math.atan2(R[9 * b + 3], R[9 * b]); }))) });
-      });
-    }
-    if (DATA.loads) {
-      for (const pin of DATA.pins) {
-        for (const body of pin.bodies) {
-          const key = `${pin.name}|${body}`, size = (f, i) => Math.hypot(f[3 * i], f[3 * i + 1], f[3 * i + 2]);
-          out.push({ name: `${pin.name}.on.${body}.size`, kind: "force", read: (c) => Array.from({ length: c.n }, (_, i) => size(c.pins[key].force, i)) });
-        }
-      }
-    }
-    return out.map((x) => Object.assign(x, { read: once(x.read) }));
-  };
-
-  // a channel of a cycle is computed when it is first asked for
-  const once = (read) => {
-    const known = new WeakMap();
-    return (cycle) => {
-      if (!known.has(cycle)) known.set(cycle, read(cycle));
-      return known.get(cycle);
-    };
+    const efforts = e.channels.list.filter((c) => DATA.cycle.drives.some((name) => c.name === `${name}.torque` || c.name === `${name}.force`));
+    return [...efforts, ...e.channels.list.filter((c) => c.name !== "t" && !efforts.includes(c))];
   };
 
   // ---------------------------------------------------------------- tables
@@ -101,12 +58,12 @@
     let chosen = first, draw = () => {};
     /** @type {Plot | null} */
     let plot = null;
-    const before = new Map(channels.map((c) => [c.name, c.read(e.original)])); // while the values are still those before
+
     const spec = () => {
       const { symbol, size } = LW.unitOf(chosen.kind), same = e.cycle === e.original;
       return {
         title: chosen.name, cursor: true, key: `grey: ${names[0]}`, x: LW.cycleAxis(DATA.cycle, e.cycle.x), y: { label: "", symbol, size },
-        curves: [...(same ? [] : [{ name: names[0], values: before.get(chosen.name), faint: true }]), { name: same ? names[0] : names[1], values: same ? before.get(chosen.name) : chosen.read(e.cycle) }],
+        curves: [...(same ? [] : [{ name: names[0], values: e.channels.read(chosen.name, e.original), faint: true }]), { name: same ? names[0] : names[1], values: same ? e.channels.read(chosen.name, e.original) : e.channels.read(chosen.name) }],
         onSeek: (x) => app.player.seek(track.sample(sense * x)),
       };
     };

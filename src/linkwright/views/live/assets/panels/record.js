@@ -3,7 +3,6 @@
 (() => {
   "use strict";
   const PLOTS = 4;
-  const LISTED = 60; // channels of the list at a time
   // names of the components of a vector: those of the plane first
   const axisNames = () => Array.from(typeof DATA === "undefined" ? "xyz" : DATA.axes || "xyz");
 
@@ -13,14 +12,6 @@
     const width = shape.length > 1 ? shape[1] : 1;
     if (width === 1) return [data];
     return Array.from({ length: width }, (_, k) => Float64Array.from({ length: shape[0] }, (_, i) => data[i * width + k]));
-  };
-
-  // channels whose names hold all the words asked for; those that begin with the first come first
-  const matching = (names, query) => {
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = names.filter((name) => words.every((word) => name.toLowerCase().includes(word)));
-    const first = (name) => (words.length && name.toLowerCase().startsWith(words[0]) ? 0 : 1);
-    return fits.sort((a, b) => first(a) - first(b));
   };
 
   // "t = 0.42 s: J loses 1 row: branches meet (smallest singular values 1e-14)" is too long for a plot; its title tells all
@@ -49,36 +40,6 @@
       marks,
       height: 150,
     };
-  };
-
-  // the list of channels with its search field
-  const buildChooser = (run, toggle) => {
-    const el = LW.el;
-    const names = run.channels.map((c) => c.name);
-    const search = el("input", { type: "text", class: "lw-search", "aria-label": "Search channels", autocomplete: "off", spellcheck: "false" });
-    search.placeholder = `Search ${names.length} channels`;
-    const list = el("ul", { class: "lw-channel-list" });
-    const full = el("p", { class: "lw-note", role: "status" });
-    const chooser = { element: el("details", { class: "lw-chooser" }, el("summary", { text: "Channels" }), search, list, full) };
-    chooser.show = (chosen) => {
-      const found = matching(names, search.value);
-      const items = found.slice(0, LISTED).map((name) => {
-        const on = chosen.includes(name);
-        const button = el("button", { type: "button", "aria-pressed": String(on), text: name, on: { click: () => toggle(name) } });
-        button.disabled = !on && chosen.length >= PLOTS;
-        return el("li", {}, button);
-      });
-      list.replaceChildren(...items);
-      const rest = found.length - items.length;
-      const hints = [];
-      if (chosen.length >= PLOTS) hints.push(`${PLOTS} plots are shown: remove one to choose another.`);
-      if (rest > 0) hints.push(`${rest} more: narrow the search.`);
-      if (!found.length) hints.push("No channel has this name.");
-      LW.setText(full, hints.join(" "));
-    };
-    search.addEventListener("input", () => chooser.show(chooser.chosen()));
-    search.addEventListener("keydown", (event) => event.stopPropagation()); // letters are no shortcuts here
-    return chooser;
   };
 
   const certificate = (run) => {
@@ -121,8 +82,7 @@
       else add(name);
       chooser.show([...shown.keys()]);
     };
-    const chooser = buildChooser(run, toggle);
-    chooser.chosen = () => [...shown.keys()];
+    const chooser = LW.channelList(run.channels, { most: PLOTS, toggle });
     const title = run.title ? el("p", { class: "lw-facts", text: run.title }) : null;
     container.append(el("div", { class: "lw-panel lw-record" }, title, chooser.element, plots, certificate(run)));
     const record = {
@@ -141,6 +101,4 @@
     record.show(firstChannels(run));
     return record;
   };
-
-  LW.matchingChannels = matching;
 })();

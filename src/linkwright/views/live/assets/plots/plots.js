@@ -1,7 +1,8 @@
 // LW.plot(container, spec): curves over the cycle or over time as SVG. Its cursor moves every frame, a click, a drag or the arrow
 // keys seek. A new spec changes one path attribute per curve, and the axes only where their ticks differ.
-//   spec: {title, x: {values, label, symbol, size, say(x)}, y: {label, symbol, size, least}, curves: [{name, values, colour, faint, dashed, stats}],
-//          key (words for what is grey), marks: [{x, text, title}], cursor, height, stats, onSeek(x)}
+//   spec: {title, x: {values, label, symbol, size, say(x)}, y: {label, symbol, size, least}, curves: [{name, values, x, colour, faint, dashed, target, stats}],
+//          key (words for what is grey), marks: [{x, text, title}], cursor, height, stats, extremes, onSeek(x)}
+// A curve may have places `x` of its own (a target). Where x.values go back and forth (x.free: another channel), the cursor is a sample.
 // Values are in the units of x.values; shown are value / size.
 (() => {
   "use strict";
@@ -15,7 +16,7 @@
   let count = 0;
 
   const sizeOf = (axis) => (axis && axis.size) || 1;
-  const live = (spec) => spec.curves.filter((c) => !c.faint);
+  const live = (spec) => spec.curves.filter((c) => !c.faint && !c.target);
   const colourOf = (spec, curve, number) => curve.colour || (live(spec).length > 1 ? COLOURS[number % COLOURS.length] : "var(--accent)");
   const axisName = (axis, exponent = 0) => {
     const unit = (exponent ? `10${LW.raised(exponent)}\u00a0` : "") + LW.unit(axis.symbol);
@@ -70,7 +71,7 @@
     const height = spec.height || Math.round(Math.min(230, Math.max(176, 0.36 * width)));
     const shownLive = live(spec);
     const beside = shownLive.length > 1 && shownLive.length <= MANY && width >= NARROW;
-    const [xLow, xHigh] = LW.scale.extent([spec.x.values]) || [0, 1];
+    const [xLow, xHigh] = LW.scale.extent([spec.x.values, ...spec.curves.flatMap((c) => (c.x && spec.x.free ? [c.x] : []))]) || [0, 1];
     const [yLow, yHigh] = LW.scale.range(spec.curves.map(boundedValues), spec.y.least);
     const sy = sizeOf(spec.y);
     const top = 20;
@@ -95,7 +96,8 @@
   // a place as a number without its unit, all of one axis with the same decimals
   LW.placeNumber = (axis, x, digits = 3) => {
     const { values } = axis, size = sizeOf(axis), whole = isWhole(axis);
-    const reference = whole ? TURN / size : Math.max(Math.abs(values[0]), Math.abs(values[values.length - 1])) / size;
+    const ends = axis.free ? LW.scale.extent([values]) || [0, 0] : [values[0], values[values.length - 1]];
+    const reference = whole ? TURN / size : Math.max(Math.abs(ends[0]), Math.abs(ends[1])) / size;
     const shown = LW.fixed(said(axis, x) / size, reference, digits);
     return whole && shown === LW.fixed(reference, reference, digits) ? LW.fixed(0, reference, digits) : shown; // 359.97 is 0
   };
@@ -151,15 +153,15 @@
       const curve = spec.curves[which];
       const path = paths[k];
       const number = curve.faint ? spec.curves.filter((c) => c.faint).indexOf(curve) : shownLive.indexOf(curve);
-      path.setAttribute("class", `curve${curve.faint ? " faint" : ""}${curve.dashed ? " dashed" : ""}`);
+      path.setAttribute("class", `curve${curve.faint ? " faint" : ""}${curve.target ? " target" : ""}${curve.dashed ? " dashed" : ""}`);
       path.style.stroke = curve.faint && !curve.colour && shownLive.length < 2 ? "" : colourOf(spec, curve, number);
-      path.setAttribute("d", LW.scale.path(spec.x.values, curve.values, box.toX, box.toY, box.right - box.left));
+      path.setAttribute("d", LW.scale.path(curve.x || spec.x.values, curve.values, box.toX, box.toY, box.right - box.left));
     });
   };
 
   // {max, x, rms} of every curve: what is given with it, else over the axis
   const statsOf = (spec) => {
-    const given = (c) => Object.fromEntries(Object.entries(c.stats || {}).filter(([, value]) => Number.isFinite(value) || typeof value === "boolean"));
+    const given = (c) => Object.fromEntries(Object.entries(c.stats || {}).filter(([, value]) => Number.isFinite(value) || typeof value === "boolean" || typeof value === "string"));
     return live(spec).map((c) => Object.assign({}, LW.scale.stats(spec.x.values, c.values), given(c)));
   };
 
@@ -168,13 +170,15 @@
     const curves = spec.stats === false ? [] : live(spec);
     const all = curves.length ? statsOf(spec) : [];
     const found = all.filter((s) => Number.isFinite(s.max) && Number.isFinite(s.x));
-    const few = curves.length <= 2 && found.length === curves.length ? found : [];
-    resize(dom.peaks, few.length, () => LW.svgEl("circle", { r: 3 })).forEach((dot, i) => {
-      dot.setAttribute("cx", on(box.toX, few[i].x));
-      dot.setAttribute("cy", on(box.toY, few[i].max));
-      dot.style.stroke = colourOf(spec, curves[i], i);
+    const few = curves.length <= 2 && found.length === curves.length ? found.map((s, i) => ({ x: s.x, y: s.max, curve: i })) : [];
+    const marked = spec.extremes ? curves.flatMap((c, i) => LW.scale.ends(c.values).map((k) => ({ x: spec.x.values[k], y: c.values[k], curve: i }))) : few;
+    resize(dom.peaks, marked.length, () => LW.svgEl("circle", { r: 3 }, LW.svgEl("title"))).forEach((dot, i) => {
+      dot.setAttribute("cx", on(box.toX, marked[i].x));
+      dot.setAttribute("cy", on(box.toY, marked[i].y));
+      dot.style.stroke = colourOf(spec, curves[marked[i].curve], marked[i].curve);
+      LW.setText(dot.firstChild, `${valueText(spec, marked[i].y)} at ${placeText(spec, marked[i].x)}`);
     });
-    LW.setText(dom.stats, found.length === 1 ? statsText(spec, found[0]) : "");
+    LW.setText(dom.stats, found.length !== 1 ? "" : spec.extremes ? endsText(spec, curves[0], found[0]) : statsText(spec, found[0]));
     dom.stats.classList.toggle("doubtful", found.length === 1 && Boolean(found[0].doubtful));
   };
 
@@ -183,11 +187,22 @@
   // the value of largest amount: of a curve below zero that is its minimum
   const extreme = (found) => (found.max < 0 ? "min" : "max");
 
+  const valueText = (spec, v) => LW.withUnit(LW.number(v / sizeOf(spec.y)), spec.y.symbol);
+
+  // the least and the greatest value of a curve and where they are; of one that grows without bound only that it does
+  const endsText = (spec, curve, found) => {
+    if (found.doubtful) return statsText(spec, found);
+    const [low, high] = LW.scale.ends(curve.values);
+    if (high === undefined) return low === undefined ? "" : `${valueText(spec, curve.values[low])} throughout`;
+    const told = (word, k) => `${word} ${valueText(spec, curve.values[k])} at ${placeText(spec, spec.x.values[k])}`;
+    return `${told("min", low)} \u00a0\u00b7\u00a0 ${told("max", high)}`;
+  };
+
   const statsText = (spec, found) => {
-    const value = (v) => LW.withUnit(LW.number(v / sizeOf(spec.y)), spec.y.symbol);
+    const value = (v) => valueText(spec, v);
     if (Math.abs(found.max) <= (spec.y.least || 0) / 2) return "zero over the whole cycle";
     // a root mean square over a peak without bound has none either
-    if (found.doubtful) return `${value(found.max)} at ${placeText(spec, found.x)}, near a singular position: depends on the sample distance`;
+    if (found.doubtful) return `${value(found.max)} at ${placeText(spec, found.x)}, ${typeof found.doubtful === "string" ? found.doubtful : "near a singular position"}: depends on the sample distance`;
     return `${extreme(found)} ${value(found.max)} at ${placeText(spec, found.x)} \u00a0\u00b7\u00a0 RMS\u00a0${value(found.rms)}`;
   };
 
@@ -277,11 +292,11 @@
   };
 
   // aside: the curves do not tell what is now at x, only what is there in the turn
-  const drawCursor = (dom, spec, box, x, aside) => {
+  const drawCursor = (dom, spec, box, x, aside, along) => {
     dom.root.classList.toggle("aside", Boolean(aside));
     if (!Number.isFinite(x) || spec.cursor === false) return dom.cursor.setAttribute("visibility", "hidden");
     const inside = Math.min(box.xHigh, Math.max(box.xLow, x));
-    const sample = LW.scale.sampleAt(spec.x.values, inside);
+    const sample = along === null ? LW.scale.sampleAt(spec.x.values, inside) : along;
     const px = on(box.toX, inside);
     const curves = live(spec);
     const most = Math.max(Math.abs(box.yLow), Math.abs(box.yHigh)) / sizeOf(spec.y);
@@ -317,6 +332,8 @@
     let box = layout({ curves: [], y: {}, x: { values: [] } }, 640);
     let at = NaN;
     let aside = false;
+    /** @type {number | null} */
+    let along = null;
     let width = 0; // kept: asking the page for it after every change would cost a layout
     const measure = () => (width = Math.max(240, Math.round(dom.root.clientWidth || container.clientWidth || 640)));
     const draw = () => {
@@ -324,32 +341,36 @@
       spec = Object.assign({}, given, { y: Object.assign({}, given.y, LW.prefixed(given.y, Math.max(-low, high))) });
       box = layout(spec, width || measure());
       for (const part of [drawAxes, drawCurves, drawStats, drawMarks, drawNames, drawHead]) part(dom, spec, box);
-      drawCursor(dom, spec, box, at, aside);
+      drawCursor(dom, spec, box, along === null ? at : LW.scale.between(spec.x.values, along), aside, along);
     };
+    /** @type {Plot} */
     const plot = {
       update(changes) {
         given = Object.assign({}, given, changes);
         draw();
       },
-      cursor(x, beside = false) {
-        at = x;
+      // at a place, or at a real sample number where the places go back and forth
+      cursor(x, beside = false, sample = null) {
+        at = sample === null ? x : LW.scale.between(spec.x.values, sample);
+        along = sample;
         aside = beside;
-        drawCursor(dom, spec, box, at, aside);
+        drawCursor(dom, spec, box, at, aside, along);
       },
       svg: () => LW.standaloneSvg(dom.svg, [spec.title || spec.y.label || "", dom.unit.textContent, dom.stats.textContent]),
       element: dom.root,
     };
     LW.plotSeeking(dom.svg, {
-      get: () => ({ spec, box, at }),
-      seek: (x) => {
-        plot.cursor(x);
-        if (spec.onSeek) spec.onSeek(x);
+      get: () => ({ spec, box, at, along }),
+      seek: (x, sample = null) => {
+        plot.cursor(x, false, sample);
+        if (spec.onSeek) spec.onSeek(x, sample);
       },
     });
     draw();
-    new ResizeObserver(() => {
+    // in the next frame: what is drawn may make a scroll bar come or go, which is another change of width
+    new ResizeObserver(() => requestAnimationFrame(() => {
       if (dom.root.clientWidth && box.width !== measure()) draw();
-    }).observe(dom.root);
+    })).observe(dom.root);
     return plot;
   };
   LW.placeTicks = placeTicks;

@@ -120,6 +120,18 @@
     return { max: values[index], x: x[index], index, rms: width > 0 ? Math.sqrt(area / width) : Math.abs(values[index]) };
   };
 
+  // numbers of the samples with the least and the greatest value; one number where all values are the same
+  const ends = (values) => {
+    let low = -1, high = -1;
+    for (let i = 0; i < values.length; i++) {
+      if (!Number.isFinite(values[i])) continue;
+      if (low < 0 || values[i] < values[low]) low = i;
+      if (high < 0 || values[i] > values[high]) high = i;
+    }
+    if (low < 0) return [];
+    return values[high] - values[low] <= 1e-9 * Math.max(Math.abs(values[low]), Math.abs(values[high])) ? [low] : [low, high];
+  };
+
   // real sample number of a place on a rising or falling axis, clamped to it
   const sampleAt = (x, place) => {
     const last = x.length - 1;
@@ -195,5 +207,5 @@
     return placed;
   };
 
-  LW.scale = { niceStep, partOfPi, ticks, extent, range, stats, sampleAt, between, thinned, path, spread };
+  LW.scale = { niceStep, partOfPi, ticks, extent, range, stats, ends, sampleAt, between, thinned, path, spread };
 })();

@@ -14,15 +14,28 @@
     return values[Math.min(last, Math.max(0, target))];
   };
 
-  // plot: {get() -> {spec, box, at}, seek(x)}
+  // the sample whose point on a curve is the nearest to a pixel, -1 where there is none
+  const nearest = (spec, box, px, py) => {
+    let best = -1, least = Infinity;
+    for (const curve of spec.curves.filter((c) => !c.faint && !c.target)) for (let i = 0; i < curve.values.length; i++) {
+      const d = (box.toX[0] + box.toX[1] * spec.x.values[i] - px) ** 2 + (box.toY[0] + box.toY[1] * curve.values[i] - py) ** 2;
+      if (d < least) [best, least] = [i, d];
+    }
+    return best;
+  };
+
+  // plot: {get() -> {spec, box, at, along}, seek(x, sample)}
   LW.plotSeeking = (svg, plot) => {
     let held = false;
     const seek = (event) => {
-      const { box } = plot.get();
+      const { box, spec } = plot.get();
       const frame = svg.getBoundingClientRect();
       const px = ((event.clientX - frame.left) / frame.width) * box.width;
       const x = (px - box.toX[0]) / box.toX[1];
-      if (Number.isFinite(x)) plot.seek(Math.min(box.xHigh, Math.max(box.xLow, x)));
+      if (spec.x.free) {
+        const sample = nearest(spec, box, px, ((event.clientY - frame.top) / frame.height) * box.height);
+        if (sample >= 0) plot.seek(spec.x.values[sample], sample);
+      } else if (Number.isFinite(x)) plot.seek(Math.min(box.xHigh, Math.max(box.xLow, x)));
     };
     svg.addEventListener("pointerdown", (event) => {
       if (event.button !== 0 || plot.get().spec.cursor === false) return;
@@ -33,13 +46,14 @@
     svg.addEventListener("pointermove", (event) => held && seek(event));
     for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) svg.addEventListener(end, () => (held = false));
     svg.addEventListener("keydown", (event) => {
-      const { spec, at } = plot.get();
+      const { spec, at, along } = plot.get();
       if (event.ctrlKey || event.metaKey || event.altKey || spec.cursor === false || spec.x.values.length < 2) return;
-      const x = stepped(event.key, spec.x.values, at);
+      const numbers = spec.x.free ? Array.from(spec.x.values.keys()) : null, x = stepped(event.key, numbers || spec.x.values, numbers ? along || 0 : at);
       if (x === null) return;
       event.preventDefault();
       event.stopPropagation(); // the page's own keys mean something else
-      plot.seek(x);
+      if (numbers) plot.seek(spec.x.values[x], x);
+      else plot.seek(x);
     });
   };
 

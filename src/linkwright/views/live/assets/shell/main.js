@@ -51,6 +51,7 @@ LW.run = (mechanism, DATA) => {
     app.transport.show(s);
     if (player.mode === "run") app.record.cursor(player.s);
     else app.torque.cursor(s);
+    if (app.state.tab === "motion" || !element("pinned").hidden) app.motion.cursor(player.mode === "run" ? null : s);
     if (app.designs && app.state.tab === "compare") app.designs.cursor(s);
     if (app.state.tab === "pins") app.pins.now(player.mode === "turn" ? s : pinForce);
     if (app.state.tab === "machinery" && app.machinery) app.machinery.update();
@@ -177,6 +178,8 @@ LW.run = (mechanism, DATA) => {
     if (name === "machinery" && !app.machinery) app.machinery = LW.machinery(element("machinery"), DATA, app.engine);
     if (name === "compare" && app.designs) app.designs.open();
     if (name === "pins" && app.pins) app.pins.update(app.engine.cycle, app.engine.original);
+    if (name === "motion") app.motion.update();
+    if (name === "drive") app.drive.update();
     if (app.remember) changed();
   };
 
@@ -204,6 +207,8 @@ LW.run = (mechanism, DATA) => {
     app.torque.update();
     if (app.designs) app.designs.update();
     if (app.state.tab === "pins") app.pins.update(app.engine.cycle, app.engine.original);
+    if (app.state.tab === "motion" || !element("pinned").hidden) app.motion.update();
+    if (app.state.tab === "drive") app.drive.update();
     app.frames.forget();
     resized = true;
     app.cards.show(app.picked);
@@ -227,7 +232,7 @@ LW.run = (mechanism, DATA) => {
     return LW.share.write({
       mode: player.mode === app.firstMode || player.mode === "swing" || player.mode === "drag" ? undefined : player.mode,
       s: still ? player.s : player.mode === "drag" && app.state.s !== null ? app.state.s : undefined, play: player.playing ? undefined : false, speed: player.speed, values: changes(), pick: app.picked, axes: app.axes,
-      traces: sameTraces() ? undefined : Array.from(app.traces.keys()), tab: app.state.tab === app.firstTab ? undefined : app.state.tab, theme: app.theme.chosen() || undefined,
+      traces: sameTraces() ? undefined : Array.from(app.traces.keys()), tab: app.state.tab === app.firstTab ? undefined : app.state.tab, theme: app.theme.chosen() || undefined, ...app.motion.state(),
     });
   };
   app.restore = guarded((fragment) => {
@@ -241,6 +246,7 @@ LW.run = (mechanism, DATA) => {
       app.parameters.set(values);
       app.set(values);
     } else if (app.designs && !LW.app) app.designs.start();
+    app.motion.restore(given);
     app.traces.clear();
     for (const name of given.traces || app.firstTraces) app.toggleTrace(name, true);
     player.setSpeed(given.speed || 1);
@@ -277,6 +283,8 @@ LW.run = (mechanism, DATA) => {
     app.torque = LW.torque(element("torque"), DATA, e, { changed: () => !atFile(), seek });
     app.pins = LW.pinTable(element("pins"), DATA, { pick: (name, body) => app.pick({ kind: "pin", name, body }) });
     app.pins.update(e.cycle, e.original);
+    app.motion = LW.motionPanel(element("motion"), element("pinned"), app);
+    app.drive = LW.drivePanel(element("drive"), app);
     app.parameters = LW.parameters(element("parameters"), DATA, { change: (values) => app.set(values) });
     app.checks = LW.checksBadge(element("checks"), [], signal);
     app.record = DATA.run ? LW.record(element("channels"), DATA.run, { seek }) : { cursor() {} };
@@ -325,7 +333,7 @@ LW.run = (mechanism, DATA) => {
     app.menu = LW.menu(element("menu"), element("menu-list"), app);
     app.remember = LW.share.address(app.fragment, signal);
     app.firstMode = DATA.run ? "run" : app.player.mode;
-    app.firstTab = DATA.run ? "channels" : app.designs ? "compare" : "pins";
+    app.firstTab = DATA.run ? "channels" : app.designs ? "compare" : app.motion.shown().length ? "motion" : "pins";
     const traced = DATA.points.length ? DATA.points.map((p) => p.name) : DATA.tips;
     app.firstTraces = app.engine.cycle || DATA.run ? traced.slice(0, MANY_TRACES) : [];
     app.state = Object.defineProperties(app.state, {

@@ -2,7 +2,7 @@
 // out pictures and numbers: by clipboard where the browser allows it, else as a file.
 (() => {
   "use strict";
-  const MODES = ["turn", "drag", "swing", "run"], TABS = ["compare", "pins", "parameters", "machinery", "channels"], KINDS = ["pin", "body", "point"];
+  const MODES = ["turn", "drag", "swing", "run"], TABS = ["compare", "motion", "pins", "drive", "parameters", "machinery", "channels"], KINDS = ["pin", "body", "point"];
 
   const finite = (text) => (text !== null && text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : undefined);
   const oneOf = (text, allowed) => (allowed.includes(text) ? text : undefined);
@@ -17,7 +17,7 @@
   const parts = (text, separator) => (text.includes(separator) || separator === "," ? text.split(separator).map(decoded) : decoded(text).split(separator));
   const joined = (list, separator) => list.map(encodeURIComponent).join(separator);
 
-  // "#s=120.5&p.L1=0.35" -> {s, play, speed, mode, tab, theme, axes, pick, traces, values}; what is missing or wrong is undefined
+  // "#s=120.5&p.L1=0.35" -> {s, play, speed, mode, tab, theme, axes, pick, traces, curves, over, pinned, values}; what is missing or wrong is undefined
   const read = (fragment) => {
     const given = new URLSearchParams(fragment.replace(/^#/, "")), get = (key) => given.get(key);
     const values = {};
@@ -34,6 +34,9 @@
       axes: given.has("axes") ? (get("axes") === "world" ? "" : get("axes")) : undefined,
       pick: KINDS.includes(kind) && name ? { kind, name, body: body || "" } : undefined,
       traces: given.has("trace") ? parts(raw(fragment, "trace"), ",").filter(Boolean) : undefined,
+      curves: given.has("curves") ? parts(raw(fragment, "curves"), ",").filter(Boolean) : undefined,
+      over: get("over") || undefined,
+      pinned: given.has("pinned") ? parts(raw(fragment, "pinned"), ",").filter(Boolean) : undefined,
       values,
     };
   };
@@ -49,6 +52,9 @@
     if (state.pick) out.push(`pick=${joined([state.pick.kind, state.pick.name, state.pick.body].filter(Boolean), ":")}`);
     if (state.axes) add("axes", state.axes);
     if (state.traces) out.push(`trace=${joined(state.traces, ",")}`);
+    if (state.curves) out.push(`curves=${joined(state.curves, ",")}`);
+    if (state.over) add("over", state.over);
+    if (state.pinned) out.push(`pinned=${joined(state.pinned, ",")}`);
     if (state.tab === "machinery") add("machinery", "1");
     else add("tab", state.tab);
     add("theme", state.theme);

@@ -152,15 +152,21 @@ interface PlotAxis {
   size: number;
   /** The place as people say it: angles of a full turn within it. */
   say?(x: number): number;
+  /** The values go back and forth. */
+  free?: boolean;
 }
 
 interface PlotCurve {
   name?: string;
   values: Float64Array;
+  /** Places of its own. */
+  x?: Float64Array;
   colour?: string;
   faint?: boolean;
+  /** What is wanted: no values at the cursor. */
+  target?: boolean;
   dashed?: boolean;
-  stats?: { max: number; x: number; rms: number; doubtful: boolean };
+  stats?: { max?: number; x?: number; rms?: number; doubtful: boolean | string };
   bounded?(i: number): boolean;
 }
 
@@ -174,12 +180,14 @@ interface PlotSpec {
   cursor?: boolean;
   height?: number;
   stats?: boolean;
-  onSeek?(x: number): void;
+  /** The least and the greatest value are marked. */
+  extremes?: boolean;
+  onSeek?(x: number, sample?: number | null): void;
 }
 
 interface Plot {
   update(changes: Partial<PlotSpec>): void;
-  cursor(x: number, beside?: boolean): void;
+  cursor(x: number, beside?: boolean, sample?: number | null): void;
   svg(): string;
   element: HTMLElement;
 }
@@ -198,6 +206,7 @@ interface Scale {
   extent(arrays: ArrayLike<number>[]): [number, number] | null;
   range(arrays: ArrayLike<number>[], least?: number): [number, number];
   stats(x: ArrayLike<number>, values: ArrayLike<number>): { max: number; x: number; index: number; rms: number } | null;
+  ends(values: ArrayLike<number>): number[];
   sampleAt(x: ArrayLike<number>, place: number): number;
   between(values: ArrayLike<number>, sample: number): number;
   thinned(values: ArrayLike<number>, pixels: number): number[] | null;
@@ -259,10 +268,20 @@ interface Linkwright {
   plot(container: HTMLElement, spec: PlotSpec): Plot;
   placeTicks(axis: PlotAxis, low: number, high: number, wide: number): Ticks;
   placeNumber(axis: PlotAxis, x: number, digits?: number): string;
-  plotSeeking(svg: SVGSVGElement, plot: { get(): any; seek(x: number): void }): void;
+  plotSeeking(svg: SVGSVGElement, plot: { get(): any; seek(x: number, sample?: number | null): void }): void;
   plotStep(key: string, values: ArrayLike<number>, at: number): number | null;
   standaloneSvg(svg: SVGSVGElement, lines: string[]): string;
-  // drawing, panels, player, shell, study
+  // panels
+  channelList(items: ChosenItem[], options: { most: number; toggle(name: string): void; title?: string }): { element: HTMLElement; show(names: string[]): void };
+  matchingChannels(names: string[], query: string): string[];
+  table(text: string): { names: string[]; units: string[]; columns: number[][] };
+  targets(text: string, file: string, app: App, chosen: string): TargetCurve[];
+  deviation(target: TargetCurve, values: Float64Array): { max: number; s: number; rms: number; count: number };
+  monotone(values: ArrayLike<number>): boolean;
+  motionCsv(app: App, chosen: string[], targets: TargetCurve[]): string;
+  motionPanel(container: HTMLElement, pinned: HTMLElement, app: App): any;
+  drivePanel(container: HTMLElement, app: App): { update(): void };
+  // drawing, player, shell, study
   draw: any;
   [part: string]: any;
 }
@@ -356,4 +375,29 @@ interface App {
   values: Record<string, number>;
   state: { frames: number; tab: string; s: number };
   [part: string]: any;
+}
+
+// -------------------------------------------------------------------- curves of the cycle
+
+interface ChosenItem {
+  name: string;
+  label?: string;
+}
+
+/** A curve that is wanted, from a file. */
+interface TargetCurve {
+  channel: string;
+  /** Real sample numbers, rising. */
+  s: Float64Array;
+  values: Float64Array;
+  file: string;
+  /** Rows that are not used. */
+  left: number;
+}
+
+interface MotionPlot {
+  plot: Plot;
+  node: HTMLElement;
+  pin: HTMLElement;
+  deviation: HTMLElement;
 }
