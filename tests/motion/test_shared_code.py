@@ -190,7 +190,7 @@ def test_many_states_with_a_rod_that_spins_are_assembled_in_lanes():
     turned = np.linspace(-0.5, 0.5, 20)
     for _ in range(2):
         found = s.assemble_batch({"A": turned}, {"A": 0.3})
-    assert found.ok.all() and s.core.stores["assembled", "walk"] is not None
+    assert found.ok.all() and s.core.stores["assembled", "walk", ("A",)] is not None
     for i in (0, 7, 19):
         one = s.assemble({"A": float(turned[i])}, {"A": 0.3})
         assert np.abs(s.phi(found[i])).max() < 1e-14 and np.abs(s.J(found[i]) @ found[i].v).max() < 1e-14
