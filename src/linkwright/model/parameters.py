@@ -263,8 +263,10 @@ def _of_marked_points(d: Description, body: Body) -> list[Parameter]:
 
 
 def _of_field(d: Description, section: str, thing: Any, name: str) -> list[Parameter]:
-    """A number of a spring, damper and so on, or the components of a vector; none where it is not given, or varies."""
+    """A number of a spring, damper and so on, or the components of a vector; none where it is not given, not used, or varies."""
     value = getattr(thing, name, None)
+    if section == "couplings" and (thing.table is not None or thing.polynomial or thing.moves):
+        return []  # it has no ratio
     parts = {f".{axis}": (i, value[i]) for i, axis in enumerate(d.plane or "xyz")} if isinstance(value, tuple) else {"": (-1, value)}
     out = []
     for tail, (i, x) in parts.items():

@@ -204,8 +204,18 @@ class ReportContent:
         over = natural_axis(c)
         curves = report_figures.curves(c, report_figures.motion_panels(c, over), "rp-motion", over=over)
         out = part("Motion", curves, report_tables.motion_tables(self.system, self.summary, over, c.dimension(over)))
-        out += report_dimensions.section(self.system)
+        out += report_dimensions.section(self.system) + self._cams(c, over)
         return out + self._chosen(c, over) + self._loaded(c, over) + self._compared() + self._foot(c)
+
+    def _cams(self, c: Trajectory, over: str) -> str:
+        """Every cam in a sentence, with its pressure angle and contact force."""
+        cams = self.summary.cams
+        if not cams:
+            return ""
+        names = [f"{x.name}.pressure_angle" for x in cams]
+        names += [] if self.loads.efforts is None else [f"{x.name}.contact" for x in cams]
+        said = "".join(paragraph(f"{x.text}.") for x in cams)
+        return part("Cams", said, report_figures.curves(c, report_figures.chosen_panels(c, names), "rp-cams", over=over))
 
     def _chosen(self, c: Trajectory, over: str) -> str:
         """Curves that the file or the call asks for, channels of one dimension in one pair of axes."""

@@ -349,7 +349,7 @@ class Scene:
         kinds += [("coil", s.between, s.name) for s in d.springs if isinstance(s, CoilSpring)]
         kinds += [("damper", e.between, e.name) for e in d.dampers if e.between is not None]
         out = [SceneLine(kind, (self._ref(a), self._ref(b)), name) for kind, (a, b), name in kinds]
-        return [*out, *(line for c in d.couplings for line in self._coupled(c))]
+        return [*out, *(line for c in d.couplings if c.cam is None for line in self._coupled(c))]
 
     def _coupled(self, coupling: Coupling) -> list[SceneLine]:
         """Lines between the joints that a coupling ties, where they are apart."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.design.cams import cam_design
 from linkwright.errors import ModelError
 from linkwright.model.file import write
 from linkwright.model.file.reader import read_text
@@ -149,9 +150,9 @@ def test_a_roller_on_an_eccentric_circle_is_a_slider_crank(tmp_path):
     text = SLIDING.replace("OFFSET", "0").replace("CONTACT", contact).replace("LAW", "csv: lift.csv")
     path = tmp_path / "cam.yaml"
     path.write_text(text.lstrip())
-    m = lw.load(path)
-    cam = m.cam()
-    assert m.description.couplings[0].table.interpolation == "periodic" and cam.closed
+    d = lw.load(path).description.numbers()
+    cam = cam_design(d, d.couplings[0])
+    assert d.couplings[0].table.interpolation == "periodic" and cam.closed
     np.testing.assert_allclose(np.linalg.norm(cam.profile - [0.0, -0.008], axis=1), 0.030, atol=2e-8)
     np.testing.assert_allclose(1.0 / cam.curvature, 0.030, rtol=2e-3)
     assert np.degrees(cam.steepest[0]) == pytest.approx(np.degrees(np.arcsin(8.0 / 39.0)), rel=1e-4)

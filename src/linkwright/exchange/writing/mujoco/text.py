@@ -265,8 +265,10 @@ def _equalities(root: xml.Element, system: System) -> None:
         law = CouplingConstraint.of(system.skel, c).law
         terms = law.coefficients if isinstance(law, Polynomial) else law(0.0)[:2] if isinstance(law, Line) else ()
         if not 0 < len(terms) <= MOST_TERMS or (c.plus and not isinstance(law, Line)):
-            law_text = "a table" if not terms else f"a polynomial of degree {len(terms) - 1}{' and more joints' if c.plus else ''}"
-            raise UsageError(f"MuJoCo ties two joints by a polynomial of degree 4, not by {law_text} as the coupling '{c.name}' does.")
+            more = " and more joints" if c.plus else ""
+            law_text = f"a polynomial of degree {len(terms) - 1}{more}" if terms else "motion laws" if c.moves else "a table"
+            kind = "coupling" if c.cam is None else "cam"
+            raise UsageError(f"MuJoCo ties two joints by a polynomial of degree 4, not by {law_text} as the {kind} '{c.name}' does.")
         if c.plus:
             xml.SubElement(section, "tendon", name=c.name, tendon1=f"tie:{c.name}", polycoef=numbers((terms[0], 0, 0, 0, 0)))
             continue

@@ -130,7 +130,8 @@ def _ties(out: Acts) -> None:
             offset, ratio, _ = law(0.0)
             _follow(out, c.name, c.first, c.second, float(ratio), float(offset))
         else:
-            out.lose(c.name, "a coupling of several joints" if c.plus else "a coupling by a table or polynomial")
+            kind = "a cam" if c.cam is not None else "a coupling by a table, polynomial or motion laws"
+            out.lose(c.name, "a coupling of several joints" if c.plus else kind)
     for g in system.description.gears:
         mesh = GearConstraint.of(system.skel, g)  # sign r q_first + factor q_second = offset
         ratio = -mesh.sign_first * mesh.r_first / mesh.factor_second
