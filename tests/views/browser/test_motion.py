@@ -64,7 +64,7 @@ def test_curves_are_those_of_python_and_can_be_chosen_pinned_compared_and_saved(
     here.page.select_option("#motion select", "")
 
     # pinned: above the tabs, also while dimensions change; the file's own curve is grey
-    here.page.click("#motion [data-kind=speed] .lw-pin")
+    here.page.click("#motion [data-kind=speed] .lw-fix")
     here.page.click("#tab-parameters")
     assert here.page.locator("#pinned [data-kind=speed]").is_visible() and not here.page.locator("#motion").is_visible()
     first = "ground.E.x"
@@ -111,11 +111,11 @@ def test_what_is_clicked_offers_its_curves_and_the_drive_has_its_figures(page_of
     here = desk(page_of("wiper"), "#play=0&s=40&pick=point:coupler.P")
     offered = here.page.locator("#card .lw-card-curves button").all_inner_texts()
     assert offered[:2] == ["position along x", "position along y"] and offered[-1].endswith("more")
-    here.page.get_by_role("button", name="Curve: velocity of coupler.P along x").click()
+    here.page.get_by_role("button", name="velocity along x: curve of coupler.P.vx").click()
     here.ask("app.pick({kind: 'body', name: 'rocker', body: ''})")
-    here.page.get_by_role("button", name="Curve: angular velocity of rocker").click()
+    here.page.get_by_role("button", name="angular velocity: curve of rocker.angle.v").click()
     here.ask("app.pick({kind: 'pin', name: 'C', body: 'rocker'})")
-    assert "Curve: load of C on rocker" in [x.get_attribute("aria-label") for x in here.page.locator("#card .lw-card-curves button").all()]
+    assert here.page.get_by_role("button", name="load on rocker: curve of C.on.rocker.size").is_visible()
     here.ask("app.unpick()")
     here.page.click("#tab-motion")
     assert {x[0] for x in shown(here)} >= {"speed", "angular_speed"} and "coupler.P.vx" in here.ask("app.motion.shown()")
@@ -129,5 +129,5 @@ def test_what_is_clicked_offers_its_curves_and_the_drive_has_its_figures(page_of
     assert abs(rows["Largest power"] - power.max()) < DIGITS * power.max()
     assert abs(rows["Energy to brake"] + np.trapezoid(np.minimum(power, 0.0), turn.t)) < DIGITS * rows["Energy to brake"]
     assert abs(work) < EQUAL * np.abs(power).max() and rows["Work in one cycle"] == 0.0, "nothing is lost in the wiper"
-    here.page.get_by_role("button", name="Show the curves of A").click()
+    here.page.get_by_role("button", name="Show curves of A").click()
     assert here.page.locator("#motion").is_visible() and {"A.torque", "A.power"} <= set(here.ask("app.motion.shown()"))

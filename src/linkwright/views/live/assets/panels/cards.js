@@ -52,7 +52,8 @@
     const box = LW.el("div", { class: "lw-card-curves" }, LW.el("span", { class: "label", text: "Curves" })), list = LW.el("ul", { class: "lw-channel-list" });
     let all = found.length <= FEW + 1;
     const show = () => {
-      const rows = (all ? found : found.slice(0, FEW)).map((c) => LW.el("li", {}, LW.el("button", { type: "button", title: c.name, text: c.label.replace(` of ${picked.name}`, ""), "aria-pressed": String(app.motion.shown().includes(c.name)), "aria-label": `Curve: ${c.label}`,
+      const short = (c) => c.label.replace(` of ${picked.name}`, "");
+      const rows = (all ? found : found.slice(0, FEW)).map((c) => LW.el("li", {}, LW.el("button", { type: "button", title: c.name, text: short(c), "aria-pressed": String(app.motion.shown().includes(c.name)), "aria-label": `${short(c)}: curve of ${c.name}`,
         on: { click: () => { app.motion.toggle([c.name]); show(); app.say(app.motion.shown().includes(c.name) ? `${LW.sentence(c.label)} It is in the tab Motion.` : ""); } } })));
       if (!all) rows.push(LW.el("li", {}, LW.el("button", { type: "button", class: "more", text: `${found.length - FEW} more`, on: { click: () => { all = true; show(); } } })));
       list.replaceChildren(...rows);

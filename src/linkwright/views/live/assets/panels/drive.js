@@ -30,7 +30,7 @@
     const parts = law.drives.map((name, k) => {
       const effort = law.kinds[k] === "angle" ? "torque" : "force", speed = law.kinds[k] === "angle" ? "angular_speed" : "speed";
       const names = [`${name}.${effort}`, ...(still ? [] : [`${name}.power`, `${name}.v`])].filter((x) => e.channels.get(x));
-      const body = el("tbody"), curves = el("button", { type: "button", class: "button quiet", text: "Show curves", "aria-label": `Show the curves of ${name}`, on: { click: () => { app.motion.toggle(names, true); app.tab("motion"); } } });
+      const body = el("tbody"), curves = el("button", { type: "button", class: "button quiet", text: "Show curves", "aria-label": `Show curves of ${name}`, on: { click: () => { app.motion.toggle(names, true); app.tab("motion"); } } });
       container.append(el("section", { class: "lw-panel lw-drive" }, el("div", { class: "lw-drive-head" }, el("h3", { text: name }), curves), el("table", { class: "lw-table" }, body)));
       return { name, k, effort, speed, body };
     });

@@ -117,7 +117,7 @@
 
     const plotOf = (/** @type {string} */ kind) => {
       const name = () => (KINDS[kind] || kind).toLowerCase();
-      const pin = el("button", { type: "button", class: "lw-pin", "aria-pressed": "false", "aria-label": `Pin ${name()}`, title: "Pin above the tabs", on: { click: () => { if (!fixed.delete(kind)) fixed.add(kind); refresh(); app.remember(); } } }, icon(PIN));
+      const pin = el("button", { type: "button", class: "lw-fix", "aria-pressed": "false", "aria-label": `Pin ${name()}`, title: "Pin above the tabs", on: { click: () => { if (!fixed.delete(kind)) fixed.add(kind); refresh(); app.remember(); } } }, icon(PIN));
       const close = el("button", { type: "button", class: "lw-remove", "aria-label": `Remove ${name()}`, text: "\u00d7", on: { click: () => panel.toggle(ofKind(kind), false) } });
       const deviation = el("p", { class: "lw-note lw-deviation" }), node = el("div", { class: "lw-record-plot lw-motion-plot", "data-kind": kind }, pin, close);
       (fixed.has(kind) ? pinned : area).append(node);
