@@ -184,6 +184,14 @@ def test_free_end_becomes_a_marked_point_and_back() -> None:
         after({"do": "set_pin", "point": "B", "pin": False})
 
 
+def test_eye_of_a_spring_on_a_ground_pin_is_a_marked_point() -> None:
+    text = after({"do": "add_pin", "at": [0.5, -0.2], "ground": True}, {"do": "add_spring", "between": ["E", "P"]})
+    assert "ground:  {pins: [A, D], points: [E]}" in text and "spring1: {between: [ground.E, coupler.P]" in text
+    assert read_text(text, "w").springs
+    hinged = after({"do": "add_link", "through": ["E", "P"]}, text=text)  # a link makes it a pin again
+    assert "ground:  {pins: [A, D, E]}" in hinged and {"E", "P"} <= {j.name for j in read_text(hinged, "w").joints}
+
+
 def test_values_by_path() -> None:
     assert "stiffness: 4.5 N/mm}   # soft" in after({"do": "set_value", "path": ["springs", "back", "stiffness"], "value": "4,5"})
     assert "gravity" in after({"do": "set_value", "path": ["gravity"], "value": "[0, -9.81 m/s^2]"})

@@ -148,6 +148,17 @@ def test_kernels_serve_until_the_structure_changes(asked: Asked, monkeypatch: py
     assert asked.ask("edit/kernels?id=k99")[1]["id"] == fresh["id"] and built == ["x", "x"]  # those of the present text
 
 
+def test_kernels_serve_other_lengths_of_bars(asked: Asked) -> None:
+    text = FOUR_BAR.replace("crank: {pins: [A, B],", "crank: {along: {A: 0, B: 300},").replace(
+        "rocker: {pins: [C, D],", "rocker: {along: {D: 0, C: 760},"
+    )
+    first = asked.do({"do": "set_text", "text": text})
+    assert asked.ask(f"edit/kernels?id={first['kernels']['id']}")[1]["kind"] == "kernels"
+    longer = asked.do({"do": "set_value", "path": ["bodies", "rocker", "along", "C"], "value": "770"})
+    assert longer["kernels"]["id"] == first["kernels"]["id"] and longer["kernels"]["values"]["rocker.length"] == pytest.approx(0.77)
+    assert longer["kernels"]["values"]["crank.length"] == pytest.approx(0.3)
+
+
 def _file(asked: Asked, text: str, name: str) -> Path:
     path = asked.path.with_name(f"{name}.yaml")
     path.write_text(text)

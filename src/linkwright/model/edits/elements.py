@@ -11,7 +11,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import DraftJoint
 from linkwright.model.edits.job import Job
-from linkwright.model.edits.points import make_pin, mark, new_point, where
+from linkwright.model.edits.points import make_pin, mark, new_point, unpin, where
 from linkwright.model.file.surgery import SPECIAL, key_text, number, quantity
 from linkwright.model.file.units import (
     ANGLE,
@@ -99,7 +99,18 @@ def _direction(job: Job, op: Mapping[str, Any]) -> str:
 
 
 def end(job: Job, given: Any) -> str:
-    """`body.point` of an end: by that name, by a point whose body is found, or a new point {at, body}."""
+    """`body.point` of an end: by that name, by a point whose body is found, or a new point {at, body}. A pin at which nothing is hinged
+    becomes a marked point: an eye of a spring or cylinder is no hinge."""
+    found = _end(job, given)
+    body, _, point = found.partition(".")
+    draft = job.draft
+    alone = draft.bodies_at(point) == [body] and point in draft.bodies[body].pins and point not in draft.bodies[body].stations
+    if alone and not any(j.point == point for j in draft.joints.values()) and not draft.bodies[body].fixed:
+        unpin(job, body, point)
+    return found
+
+
+def _end(job: Job, given: Any) -> str:
     if isinstance(given, Mapping):
         body = str(given.get("body") or GROUND)
         if body == GROUND and body not in job.draft.bodies:

@@ -64,7 +64,7 @@ def loose_pins(draft: Draft) -> list[str]:
             continue
         bodies = draft.bodies_at(name)
         pinned = [b for b in draft.pinned_at(name) if name not in draft.bodies[b].stations]
-        if (not bodies and name not in ends) or (len(bodies) == 1 and pinned == bodies and name not in ends):
+        if (not bodies and name not in ends) or (len(bodies) == 1 and pinned == bodies):
             out.append(name)
     return out
 
@@ -95,6 +95,9 @@ def missing(draft: Draft) -> list[DraftProblem]:
     elif moving and drives and 0 <= freedoms < len(drives):
         text = f"{len(drives)} drive{'s' * (len(drives) != 1)} for {degrees_of_freedom(freedoms)}: remove {len(drives) - freedoms}."
         out.append(DraftProblem("note", "too_many_drives", text, drives[-1].line, _ids("drive", [d.name for d in drives])))
+    elif moving and drives and freedoms > len(drives) and not any(p.level == "missing" for p in out):
+        text = f"{degrees_of_freedom(freedoms)} and {len(drives)} drive{'s' * (len(drives) != 1)}: the other motions are free."
+        out.append(DraftProblem("note", "too_few_drives", text, drives[-1].line))
     return out
 
 

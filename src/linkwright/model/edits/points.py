@@ -174,13 +174,18 @@ def set_pin(job: Job, op: Mapping[str, Any]) -> None:
         return
     if len(bodies) > 1 or any(j.point == name for j in job.draft.joints.values()):
         raise UsageError(f"{name} is a joint of {listing(bodies)}: open the joint first, or delete one of them.")
-    node = job.sheet.node("bodies", bodies[0], "pins")
-    for i, item in enumerate(node.items or () if node is not None else ()):
-        if (item.text or "").strip() == name:
-            job.sheet.remove(("bodies", bodies[0], "pins", i))
-            mark(job, bodies[0], name)
-            break
+    unpin(job, bodies[0], name)
     job.done(f"Make {name} a marked point", f"point:{name}")
+
+
+def unpin(job: Job, body: str, point: str) -> None:
+    """Make a pin of a body one of its marked points."""
+    node = job.sheet.node("bodies", body, "pins")
+    for i, item in enumerate(node.items or () if node is not None else ()):
+        if (item.text or "").strip() == point:
+            job.sheet.remove(("bodies", body, "pins", i))
+            mark(job, body, point)
+            return
 
 
 def move(job: Job, op: Mapping[str, Any]) -> None:

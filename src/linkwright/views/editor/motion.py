@@ -75,7 +75,7 @@ class KernelSet:
 
 
 def _value(d: Description, name: str) -> float:
-    """A number of a description by its name: a parameter, a pin's coordinate, or what a body weighs."""
+    """A number of a description by its name: a parameter, a pin's coordinate, the length of a bar, or what a body weighs."""
     known = dict(d.parameters)
     if name in known:
         return float(known[name])
@@ -84,9 +84,10 @@ def _value(d: Description, name: str) -> float:
     if rest[0] in axes:
         return float(dict(d.drawing)[head][axes.index(rest[0])])
     body = d.body(head)
-    if rest[0] == "mass":
-        return float(body.mass or 0.0)
-    return float(body.com[axes.index(rest[1])]) if rest[0] == "com" else float(body.inertia[2][2])
+    if rest[0] == "length":
+        a, b = body.points[:2]
+        return abs(float(b.at[0]) - float(a.at[0]))
+    return float(body.mass or 0.0) if rest[0] == "mass" else float(body.inertia[2][2])
 
 
 class KernelSets:

@@ -54,10 +54,11 @@ def sliders(system: System, *, drawn: bool = False) -> list[dict[str, Any]]:
 
 
 def _editable(described: Description, known: Mapping[str, Parameter]) -> list[str]:
-    """Numbers that an editor of the drawing changes: pins, and what bodies weigh."""
-    pins = [n for n, p in known.items() if p.drawn and not n.endswith(modelfile.LINK)]
+    """Numbers that an editor of the drawing changes: pins, own lengths of bars, and what bodies weigh."""
+    own = {f"{b.name}{modelfile.LINK}" for b in described.bodies if inside(root(described), "bodies", b.name, "along") is not None}
+    pins = [n for n, p in known.items() if p.drawn and (n in own or not n.endswith(modelfile.LINK))]
     weighed = [b.name for b in described.bodies[1:] if b.mass is not None]
-    inertial = [f"{b}.{k}" for b in weighed for k in ("mass", *(f"com.{a}" for a in described.plane or "xyz"), "inertia")]
+    inertial = [f"{b}.{k}" for b in weighed for k in ("mass", "inertia")]
     return pins + [n for n in inertial if n in known]
 
 

@@ -1,0 +1,87 @@
+"""Texts that people leave half written: whatever is in the file, the page gets an answer with a drawing and messages."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from linkwright.errors import LinkwrightError
+from linkwright.model.edits.sheet import EditSheet
+from linkwright.model.file.nodes import FileNode, TextSpan
+from linkwright.views.editor.answers import EditAnswers
+from linkwright.views.editor.session import EditStep, Session
+from tests.model.edits.test_drawing_from_operations import FOUR_BAR, SIX_BAR, SLIDER_CRANK
+from tests.model.edits.test_operations import TEXT
+from tests.sweeps import some
+
+VALUES = (
+    "[]",
+    "{}",
+    "3",
+    "A",
+    "[A]",
+    "{A: 3}",
+    "",
+    "-",
+    "crank.B",
+    "[1, 2, 3]",
+    "''",
+    "1e400",
+    "nan",
+    "[[A, B]]",
+    "ground",
+    "-5 mm",
+    "sin(",
+    "[B, crank]",
+)
+LETTERS = ("\n", "  ", ":", "{", "}", "[", "]", ",", "#", "'", "\t", "é", "*")
+
+
+def spans(node: FileNode) -> Iterator[TextSpan]:
+    if node.span is not None:
+        yield node.span
+    for inner in (*(node.items or ()), *(node.entries or {}).values()):
+        yield from spans(inner)
+
+
+def broken(rng: random.Random, text: str) -> str:
+    """The text with values exchanged, lines lost and letters put in."""
+    for _ in range(rng.randint(1, 3)):
+        way = rng.random()
+        if way < 0.6:
+            try:
+                span = rng.choice(list(spans(EditSheet(text, "x").root)))
+            except LinkwrightError:
+                return text
+            text = text[: span.first] + rng.choice(VALUES) + text[span.end :]
+        elif way < 0.8:
+            lines = text.splitlines(keepends=True)
+            del lines[rng.randrange(len(lines))]
+            text = "".join(lines)
+        else:
+            at = rng.randrange(len(text) + 1)
+            text = text[:at] + rng.choice(LETTERS) + text[at:]
+    return text
+
+
+@pytest.mark.parametrize("seed", some(range(12), (0, 1)))
+def test_every_text_is_answered(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(FOUR_BAR)
+    session = Session(path)
+    answers = EditAnswers(session)
+    rng = random.Random(seed)
+    whole = stale = 0
+    for _ in range(40):
+        session._push(EditStep(broken(rng, rng.choice((FOUR_BAR, SIX_BAR, SLIDER_CRANK, TEXT))), "x"), write=False)
+        answer = answers.state()
+        json.dumps(answer, allow_nan=False)
+        assert answer["mobility"]["text"]
+        assert answer["complete"] or answer["messages"], session.text
+        assert all(m["text"] and "Traceback" not in m["text"] for m in answer["messages"])
+        whole, stale = whole + answer["complete"], stale + answer["stale"]
+    assert whole and stale  # both happen
