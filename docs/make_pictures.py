@@ -39,7 +39,7 @@ PICTURES = (
     Picture("page-wiper-dark", "wiper", "#s=52&play=0&pick=pin:C:rocker&axes=rocker", dark=True),
     Picture("page-scraper", "carpet-scraper", "#s=118&play=0&trace=tool.T&tab=parameters&p.link5.S.x=0.243&p.tool.mass=14"),
     Picture("page-scraper-dark", "carpet-scraper", "#s=118&play=0&trace=tool.T&machinery=1", dark=True),
-    Picture("page-motion", "punch-press", "#s=60&play=0&curves=slide,slide.v,slide.a&pinned=speed", window=(1280, 980)),
+    Picture("page-motion", "punch-press", "#s=60&play=0&curves=slide,slide.v,slide.a", window=(1280, 1120)),
     Picture("page-stewart", "stewart", "#s=90&play=0"),
     Picture("page-stewart-dark", "stewart", "#s=90&play=0", dark=True),
     Picture("page-wiper-phone", "wiper", "#s=52&play=0", window=PHONE),

@@ -12,14 +12,16 @@
   const LOADS = /\.(torque|force|power|load|size)$|\.on\./;
   const PIN = "M7 3h6l-.8 6 2.8 2.5H5L7.800 9zM10 11.500V17";
 
-  // channels that are shown first: travel and velocity of what moves at the end, a slider before a hinge
+  // channels that are shown first: travel and velocity of what moves at the end, a slider before a hinge; where no single coordinate is it,
+  // position and speed of a point
   /** @type {(e: Engine, DATA: PageData) => string[]} */
   const firstChannels = (e, DATA) => {
     const given = DATA.channels ? DATA.channels.coordinates.filter((x) => !DATA.drives.includes(x.name)) : [];
-    const grounded = given.filter((x) => DATA.pins.some((p) => p.name === x.pin && p.grounded));
-    const best = grounded.find((x) => x.kind === "length") || grounded[grounded.length - 1] || given[0];
-    const names = best ? [best.name, `${best.name}.v`] : [];
-    return names.filter((name) => e.channels.get(name));
+    const grounded = given.filter((x) => DATA.pins.some((p) => p.name === x.pin && p.grounded)), single = grounded.filter((x) => x.name === x.pin);
+    const best = grounded.find((x) => x.kind === "length") || single[single.length - 1], point = DATA.points.length ? DATA.points[0].name : DATA.tips[0];
+    const names = best ? [best.name, `${best.name}.v`] : point ? [...Array.from(DATA.planar ? DATA.axes : "xyz", (axis) => `${point}.${axis}`), `${point}.speed`] : [];
+    const known = names.filter((name) => e.channels.get(name));
+    return known.length ? known : e.channels.list.slice(1, 3).map((x) => x.name);
   };
 
   /** @type {(values: Float64Array) => number} */

@@ -13,6 +13,7 @@
   const NARROW = 420; // pixels: no room for labels beside the curves
   const TICK = 30; // pixels that a label below the axis needs
   const TURN = 2 * Math.PI;
+  const LEVEL = 1e-6; // of the plot's height: a curve that varies less has no extremes
   let count = 0;
 
   const sizeOf = (axis) => (axis && axis.size) || 1;
@@ -171,7 +172,8 @@
     const all = curves.length ? statsOf(spec) : [];
     const found = all.filter((s) => Number.isFinite(s.max) && Number.isFinite(s.x));
     const few = curves.length <= 2 && found.length === curves.length ? found.map((s, i) => ({ x: s.x, y: s.max, curve: i })) : [];
-    const marked = spec.extremes ? curves.flatMap((c, i) => LW.scale.ends(c.values).map((k) => ({ x: spec.x.values[k], y: c.values[k], curve: i }))) : few;
+    const level = (c) => { const ends = LW.scale.ends(c.values); return ends.length < 2 || c.values[ends[1]] - c.values[ends[0]] <= LEVEL * (box.yHigh - box.yLow); };
+    const marked = spec.extremes ? curves.flatMap((c, i) => (level(c) ? [] : LW.scale.ends(c.values)).map((k) => ({ x: spec.x.values[k], y: c.values[k], curve: i }))) : few;
     resize(dom.peaks, marked.length, () => LW.svgEl("circle", { r: 3 }, LW.svgEl("title"))).forEach((dot, i) => {
       dot.setAttribute("cx", on(box.toX, marked[i].x));
       dot.setAttribute("cy", on(box.toY, marked[i].y));
