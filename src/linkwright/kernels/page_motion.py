@@ -3,7 +3,8 @@
     derivatives   (q, v, a, third, t)  jerk of the tree's joints for the drives' third derivatives; `body` and `rate`: angular acceleration
                                        and acceleration of the origin of every body, and their rates; `beside`: coordinate, speed,
                                        acceleration and jerk of the coordinates of `beside_names`; `sides`: directions of push and lever
-                                       at every transmission angle
+                                       at every transmission angle; `cams`: lift, pressure angle and curvature of every cam, and the
+                                       follower's effort per unit of contact force
     speeds        (q, v)               `beside`: rates of the same coordinates, linear in v
 
 The equations are those of `results.held_motion`, solved in the order of the plan. World axes; bodies in the order of the tree's nodes.
@@ -18,6 +19,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.kernels.equations.dynamic import Equations
+from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.places import effort_place
 from linkwright.mechanics.kinematics.skeleton import Skeleton
@@ -92,7 +94,15 @@ def derivatives(eq: Equations, q: Any, v: Any, a: Any, third: Any, t: Any, near:
         "rate": x.rate(_body_accelerations, j),
         "beside": np.array(rows).reshape(-1, 4),
         "sides": np.array([p.sides(x) for p in skel.transmission.passings]).reshape(-1, 4),
+        "cams": np.array([_cam(x, c.name) for c in skel.tree.description.couplings if c.cam is not None]).reshape(-1, 4),
     }
+
+
+def _cam(x: Instant, name: str) -> list[Any]:
+    cam = cam_of(x.skel, name)
+    q = x.coordinates(cam.first)[0]
+    found = cam.at(q)
+    return [cam.lift(q), cam.pressure_angle(found), cam.curvature(found), found.work]
 
 
 def _body_accelerations(x: Instant) -> Any:

@@ -50,5 +50,8 @@ def test_the_profile_follows_its_parameters(desk: Callable[..., Desk], tmp_path:
     c = changed.turn()
     torque = np.array(here.ask("Array.from(e.cycle.u[0])"))
     np.testing.assert_allclose(torque[::10], c["A.torque"][::10], atol=1e-9 * np.abs(c["A.torque"]).max() + 1e-9)
+    for name in ("lift", "pressure_angle", "curvature", "contact"):  # motion curves of the page
+        values, wanted = np.array(here.ask(f"Array.from(e.channels.read('cam.{name}'))")), c[f"cam.{name}"]
+        np.testing.assert_allclose(values[::9], wanted[::9], atol=1e-7 * np.abs(wanted).max())
     assert here.page.locator("#checks").inner_text().endswith("checks passed")
     assert here.ask("e.cycle.pins['guide|follower'].max") == pytest.approx(float(c["guide.load"].max()), rel=1e-6)

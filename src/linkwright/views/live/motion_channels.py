@@ -26,9 +26,19 @@ def channel_data(system: System, motion: PageMotion) -> dict[str, Any] | None:
         "coordinates": _coordinates(system),
         "rest": sorted(resting_points(system.description)),
         "passings": [{"name": p.channel, "pin": p.joint.name} for p in system.skel.transmission.passings],
+        "cams": _cams(system),
         "first": _first_angles(system, c),
         "third": encoded(_third(c, motion)),
     }
+
+
+def _cams(system: System) -> list[dict[str, Any]]:
+    """Every cam: the pins of disc and follower, and whether its lift is a length or an angle."""
+    d = system.description
+    kinds = {x.joint.name: x.kind for x in joint_coordinates(d)}
+    pins = {j.name: j.pin or j.name for j in d.joints}
+    cams = (c for c in d.couplings if c.cam is not None)
+    return [{"name": c.name, "pins": [pins[c.first], pins[c.second]], "kind": kinds[c.second]} for c in cams]
 
 
 def _coordinates(system: System) -> list[dict[str, Any]]:

@@ -147,6 +147,16 @@
         });
       });
     });
+    given.cams.forEach((cam, k) => {
+      if (!solved) return;
+      const of = cam.pins.map((name) => /** @type {Picked} */ ({ kind: "pin", name })), lam = core.mechanism.names.lam.indexOf(`${cam.name}.ratio`);
+      const value = (c, i, m) => samples.derivatives(c).cams[4 * (i * given.cams.length + k) + m];
+      add(`${cam.name}.lift`, cam.kind, `lift of ${cam.name}`, of, (c) => each(c, (i) => value(c, i, 0)));
+      add(`${cam.name}.pressure_angle`, "angle", `pressure angle of ${cam.name}`, of, (c) => each(c, (i) => value(c, i, 1)));
+      add(`${cam.name}.curvature`, "curvature", `curvature of the profile of ${cam.name}`, of, (c) => each(c, (i) => value(c, i, 2)));
+      const rows = core.mechanism.names.lam.length;
+      if (data.loads && lam >= 0) add(`${cam.name}.contact`, "force", `contact force of ${cam.name}`, of, (c) => moving(c, (i) => c.lam[i * rows + lam] / value(c, i, 3)));
+    });
     if (data.loads) LW.engineLoadChannels(e, add, moving);
     if (core.kernel.energy) {
       ["kinetic", "potential"].forEach((part, k) => add(`energy.${part}`, "energy", `${part} energy`, [], (c) => moving(c, (i) => samples.energies(c)[2 * i + k])));

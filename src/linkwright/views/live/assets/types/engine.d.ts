@@ -209,7 +209,7 @@ interface Samples {
   once<T>(work: (c: Cycle) => T): (c: Cycle) => T;
   poses(c: Cycle): Poses;
   twists(c: Cycle): Float64Array;
-  derivatives(c: Cycle): { jerk: Float64Array; body: Float64Array; rate: Float64Array; beside: Float64Array; sides: Float64Array };
+  derivatives(c: Cycle): { jerk: Float64Array; body: Float64Array; rate: Float64Array; beside: Float64Array; sides: Float64Array; cams: Float64Array };
   tangent(c: Cycle): { v: Float64Array; beside: Float64Array; bodies: Float64Array };
   energies(c: Cycle): Float64Array;
 }

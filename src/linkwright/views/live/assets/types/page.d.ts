@@ -100,6 +100,7 @@ interface ChannelData {
   coordinates: PageCoordinate[];
   rest: string[];
   passings: { name: string; pin: string }[];
+  cams: { name: string; pins: string[]; kind: string }[];
   first: number[];
   third: Encoded;
 }
