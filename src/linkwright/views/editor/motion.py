@@ -31,6 +31,7 @@ class KernelSet:
 
     id: str
     described: Description
+    fingerprint: Mapping[str, Any]  # of its numbers
     script: str = ""
     data: dict[str, Any] = field(default_factory=dict)
     why: str = ""  # they cannot be built
@@ -45,9 +46,9 @@ class KernelSet:
         known = every_parameter(self.described)
         return {p["name"]: known[p["name"]] for p in self.data["parameters"]}
 
-    @cached_property
-    def fingerprint(self) -> dict[str, Any]:
-        return sliders.fingerprint(self.described.numbers())
+    def ready(self) -> None:
+        """Compute beforehand what the first edit would wait for: the free numbers, and the mechanism as a function of them."""
+        self.described.numbers({name: p.value for name, p in self.free.items() if p.placed is None})
 
     def values(self, wanted: Description, there: Mapping[str, Any]) -> dict[str, float] | None:
         """Values of the free numbers with which this mechanism is the wanted one, whose fingerprint is `there`; None if there are none."""
@@ -110,7 +111,7 @@ class KernelSets:
                 if exact:
                     return one, values
             self._count += 1
-            made = KernelSet(f"k{self._count}", described)
+            made = KernelSet(f"k{self._count}", described, there)
             self.sets = [made, *[s for s in self.sets if s.built][: MOST - 1]]
             return made, None
 
@@ -141,6 +142,7 @@ class KernelSets:
             one.why = str(problem)
             return
         one.data = data
+        one.ready()
         one.script = script
 
 
