@@ -115,3 +115,10 @@ def test_wrong_calls():
         lw.load("wiper").cam()
     with pytest.raises(UsageError, match="steps of a profile"):
         m.cam(steps=3)
+    with pytest.raises(UsageError, match="turn is what m.turn"):
+        m.cam(turn="fast")
+
+
+def test_an_open_profile_is_reported():
+    cam = shape(loaded(MODEL.replace(", {dwell: 90}]", "]")))
+    assert not cam.closed and "covers A from 0 deg to 270 deg only" in cam.warnings[0]

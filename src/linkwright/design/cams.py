@@ -21,7 +21,7 @@ from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.mechanics.constraints.coupling import coupling_curve
 from linkwright.model.curves import Curve
 from linkwright.model.description import Coupling, Description
-from linkwright.results.trajectory import unit_of
+from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
 
 STEPS = 1440  # of the profile: on a radius of 50 mm chords are 0.2 mm long and 0.1 um off
@@ -126,8 +126,11 @@ class CamDesign:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Undercutting and steep pressure angles, with places and remedies."""
+        """Open profiles, undercutting, lift-off and steep pressure angles, with places and remedies."""
         out = []
+        if not self.closed:
+            ends = f"{self._angle(float(self.angle[0]))} to {self._angle(float(self.angle[-1]))}"
+            out.append(f"cam '{self.name}': its law covers {self.disc} from {ends} only; there is no profile beyond. Add a dwell for the rest.")
         if self.undercut:
             where = ", ".join(f"{self._angle(a)} to {self._angle(b)}" for a, b in self.undercut)
             said = f"cam '{self.name}' is undercut where {self.disc} is {where}: the follower cannot follow its law there."
@@ -236,6 +239,8 @@ def designed(system: System, name: str | None, turn: Any = None, steps: int = ST
     """The design of a cam, with contact forces where its masses are given and it turns."""
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or not FEWEST <= steps <= MOST_STEPS:
         raise UsageError(f"steps of a profile is a whole number from {FEWEST} to {MOST_STEPS}, not {steps!r:.40}.")
+    if turn is not None and not isinstance(turn, Trajectory):
+        raise UsageError(f"turn is what m.turn() or m.simulate(...) gives, not {type(turn).__name__}.")
     d = system.description
     c = find_cam(d, name)
     found = cam_design(d, c, int(steps))
