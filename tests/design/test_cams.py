@@ -115,7 +115,7 @@ def test_wrong_calls():
         lw.load("wiper").cam()
     with pytest.raises(UsageError, match="steps of a profile"):
         m.cam(steps=3)
-    with pytest.raises(UsageError, match="turn is what m.turn"):
+    with pytest.raises(UsageError, match="turn is what"):
         m.cam(turn="fast")
 
 

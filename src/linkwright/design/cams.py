@@ -130,7 +130,8 @@ class CamDesign:
         out = []
         if not self.closed:
             ends = f"{self._angle(float(self.angle[0]))} to {self._angle(float(self.angle[-1]))}"
-            out.append(f"cam '{self.name}': its law covers {self.disc} from {ends} only; there is no profile beyond. Add a dwell for the rest.")
+            said = f"cam '{self.name}': its law covers {self.disc} from {ends} only; there is no profile beyond."
+            out.append(f"{said} Add a dwell for the rest of the turn.")
         if self.undercut:
             where = ", ".join(f"{self._angle(a)} to {self._angle(b)}" for a, b in self.undercut)
             said = f"cam '{self.name}' is undercut where {self.disc} is {where}: the follower cannot follow its law there."
