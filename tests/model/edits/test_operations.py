@@ -131,6 +131,14 @@ def test_rename_reaches_every_use() -> None:
         assert read_text(new, "w").joints
 
 
+def test_rename_knows_names_from_units() -> None:
+    """A hinge that has the name of a unit: `-2 N s/m` stays when it is renamed."""
+    text = TEXT.replace("coupler.P.vx, 0]", "A.v*0.1 m, 0]")
+    there = after({"do": "rename", "id": "point:A", "to": "N"}, text=text)
+    assert "force: [-2 N s/m * N.v*0.1 m, 0]" in there and "drive: {N: 45 rpm}" in there
+    assert after({"do": "rename", "id": "point:N", "to": "A"}, text=there) == text
+
+
 def test_third_body_at_a_driven_pin_renames_its_hinge_and_back() -> None:
     text = after({"do": "add_link", "through": ["A", {"at": [-0.1, 0]}], "name": "brace"})
     assert 'drive: {"A:crank": 45 rpm}\nstart: {"A:crank": 60, "A:crank.v": 45}' in text

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.library import names
 from linkwright.model.library.finding import model_file
 from tests.model.edits.test_operations import TEXT
+from tests.model.file.test_docs import EXAMPLES
 from tests.sweeps import some
 
 PLANAR = [n for n in names() if EditSheet(model_file(n).read_text(encoding="utf-8"), n).node("plane") is not None]
@@ -76,18 +79,34 @@ def test_random_edits_give_texts_that_can_be_drawn(seed: int) -> None:
     assert done > 15  # most operations can be done
 
 
-@pytest.mark.parametrize("name", some(PLANAR, PLANAR[::6]))
-def test_rename_and_back_is_the_same_text(name: str) -> None:
-    """Every point and body of a shipped model gets another name and its own again, to the letter."""
-    text = model_file(name).read_text(encoding="utf-8")
+def renamed_and_back(text: str, name: str, folder: Path) -> int:
+    """Give every point, body and joint of a text another name and its own again, to the letter; count them."""
     draft = read_draft(EditSheet(text, name))
     parts = [("point", n) for n, p in draft.points.items() if not p.own and not p.fixed]
     parts += [("body", n) for n, b in draft.bodies.items() if n != "ground" and not b.fixed]
+    parts += [("joint", n) for n, j in draft.joints.items() if not j.implicit]
+    done = 0
     for kind, part in parts:
         try:
             there = perform(text, name, [{"do": "rename", "id": f"{kind}:{part}", "to": "qqq"}]).text
         except LinkwrightError as refusal:
-            assert "repeat" in str(refusal)
+            assert "repeat" in str(refusal), (kind, part)
             continue
-        assert not isinstance(described(there, name, model_file(name).parent), ModelError)
+        assert not isinstance(described(there, name, folder), ModelError), (kind, part)
         assert perform(there, name, [{"do": "rename", "id": f"{kind}:qqq", "to": part}]).text == text
+        done += 1
+    return done
+
+
+@pytest.mark.parametrize("name", some(PLANAR, PLANAR[::6]))
+def test_rename_and_back_is_the_same_text(name: str) -> None:
+    text = model_file(name).read_text(encoding="utf-8")
+    assert renamed_and_back(text, name, model_file(name).parent) or "repeat:" in text
+
+
+@pytest.mark.parametrize("text", EXAMPLES, ids=[re.findall(r"name: (\S+)", e)[0] for e in EXAMPLES])
+def test_names_of_every_section_are_known(text: str, tmp_path: Path) -> None:
+    """The examples of docs/model-file.md, which show every section."""
+    sheet = EditSheet(text, "x.yaml")
+    if sheet.node("plane") is not None and not isinstance(described(text, "x.yaml", tmp_path), ModelError):
+        assert renamed_and_back(text, "x.yaml", tmp_path) or "repeat:" in text

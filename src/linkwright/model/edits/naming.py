@@ -65,7 +65,7 @@ def rename(job: Job, op: Mapping[str, Any]) -> None:
         raise UsageError(f"there is no {kind} '{name}' of its own in the file; what comes from a `repeat:` block is renamed there.")
     if kind == "parameter" and not IDENTIFIER.match(to):
         raise UsageError(f"'{to}' cannot be a parameter: use letters, digits and _, beginning with a letter.")
-    _not_repeated(sheet, name)
+    _not_repeated(job, kind, name)
     before = hinges(job.draft)
     edits = [Edit(r.first, r.end, to) for r in references(sheet) if _means(r, kind, name)]
     if not own:
@@ -102,10 +102,21 @@ def _named_hinge(job: Job, name: str, to: str) -> None:
     job.done(f"Rename hinge {name} to {to}", f"joint:{to}")
 
 
-def _not_repeated(sheet: EditSheet, name: str) -> None:
+def _not_repeated(job: Job, kind: str, name: str) -> None:
+    """Raise UsageError for a part that a `repeat:` block uses, by its name or by one with an index in it."""
+    sheet, draft = job.sheet, job.draft
     node = sheet.node("repeat")
-    block = "" if node is None or node.span is None else sheet.text[node.span.first : node.span.end]
-    if node is not None and re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", block):
+    if node is None or node.span is None:
+        return
+    block = sheet.text[node.span.first : node.span.end]
+    lines = range(node.where.line, node.where.line + block.count("\n") + 2)
+    used = re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", block) is not None
+    used |= kind == "point" and any(b.fixed and name in b.points for b in draft.bodies.values())
+    used |= kind == "body" and any(j.line in lines and name in (j.first, j.second) for j in draft.joints.values())
+    used |= any(
+        p.fixed and (kind, name) in {("body", e.body) for e in p.ends} | {("point", e.point) for e in p.ends} for p in draft.parts.values()
+    )
+    if used:
         raise UsageError(f"'{name}' is used in a `repeat:` block ({sheet.file}:{node.where.line}), which is edited in the file only.")
 
 
@@ -192,6 +203,7 @@ def _remove(job: Job, kind: str, name: str) -> list[str]:
     if sheet.node(section, name) is None:
         return []  # it went with another one
     (job.point if kind == "point" else job.body if kind == "body" else str)(name)
+    _not_repeated(job, kind, name)
     only = [p for p in draft.bodies[name].points if draft.bodies_at(p) == [name]] if kind == "body" else []
     sheet.remove((section, name))
     gone = [name]

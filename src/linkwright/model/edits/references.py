@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
+from linkwright.errors import LinkwrightError
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.parser import parse
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_0-9]+)*")
 POINT, BODY, JOINT, PARAMETER = "point", "body", "joint", "parameter"
@@ -38,13 +41,41 @@ def references(sheet: EditSheet) -> list[NameUse]:
     return list(_Collector(sheet).all())
 
 
-def joints_and_cylinders(sheet: EditSheet) -> set[str]:
-    """Names of joints that are written out, those of chains too, and of cylinders."""
-    found = {*sheet.names("joints"), *sheet.names("cylinders")}
-    for name in sheet.names("joints"):
-        chain = sheet.node("joints", name, "chain")
-        found |= set((chain.entries or {}) if chain is not None else ())
-    return found
+@lru_cache(maxsize=4096)
+def _names_used(text: str) -> frozenset[str]:
+    """Names in an expression that are neither units nor functions; of a text that is none, everything that looks like a name."""
+    collector = _NamesOnly()
+    try:
+        parse(text, collector)
+    except LinkwrightError:
+        return frozenset(NAME.findall(text))
+    return frozenset(collector.found)
+
+
+class _NamesOnly:
+    """An algebra that notes the names of an expression."""
+
+    def __init__(self) -> None:
+        self.found: set[str] = set()
+
+    def number(self, value: float, unit: str) -> float:
+        return 1.0
+
+    def is_name(self, name: str) -> bool:
+        return False
+
+    def name(self, name: str) -> float:
+        self.found.add(name)
+        return 1.0
+
+    def combine(self, op: str, a: Any, b: Any) -> float:
+        return 1.0
+
+    def negative(self, a: Any) -> float:
+        return 1.0
+
+    def call(self, function: str, args: list[Any]) -> float:
+        return 1.0
 
 
 class _Collector:
@@ -222,12 +253,14 @@ class _Collector:
         """Parameters in numbers, and channels (`A.v`, `ram.P.x`) where loads, cylinders and drives depend on them."""
         if section in ("name", "about", "report", "plane", "units", "show", "cuts", "backdrop", "space"):
             return
-        joints = joints_and_cylinders(self.sheet) if section in VARYING else set()
         for owner, scalar, channels in self._numbers((section,), node, False):
             if scalar.span is None or not scalar.text:
                 continue
+            used = _names_used(scalar.text)
             text = self.sheet.text[scalar.span.first : scalar.span.end]
             for found in NAME.finditer(text):
+                if found[0] not in used:  # a unit, a function
+                    continue
                 head, *rest = found[0].split(".")
                 at = scalar.span.first + found.start()
                 if not rest and head in self.parameters:
@@ -236,7 +269,7 @@ class _Collector:
                     yield NameUse(BODY, head, at, at + len(head), owner)
                     if len(rest) > 1:
                         yield NameUse(POINT, rest[0], at + len(head) + 1, at + len(head) + 1 + len(rest[0]), owner, head)
-                elif channels and (head in joints or head in self.sheet.names("drawing")):
+                elif channels:
                     yield NameUse(JOINT, head, at, at + len(head), owner)
 
     def _numbers(self, path: tuple[Any, ...], node: FileNode, channels: bool) -> Iterator[tuple[tuple[Any, ...], FileNode, bool]]:
