@@ -1,7 +1,8 @@
 """Draws the pictures of pages in docs/images again: `make pictures`, then look at them.
 
 Each page is opened in the Chromium that is installed here, without a network, at a fixed position of the cycle, and photographed
-light and dark, wide and as on a phone; the report as it prints. Each picture stays below 150 KB, with a palette if need be.
+light and dark, wide and as on a phone; the report as it prints; the editor while the mechanism of its tutorial is drawn. Each picture stays
+below 150 KB, with a palette if need be.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import editor_pictures  # beside this file
 
 import linkwright as lw
 from linkwright.cli.bench.page import READY, WATCH
@@ -116,6 +119,9 @@ def main(names: Sequence[str]) -> None:
                 photographed(browser, pages[what.model], what)
         if not names or "page-report" in names:
             printed(browser, Path(folder))
+        editor = tuple(name for name in editor_pictures.NAMES if not names or name in names)
+        if editor:
+            editor_pictures.pictures(browser, Path(folder), saved, editor)
         browser.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from tests import ROOT
 from tests.views.browser.desk import Desk
 from tests.views.browser.pencil import EMPTY, FingerPencil, Pencil, edited
 
@@ -150,3 +152,17 @@ bodies:
 drive: {A: 30 rpm}
 """
     check_same_motion(file, by_hand, {f"link{k}.angle": f"link{k}.angle" for k in (2, 3, 4, 5)}, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_clicks_of_the_tutorial_give_the_file_it_shows(opened: Any) -> None:
+    spec = importlib.util.spec_from_file_location("editor_pictures", ROOT / "docs" / "editor_pictures.py")
+    assert spec and spec.loader
+    tutorial = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tutorial)
+    file, pencil = opened(tutorial.EMPTY.format(name="my"))
+    photographed: list[str] = []
+    tutorial.draw(pencil.page, photographed.append)
+    text = (ROOT / "docs" / "tutorial-editor.md").read_text(encoding="utf-8")
+    assert file.read_text(encoding="utf-8") in text
+    assert photographed and all(name in tutorial.NAMES for name in photographed)

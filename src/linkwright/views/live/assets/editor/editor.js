@@ -47,7 +47,7 @@
     ed.units = () => ed.answer.units;
     ed.toolOf = (key) => (Object.values(ed.tools).find((t) => t.key === key) || {}).id;
     ed.say = (text, kind = "") => { problem = kind ? Date.now() : 0; ed.message(text, kind); };
-    ed.ahead = (drawing) => { front = drawing; ed.sheet.show(ed.answer, ed.drawing()); ed.repaint(); };
+    ed.ahead = (drawing) => { if (drawing || front) { front = drawing; ed.sheet.show(ed.answer, ed.drawing()); } ed.repaint(); };
     ed.select = (ids) => { ed.selection = ids; ed.sheet.select(ids); ed.refresh(); };
     ed.selectAll = () => ed.select([...ed.drawing().points.map((p) => p.id), ...ed.drawing().bodies.filter((b) => !b.ground).map((b) => b.id)]);
     ed.use = (id) => {
@@ -105,12 +105,12 @@
         E.ring(ed.sheet, preview, now.at, `snap ${now.kind}`, now.kind === "pin" ? 12 : 4);
         E.flag(preview, now.text, x + 14, y + 12, "hint");
       }
-      if (!only) { ed.foot.update(); paintMarks(ed); }
+      if (!only) ed.foot.update();
     };
     ed.refresh = () => {
       for (const part of [ed.bar, ed.legend, ed.palette, ed.foot, ed.part, ed.list, ed.banner]) part.update();
       paintMarks(ed);
-      ed.repaint();
+      ed.repaint(true);
     };
     ed.started = () => {
       document.body.classList.remove("without-app");

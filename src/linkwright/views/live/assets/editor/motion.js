@@ -4,10 +4,12 @@
   "use strict";
   const E = LW.edit || (LW.edit = {});
   const CALM = 350; // ms without an edit before kernels are asked for
+  const SLOW = 40; // ms of new dimensions beyond which they wait for that as well
 
   /** @param {Editor} ed */
   E.motion = (ed) => {
-    let have = "", exact = "", timer = 0, asked = "", refused = "";
+    // `have`: kernels in the page; `exact`: version of the text they were made from; `adapted`: the version whose dimensions they have
+    let have = "", exact = "", adapted = "", asked = "", refused = "", timer = 0, cost = 0;
     const motion = { started: 0 };
     const wanted = () => ed.answer && ed.answer.kernels;
 
@@ -22,7 +24,7 @@
       history.replaceState(history.state, "", kept ? `#${kept}` : location.href.split("#")[0]);
       globalThis.DATA = found.data;
       LW.run(globalThis.mechanism, found.data);
-      [have, exact, asked] = [found.id, version, ""];
+      [have, exact, adapted, cost] = [found.id, version, version, 0];
       motion.started += 1;
       ed.started();
     };
@@ -31,37 +33,39 @@
       if (!k || asked === version) return;
       asked = version;
       const found = await ed.server.get(`edit/kernels?id=${encodeURIComponent(k.id)}${fresh ? "&fresh=1" : ""}`);
-      if (!found) { asked = ""; return; } // the server has stopped; the banner says so
       if (asked !== version) return; // a newer one has been asked for
       asked = "";
+      if (!found) return; // the server has stopped; the banner says so
       if (found.kind === "kernels") start(found, version);
       else { refused = version; if (ed.mode === "move") ed.say(found.text, "warn"); }
       ed.refresh();
     };
-    // dimensions of the kernels that are here already
+    const suits = () => { const k = wanted(); return Boolean(k && k.id === have && k.values && LW.app); };
+    // the dimensions of the drawing for the kernels that are here already, and the paths of points with them
     const adapt = () => {
-      const k = wanted(), known = LW.app ? LW.app.DATA.parameters.map((p) => p.name) : [];
-      if (!k || k.id !== have || !LW.app || !k.values) return false;
-      const values = Object.fromEntries(Object.entries(k.values).filter(([name]) => known.includes(name)));
+      const k = wanted(), began = performance.now();
+      if (!k || !suits()) return;
+      const known = LW.app.DATA.parameters.map((p) => p.name), values = Object.fromEntries(Object.entries(k.values || {}).filter(([name]) => known.includes(name)));
       if (Object.keys(values).length) LW.app.set(values);
-      return true;
+      adapted = ed.answer.version;
+      cost = performance.now() - began;
+      ed.sheet.traces(motion.traces());
+      ed.refresh();
     };
 
     return Object.assign(motion, {
-      pending: () => Boolean(wanted()) && exact !== ed.answer.version && refused !== ed.answer.version,
+      pending: () => Boolean(wanted()) && exact !== ed.answer.version && refused !== ed.answer.version && !(ed.mode === "draw" && adapted === ed.answer.version),
       there: () => Boolean(LW.app),
-      /** A new answer has come. */
+      /** A new answer has come. Its drawing is shown first; Move has kernels made from just this text, Draw those that suit. */
       update() {
         clearTimeout(timer);
         if (!wanted() || exact === ed.answer.version) return;
-        const suits = adapt();
-        timer = window.setTimeout(() => fetchNow(suits), ed.mode === "move" ? 0 : CALM);
+        if (ed.mode === "move") timer = window.setTimeout(() => fetchNow(suits()), 0);
+        else if (suits()) timer = window.setTimeout(adapt, cost > SLOW ? CALM : 0);
+        else timer = window.setTimeout(() => fetchNow(false), CALM);
       },
-      /** Paths of marked points over the cycle, where the kernels suit the drawing. */
-      traces() {
-        const k = wanted(), app = LW.app, suits = k && (k.id === have || exact === ed.answer.version);
-        return suits && app && app.engine.cycle ? app.frames.traces() : [];
-      },
+      /** Paths of marked points over the cycle, where the kernels have the dimensions of the drawing. */
+      traces: () => (adapted === ed.answer.version && LW.app && LW.app.engine.cycle ? LW.app.frames.traces() : []),
     });
   };
 })();

@@ -65,7 +65,7 @@
       ...(p.expression || []).some(Boolean) ? [note("An expression gives a coordinate; changing it asks what to change.")] : []];
   };
 
-  const SECTIONS = [["", "none"], ["given", "given"], ["bar", "bar of rectangular section"], ["round", "round bar or tube"], ["plate", "plate"]];
+  const SECTIONS = [["", "none"], ["given", "given"], ["bar", "rectangular bar"], ["round", "round bar or tube"], ["plate", "plate"]];
   // mass: none, a number, or from the section of a bar or the thickness of a plate and a material
   const massPart = (ed, b) => {
     const m = ed.units().mass, s = b.section || {}, kind = b.section ? (s.thickness !== undefined ? "plate" : s.diameter !== undefined ? "round" : "bar") : b.mass !== null && b.mass !== undefined ? "given" : "";
@@ -84,7 +84,7 @@
       const keys = kind === "bar" ? ["width", "height"] : kind === "round" ? ["diameter", "inner"] : ["thickness"];
       for (const key of keys) {
         const send = (typed) => { const next = { ...s, [key]: typed }; if (!typed) delete next[key]; set(kind === "plate" ? { thickness: typed, material } : { section: next, material }); };
-        rows.push(field(key[0].toUpperCase() + key.slice(1), text(s[key]), u.symbol, key === "inner" ? (typed) => (typed ? positive("diameter")(typed) : "") : positive(key), send));
+        rows.push(field(key[0].toUpperCase() + key.slice(1), text(s[key]), /[a-z]/i.test(text(s[key])) ? "" : u.symbol, key === "inner" ? (typed) => (typed ? positive("diameter")(typed) : "") : positive(key), send));
       }
       rows.push(choice("Material", material, (ed.answer.materials || [material]).map((x) => [x, x]), (x) => set(kind === "plate" ? { thickness: text(s.thickness), material: x } : { section: s, material: x })));
       if (b.mass !== null) rows.push(note(`Mass ${E.shown(b.mass, m)} ${m.symbol}, computed from the ${kind === "plate" ? "outline" : "section"} and the material.`));

@@ -74,7 +74,11 @@
       },
       drawing: () => drawing,
       units: () => DATA.units,
-      traces(list) { traces = list; if (view) { view.draw(frame()); emphasise(); } },
+      traces(list) {
+        if (!list.length && !traces.length) return;
+        traces = list;
+        if (view) { view.draw(frame()); emphasise(); }
+      },
       select(ids) { selected = ids; emphasise(); },
       changed(tell) { listeners.push(tell); },
       /** The window of a box, or of all that is drawn. @param {{low: number[], high: number[]}} [given] */
