@@ -1,5 +1,5 @@
 """Draws the pictures of docs/plots.md again: runs the page's code in an empty folder and keeps what it wrote, with a palette; the
-drawing of docs/drawings.md, and the bodies of docs/model-file.md that have shapes.
+drawing of docs/drawings.md, the bodies of docs/model-file.md that have shapes, and the hoist of docs/howto-belts.md.
 
 python docs/make_plot_pictures.py
 """
@@ -13,7 +13,8 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 COLOURS = 96  # flat drawings with smooth edges need no more
-PICTURES = {"motors": "motor"}  # file of the page -> name of its picture, where they differ
+PAGES = ("plots", "howto-belts")  # whose code writes pictures
+PICTURES = {"motors.png": "plots-motor.png", "hoist.png": "hoist.png"}  # file of a page -> its picture, where it is not plots-<file>
 
 
 def main() -> None:
@@ -22,13 +23,14 @@ def main() -> None:
     import linkwright as lw
     from linkwright.views.picture import draw
 
-    page = (DOCS / "plots.md").read_text(encoding="utf-8")
-    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        exec(compile(code, "docs/plots.md", "exec"), {"__name__": "plots"})
+        for name in PAGES:
+            page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+            code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+            exec(compile(code, f"docs/{name}.md", "exec"), {"__name__": name})
         for path in sorted(Path(folder).glob("*.png")):
-            saved = DOCS / "images" / f"plots-{PICTURES.get(path.stem, path.stem)}.png"
+            saved = DOCS / "images" / PICTURES.get(path.name, f"plots-{path.name}")
             with Image.open(path) as picture:
                 picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(saved, "PNG", optimize=True)
             print(f"{saved.name}: {saved.stat().st_size / 1000:.0f} KB")

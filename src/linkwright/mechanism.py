@@ -95,22 +95,20 @@ class Mechanism:
 
         return summarise(self.system)
 
-    def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
-        """Return one cycle of the drive: positions, velocities and accelerations of everything, by name."""
-        return self.system.turn(drive, steps=steps, speed=speed, duration=duration)
+    def turn(
+        self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
+    ) -> Trajectory:
+        """Return one cycle of the drive, or its way at constant speed from `start` to `stop` ("800 mm"): motion of everything, by name."""
+        return self.system.turn(drive, steps=steps, speed=speed, duration=duration, start=start, stop=stop)
 
     def turns(
         self,
         designs: Mapping[str, Any],
         drive: str | None = None,
         *,
-        steps: int = 360,
-        speed: Any = None,
-        duration: Any = None,
-        read: str | Sequence[str] | None = None,
-        derivatives: str | Sequence[str] | None = None,
-        threads: int | None = None,
-    ) -> Turns:
+        steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None,
+        read: str | Sequence[str] | None = None, derivatives: str | Sequence[str] | None = None, threads: int | None = None,
+    ) -> Turns:  # fmt: skip
         """Return one cycle of many designs: `t = m.turns({"L1": [0.28, 0.30], "crank.mass": 0.4})`; `t["A.torque"]` is designs by samples.
 
         `designs` has arrays in SI by the names of parameters (of the file, or as `lw.compile(..., free=...)` names them), which broadcast
@@ -121,7 +119,7 @@ class Mechanism:
         """
         from linkwright.system.turns import turns
 
-        asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration}
+        asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration, "start": start, "stop": stop}
         return turns(self.system, designs, asked, read, threads, derivatives)
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> Trajectory:
@@ -140,6 +138,10 @@ class Mechanism:
         law: "fastest", "least energy" (of a `duration`), "quintic", "septic", "s-curve". steps: intervals of the path, 400.
         """
         return Motions(self.system.core).fastest(self.system, path, limits, drives, options)
+
+    def map(self, what: Any, over: Any, **options: Any) -> Any:
+        """Return channels at rest over positions of drives, or measures of a robot over poses: see `lw.System.map`."""
+        return self.system.map(what, over, **options)
 
     def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: Any = None, **options: Any) -> Trajectory:
         """Simulate for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).
@@ -174,10 +176,7 @@ class Mechanism:
         search: str | None = None,
         n: int | None = None,
         starts: int = 8,
-        seed: int = 0,
-        points: int = 15,
-        enough: Any = None,
-        solver: str = "slsqp",
+        seed: int = 0, points: int = 15, enough: Any = None, solver: str = "slsqp",
         threads: int | None = None,
         progress: Any = None,
     ) -> Any:

@@ -25,7 +25,7 @@ def float_turn(m, steps=360):
 
 def native_turn(m, steps=360):
     """Computed twice: code is made at the latest when it is asked for a second time, and turns are kept."""
-    return [m.system._motions._computed_turn(None, steps, None, None) for _ in range(2)][-1]
+    return [m.system._motions._computed_turn((None, None), steps) for _ in range(2)][-1]
 
 
 @pytest.mark.parametrize("name", every_model("carpet-scraper", "excavator", "3r-slider", "bennett", "slider-crank"))

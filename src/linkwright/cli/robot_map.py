@@ -56,11 +56,13 @@ def _over(m: Mechanism, given: list[str]) -> Any:
     names = [name.strip() for name, _, _ in pairs]
     if not any(equals for _, equals, _ in pairs):
         return names
-    return {name: _range(m, value, _kind(name)) or None for name, (_, _, value) in zip(names, pairs, strict=True)}
+    return {name: _range(m, value, _kind(m, name)) or None for name, (_, _, value) in zip(names, pairs, strict=True)}
 
 
-def _kind(name: str) -> str:
-    """Of a pose coordinate."""
+def _kind(m: Mechanism, name: str) -> str:
+    """Of a pose coordinate, or of a drive."""
+    if "." not in name:
+        return "angle" if loading.turns(m, name) else "length"
     return "length" if name.rpartition(".")[2] in ("x", "y", "z") else "angle"
 
 
@@ -76,7 +78,7 @@ def _settings(m: Mechanism, given: argparse.Namespace) -> dict[str, Any]:
     drives = {key: _by_drive(getattr(given, key), f"--{key}") for key in ("stiffness", "speeds", "efforts")}
     out: dict[str, Any] = {key: x for key, x in drives.items() if x is not None}
     if given.at:
-        out["at"] = {name: loading.with_unit(m, x, _kind(name)) for name, x in given.at}
+        out["at"] = {name: loading.with_unit(m, x, _kind(m, name)) for name, x in given.at}
     if given.limit:
         out["limits"] = {name: _range(m, x, "angle" if loading.turns(m, name) else "length") for name, x in given.limit}
     if given.payload is not None:
@@ -122,7 +124,8 @@ COMMAND = CliCommand(
     help="reach, singularities and measures of a robot over its poses",
     about="Compute the reach of a body or point, singularities of type I and II as located curves, and measures: conditioning, stiffness, "
     "drive torques and forces under a payload, speed and acceleration in every direction. Axes are pose coordinates: platform.x, "
-    "platform.angle, platform.P1.y, in space platform.roll, .pitch, .yaw. Exit code 1 if no pose is in reach.",
+    "platform.angle, platform.P1.y, in space platform.roll, .pitch, .yaw; or drives, with any channels at rest as measures. Exit code 1 if "
+    "no pose is in reach.",
     examples=(
         "linkwright map 3-rrr --over platform --at 'platform.angle=20 deg' --plot maps.png",
         "linkwright map stewart --over platform.x=-0.3..0.3 --over platform.y=-0.3..0.3 --over 'platform.z=0.6..0.8 / 5' "
@@ -131,11 +134,11 @@ COMMAND = CliCommand(
     options=(
         options.MODEL,
         option("--over", metavar="NAME[=RANGE]", action="append", required=True, help="an axis: platform.x=-0.5..1.3, "
-               "'platform.x=-500..1300 mm / 100', the name alone (its range is found), or a body or point; may be repeated"),
+               "'platform.x=-500..1300 mm / 100', the name alone (its range is found), a body or point, or a drive; may be repeated"),
         option("--at", metavar="NAME=VALUE", action="append", type=options.assignment, help="a fixed pose coordinate, 'platform.angle=20 "
                "deg' (default: as in the start); may be repeated"),
         option("--what", metavar="A,B", type=options.listed, help="measures: dexterity, condition, stiffness, speed, acceleration, "
-               "efforts, reach ... (default: all that the options allow)"),
+               "efforts, reach ... (default: all that the options allow); over drives channels: lift.force,bucket.T.y"),
         option("--modes", choices=("start", "all"), default="start", help="working modes: that of the start (default), or all"),
         option("--drives", metavar="A,B", type=options.listed, help="drives, as many as degrees of freedom (default: the model's)"),
         option("--limit", metavar="NAME=RANGE", action="append", type=options.assignment, help="a range of a joint or cylinder, "

@@ -36,7 +36,9 @@ def run(given: argparse.Namespace) -> None:
     if given.plot and given.loads and not _massless(m):
         outputs.check([*wanted, *((path, files.PICTURES) for path in _load_plots(given.plot))], given.force)
     with console.waiting("turning it"):
-        c = m.turn(given.drive, steps=given.steps or options.STEPS_DEFAULT, speed=_speed(m, given))
+        ends = {"start": _of_lead(m, given, given.start, "angle", "length"), "stop": _of_lead(m, given, given.stop, "angle", "length")}
+        speed = _of_lead(m, given, given.speed, "angular speed", "speed")
+        c = m.turn(given.drive, steps=given.steps or options.STEPS_DEFAULT, speed=speed, **ends)
     _check_channels(c, given.channel or ())
     numbers = _measures(c, asked)
     loads = _loads(m, c, given.loads)
@@ -46,7 +48,8 @@ def run(given: argparse.Namespace) -> None:
         outputs.print_json("turn/1", data | ({} if motors is None else {"motors": motors.as_dict()}))
     else:
         measured = "".join(f"\n{line}" for line in _measured_lines(numbers))
-        console.show("\n\n".join([f"{_text(m, c)}{measured}", str(loads), *([] if motors is None else [str(motors)])]))
+        motion = f"{_text(m, c, given.stop is not None)}{measured}"
+        console.show("\n\n".join([motion, str(loads), *([] if motors is None else [str(motors)])]))
     outputs.report_files(_write(m, c, loads, given, marks), given.json)
 
 
@@ -58,22 +61,24 @@ def _csv_marks(given: argparse.Namespace) -> dict[str, dict[str, str | None]]:
     return {path: marks if path in comma else {} for path in tables}
 
 
-def _speed(m: Any, given: argparse.Namespace) -> str | None:
-    """The speed asked for, in the file's unit if it has none of its own."""
-    if given.speed is None:
+def _of_lead(m: Any, given: argparse.Namespace, text: str | None, rotary: str, sliding: str) -> str | None:
+    """A speed or position of the drive, in the file's unit if it has none of its own; of a hinge or of a slider."""
+    if text is None:
         return None
     drives = [d.joint for d in m.description.drives]
     lead = given.drive or (drives[0] if drives else "")
-    return loading.with_unit(m, given.speed, "angular speed" if loading.turns(m, lead) else "speed")
+    return loading.with_unit(m, text, rotary if loading.turns(m, lead) else sliding)
 
 
-def _text(m: Any, c: Any) -> str:
+def _text(m: Any, c: Any, ranged: bool) -> str:
     from linkwright.files.columns import table
     from linkwright.views.text import turn_table
 
-    cycle = "full turn" if c.full_turn else "cycle"
+    symbol, size = c.unit(c.drive)
+    way = f"'{c.drive}' from {c[c.drive][0] / size:.6g} to {c[c.drive][-1] / size:.6g} {symbol}"
+    cycle = way if ranged else f"one {'full turn' if c.full_turn else 'cycle'} of '{c.drive}'"
     time = "" if c.static else f", {c.t[-1] - c.t[0]:.6g} s"
-    head = f"{m.name}: one {cycle} of '{c.drive}', {len(c) - 1} steps{time}"
+    head = f"{m.name}: {cycle}, {len(c) - 1} steps{time}"
     cams = [console.wrapped(x, 6) for s in _cams(m, c) for x in (f"cam {s.text}", *(f"warning: {w}" for w in s.warnings))]
     return "\n".join([head, *(console.wrapped(f"note: {n}", 6) for n in c.notes), *cams, "", table(*turn_table(c))])
 
@@ -216,7 +221,7 @@ COMMAND = CliCommand(
     about="Turn a mechanism through one cycle of its drive. A drive that cannot turn fully swings inside its reach. "
     "With masses in the model it also computes what the drives must do and what every pin carries.",
     examples=(
-        "linkwright turn wiper --speed '30 rpm' --set A=90deg -o wiper.csv",
+        "linkwright turn wiper --speed '30 rpm' --from 30deg --to 150deg -o wiper.csv",
         'linkwright turn punch-press --measure "dwell ram.R.y within 1 mm" --measure "time ratio ram.R.y"',
         "linkwright turn wiper --choose-motor --sort mass",
     ),
@@ -229,6 +234,8 @@ COMMAND = CliCommand(
         option("--drive", metavar="JOINT", help="turn this joint or cylinder (default: the model's drive); other drives hold still"),
         options.STEPS,
         option("--speed", metavar="SPEED", help="speed of the drive, with unit ('30 rpm', '0.1 m/s')"),
+        option("--from", dest="start", metavar="POSITION", help="where the drive begins ('30 deg', '800 mm'; default: the start position)"),
+        option("--to", dest="stop", metavar="POSITION", help="where it ends (default: after a full turn, or at the end of its travel)"),
         option(
             "--loads",
             action=argparse.BooleanOptionalAction,

@@ -89,6 +89,12 @@ def force_row(description: Description, lam: Sequence[str], kinds: Sequence[str]
 
 def _check_affine(description: Description, joint: str) -> None:
     """Teeth press their wheels apart with |lam| tan(alpha), whichever way they push: the bearings' forces are no line in the efforts."""
+    for b in description.belts:
+        if joint in b.joints and b.carrier:
+            raise UsageError(
+                f"force: '{joint}' carries a pulley of the belt '{b.name}', whose pretension loads it, too; such a force cannot be held. "
+                f"Hold that of the belt, '{b.name}.{b.labels[0]}'."
+            )
     for g in description.gears:
         straight = isinstance(g.pressure_angle, int | float) and g.pressure_angle == 0.0
         if joint in (g.first, g.second) and not straight:

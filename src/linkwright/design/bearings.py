@@ -21,8 +21,11 @@ from linkwright import joints
 from linkwright.design.efforts import cycle_axis
 from linkwright.design.tables import columns, integral, marked, time_mean
 from linkwright.errors import UsageError, nearest
+from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse.lines import LineEye, line_eyes
 from linkwright.model.description import Description, Joint
+from linkwright.numerics.spatial import cross
 from linkwright.results.channels import rotation_quaternions
 from linkwright.results.trajectory import Trajectory, unit_of
 
@@ -50,7 +53,7 @@ class Movement:
 @dataclass(frozen=True)
 class Bearing:
     """One eye: the load of pin `pin` on body `on`, SI; `against` are all the others there. `at_max` is the drive's position of the
-    largest load.
+    largest load. Of a rod, spring, damper or cylinder (`joint_type`) `pin` is the part and its point, `lift.W`, and `against` the part.
 
     `sector` is the arc of the body's own axes in which the load comes (planar): 2 pi means it goes round and every part of
     the ring is loaded in turn.
@@ -199,7 +202,12 @@ def bearings(c: Trajectory) -> Bearings:
     rows = []
     for pin, body in eyes(d):
         at_pin = [j for j in d.joints if (j.pin or j.name) == pin and body in (j.first, j.second)]
-        rows.append(_bearing(c, pin, body, at_pin, moves, over.values))
+        carries = len(at_pin) > 1  # the pin is fixed in the body that all others are joined to
+        against = tuple(other for name, other in eyes(d) if name == pin and other != body)
+        move = _fixed(c) if carries else moves[at_pin[0].name]
+        rows.append(_bearing(c, pin, body, at_pin[0].type, against, move, over.values))
+    for e in line_eyes(d):
+        rows.append(_bearing(c, e.pin, e.body, e.kind, (e.pin.rpartition(".")[0],), _line_movement(c, e), over.values))
     return Bearings(tuple(rows), _rods(c), over.name, over.dimension, d.units, _cams(c, over.values))
 
 
@@ -209,17 +217,15 @@ def eyes(d: Description) -> list[tuple[str, str]]:
     return list(dict.fromkeys(pairs))
 
 
-def _bearing(c: Trajectory, pin: str, body: str, at_pin: list[Joint], moves: dict[str, Movement], where: np.ndarray) -> Bearing:
+def _bearing(c: Trajectory, pin: str, body: str, kind: str, against: tuple[str, ...], move: Movement, where: np.ndarray) -> Bearing:
     own = c.load(pin, body, frame=body)
     moments = np.linalg.norm(own.moment, axis=1)
     largest, bent = int(np.argmax(own.size)), int(np.argmax(moments))
-    carries = len(at_pin) > 1  # the pin is fixed in the body that all others are joined to
-    move = _fixed(c) if carries else moves[at_pin[0].name]
     return Bearing(
         pin=pin,
         on=body,
-        against=tuple(other for name, other in eyes(c.skel.tree.description) if name == pin and other != body),
-        joint_type=at_pin[0].type,
+        against=against,
+        joint_type=kind,
         max=float(own.size[largest]),
         at_max=float(where[largest]),
         mean=time_mean(c.t, own.size),
@@ -312,6 +318,27 @@ def _tilting(c: Trajectory, j: Joint) -> Movement:
 
 def _spin(instant: Instant, node: int) -> Any:
     return np.zeros(3) if node < 0 else instant.motion.V[node][:3]
+
+
+def _line_movement(c: Trajectory, e: LineEye) -> Movement:
+    """Rotation of a part between two points against the body of its eye."""
+    node = c.skel.node(e.body)
+
+    def turning(x: Instant) -> np.ndarray:
+        on = forces.line(x, e.part.between)
+        a, b = on.ends
+        along = (b.velocity - a.velocity - on.rate * on.n) / on.length - cross(_spin(x, node), on.n)
+        return np.array([x.rotation(node).T @ on.n, x.rotation(node).T @ along])
+
+    name = f"{e.pin} turning on {e.body}"
+    n, rate = c.sampled({name: turning})[name].transpose(1, 0, 2)
+    if c.skel.tree.description.planar:
+        angle = np.unwrap(np.arctan2(n[:, 1], n[:, 0]))
+        swing, steps = float(np.ptp(angle)), np.abs(np.diff(angle))
+    else:
+        swing = float(np.arccos(np.clip(n @ n.T, -1.0, 1.0)).max())
+        steps = np.arccos(np.clip(np.sum(n[1:] * n[:-1], axis=1), -1.0, 1.0))
+    return _moved(c, "turns", swing, np.concatenate([[0.0], np.cumsum(steps)]), np.linalg.norm(rate, axis=1))
 
 
 def _moved(c: Trajectory, kind: str, swing: float, way: np.ndarray, weight: np.ndarray) -> Movement:

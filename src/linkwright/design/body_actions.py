@@ -15,6 +15,7 @@ import numpy as np
 from linkwright.joints import JOINTS, holds
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import DrivenDistance, acting_point, workless_wrenches
+from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.dynamics.tree import body_inertias
 from linkwright.mechanics.inverse import Loads
@@ -123,6 +124,10 @@ def _links(loads: Loads, node: int, com: np.ndarray) -> Iterator[BodyAction]:
             continue
         lam = loads.lam_all[rows]
         wrench = np.sum([G.T @ lam for n, G in part.G if n == node] or [np.zeros(6)], axis=0)
+        if isinstance(c, BeltConstraint):
+            ends = [(w, np.asarray(at)) for n, w, at in c.wrenches(skel, place.motion, lam) if n == node]
+            yield from (_action(loads, c.name, "link", node, w, at) for w, at in ends if np.any(w))
+            continue
         at, touching = com, acting_point(c, skel, place.motion, place.references)
         if touching is not None:
             at = np.asarray(touching, dtype=float)

@@ -1,4 +1,4 @@
-"""The loads of a cycle at a glance: drive torques and forces, bearing table, shaking force; what `linkwright turn` prints."""
+"""The loads of a cycle at a glance: drive torques and forces, cylinders, belts, bearings, shaking force; what `linkwright turn` prints."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.design.bearings import Bearings, bearings
+from linkwright.design.belts import BeltTable, belts
+from linkwright.design.cylinders import CylinderTable, cylinders
 from linkwright.design.efforts import Efforts, efforts
 from linkwright.design.jumps import Jump, jump_notes, jumps
 from linkwright.design.tables import marked, show
@@ -21,6 +23,8 @@ class CycleLoads:
     why: str = ""
     efforts: Efforts | None = None
     bearings: Bearings | None = None
+    cylinders: CylinderTable | None = None
+    belts: BeltTable | None = None
     shaking: tuple[float, float] = (0.0, 0.0)  # largest force and moment on the ground, the moment about the origin
     near_shaking: tuple[bool, bool] = (False, False)  # taken near a singular position
     units: tuple[str, ...] = ()
@@ -31,7 +35,9 @@ class CycleLoads:
             return self.why
         pins = f"loads of the pins (P: equivalent load, docs/loads.md)\n{self.bearings}"
         said = "".join(f"\nnote: {x}" for x in self.notes)
-        return f"drive torques and forces\n{self.efforts}{said}\n\n{pins}\n\n{self.shaken}"
+        lifted = f"\n\ncylinders\n{self.cylinders}" if self.cylinders else ""
+        pulled = f"\n\nbelts, chains and ropes\n{self.belts}" if self.belts else ""
+        return f"drive torques and forces\n{self.efforts}{said}{lifted}{pulled}\n\n{pins}\n\n{self.shaken}"
 
     @property
     def shaken(self) -> str:
@@ -53,7 +59,9 @@ class CycleLoads:
         shaking = {"force_max": self.shaking[0], "moment_max": self.shaking[1]}
         shaking |= {"near_force_max": self.near_shaking[0], "near_moment_max": self.near_shaking[1]}
         jumped = [x.as_dict() for x in self.jumps]
-        return {"computed": True, "why": "", **self.efforts.as_dict(), **self.bearings.as_dict(), "shaking": shaking, "jumps": jumped}
+        found = {"computed": True, "why": "", **self.efforts.as_dict(), **self.bearings.as_dict(), "shaking": shaking, "jumps": jumped}
+        more = {"cylinders": self.cylinders, "belts": self.belts}
+        return found | {name: x.as_dict() for name, x in more.items() if x}
 
 
 def cycle_loads(c: Trajectory) -> CycleLoads:
@@ -63,4 +71,4 @@ def cycle_loads(c: Trajectory) -> CycleLoads:
     force, moment = sizes.max(axis=0).tolist()
     near_force, near_moment = (bool(x) for x in c.near_singular[sizes.argmax(axis=0)])
     shaking, near = (force, moment), (near_force, near_moment)
-    return CycleLoads("", efforts(c), bearings(c), shaking, near, c.skel.tree.description.units, jumps(c))
+    return CycleLoads("", efforts(c), bearings(c), cylinders(c), belts(c), shaking, near, c.skel.tree.description.units, jumps(c))

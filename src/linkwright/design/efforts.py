@@ -10,9 +10,6 @@ import numpy as np
 from linkwright.design.tables import columns, integral, marked, time_mean
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.drives import is_rotary
-from linkwright.mechanics.instant import Instant
-from linkwright.model.description import Cylinder, Description
-from linkwright.numerics.spatial import array
 from linkwright.results.trajectory import Trajectory, unit_of
 
 HELD = 1e-12  # of the largest speed in the mechanism: a drive below it is held, its speed is round-off
@@ -171,25 +168,11 @@ def drive_history(c: Trajectory, drive: str | None = None) -> DriveHistory:
     d = c.skel.tree.description
     effort = c.sampled({f"effort of {name}": lambda x: x.loads.tau[name]}, loads=True)[f"effort of {name}"]
     unique = all(x.loads.tau_unique[name] for x in c.judges)
-    cylinder = next((y for y in d.cylinders if y.name == name), None)
-    if cylinder is not None:
-        x, v, a = c.sampled({f"motion of {name}": lambda x: _cylinder_motion(x, d, cylinder)})[f"motion of {name}"].T
-    else:
-        x, v, a = c[name], c[f"{name}.v"], c[f"{name}.a"]
-    rotary = cylinder is None and is_rotary(d, name)
+    x, v, a = c[name], c[f"{name}.v"], c[f"{name}.a"]
+    rotary = is_rotary(d, name)
     if np.abs(v).max(initial=0.0) <= HELD * np.abs(c.v / c.frame.columns).max(initial=0.0) * (1.0 if rotary else c.frame.kappa):
         v, a = np.zeros_like(v), np.zeros_like(a)
     return DriveHistory(name, rotary, c.t, x, v, a, effort, unique)
-
-
-def _cylinder_motion(x: Instant, d: Description, cylinder: Cylinder) -> np.ndarray:
-    """Length of a cylinder and its first and second rate."""
-    ends = [(x.skel.node(ref[0]), array(d.point(ref).at)) for ref in cylinder.between]
-    r, dr, ddr = (f(*ends[1]) - f(*ends[0]) for f in (x.point, x.point_velocity, x.point_acceleration))
-    length = np.sqrt(r @ r)
-    n = r / length
-    rate = n @ dr
-    return np.array([length, rate, n @ ddr + (dr @ dr - rate * rate) / length])
 
 
 def summary(h: DriveHistory, place: np.ndarray, near: np.ndarray) -> Effort:

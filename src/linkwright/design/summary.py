@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.design.belts import BeltGeometry, belt_geometry
 from linkwright.design.cams import CamSummary, summaries
 from linkwright.errors import LinkwrightError, degrees_of_freedom, listing, visible
 from linkwright.joints import JOINTS, is_hinge
@@ -17,6 +18,7 @@ from linkwright.mechanics.kinematics.transmission import LinkContact
 from linkwright.model.description import Description, Table
 from linkwright.model.expressions import free_variables
 from linkwright.motion.cycle import of_velocity
+from linkwright.motion.stop_ends import stops_of
 from linkwright.results.singular_positions import PEAKS
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
@@ -45,6 +47,15 @@ class Range:
 
 
 @dataclass(frozen=True)
+class TravelEnds:
+    """Ends that rigid stops (`stroke:`, `stops:`) set to a slider or cylinder; None where it is open."""
+
+    name: str
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
 class Summary:
     """The first page about a mechanism."""
 
@@ -58,7 +69,9 @@ class Summary:
     drives: tuple[str, ...]
     motion: str  # "full turn" or how far it swings
     swings: tuple[Range, ...]  # body angles
-    strokes: tuple[Range, ...]  # travel of sliders and pins in slots
+    belts: tuple[BeltGeometry, ...]  # lengths and arcs of contact in the start position
+    strokes: tuple[Range, ...]  # travel of sliders and pins in slots, lengths of cylinders
+    ends: tuple[TravelEnds, ...]  # of those that have a stroke
     transmission: tuple[Range, ...]  # transmission angles, 0 .. 90 deg
     pressure: tuple[Range, ...]  # pressure angles, 0 .. 90 deg, at the samples
     cams: tuple[CamSummary, ...]
@@ -82,7 +95,8 @@ class Summary:
         lines += [f"  {', '.join(group.split('+'))} can spin about itself without moving anything else" for group in self.idle]
         lines.append(f"  moving mass {self.mass:.6g} kg" if self.mass is not None else "  no masses: kinematics only")
         lines += _ranges_text("swing of the links", self.swings, angle, size)
-        lines += _ranges_text("stroke of the sliders", self.strokes, *unit_of(self.units, "length"))
+        lines += _ranges_text("stroke of sliders and cylinders", self.strokes, *unit_of(self.units, "length"), self.ends)
+        lines += [f"  {'belt' if b.closed else 'rope'} {b.name}: {b.text(self.units)}" for b in self.belts]
         lines += self._transmission_text(angle, size)
         lines += [f"  cam {x.text}" for x in self.cams]
         lines += [f"  redundant: {text}" for text in self.redundant]
@@ -110,20 +124,27 @@ def transmission_note(units: tuple[str, ...]) -> str:
     return f"Transmission angle: {ideal} is ideal; below {poor} is poor in most designs."
 
 
-def _ranges_text(title: str, ranges: tuple[Range, ...], unit: str, size: float) -> list[str]:
+def _ranges_text(title: str, ranges: tuple[Range, ...], unit: str, size: float, ends: tuple[TravelEnds, ...] = ()) -> list[str]:
     if not ranges:
         return []
     decimals = 2 if unit in ("deg", "mm", "cm") else 4
     wide = max(14, *(len(r.name) for r in ranges))
+    travel = {x.name: _ends_text(x, unit, size, decimals) for x in ends}
     stars = ("", "*") if not any(r.near_low or r.near_high for r in ranges) else (" ", "*")
     return [
         f"  {title}",
         *(
             f"    {r.name:<{wide}} {r.low / size + 0.0:10.{decimals}f}{stars[r.near_low]} .. "
-            f"{r.high / size + 0.0:10.{decimals}f}{stars[r.near_high]} {unit}"
+            f"{r.high / size + 0.0:10.{decimals}f}{stars[r.near_high]} {unit}{travel.get(r.name, '')}"
             for r in ranges
         ),
     ]
+
+
+def _ends_text(ends: TravelEnds, unit: str, size: float, decimals: int) -> str:
+    """`, of a stroke of 870.00 .. 1500.00 mm`."""
+    low, high = ("" if x is None else f"{x / size:.{decimals}f} " for x in (ends.low, ends.high))
+    return f", of a stroke of {low}.. {high}{unit}"
 
 
 def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -> Summary:
@@ -166,7 +187,9 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         drives=tuple(x.joint for x in d.drives),
         motion=how,
         swings=swings,
+        belts=belt_geometry(system),
         strokes=strokes,
+        ends=tuple(x for x in (_stroke_ends(d, r.name) for r in strokes) if x is not None),
         transmission=transmission,
         pressure=pressure,
         cams=cams,
@@ -234,7 +257,7 @@ def _swings(system: System, c: Trajectory) -> list[ChannelCurve]:
 
 
 def _strokes(system: System, c: Trajectory) -> list[ChannelCurve]:
-    """Travels of all joints with a guide of their own; a floating body has none, nor has a bearing that does not slide."""
+    """Travels of joints with a guide of their own, and lengths of cylinders; not of floating bodies, nor of bearings that do not slide."""
     sliding, still = [], set()
     for j in system.description.joints:
         jt = JOINTS[j.type]
@@ -243,7 +266,14 @@ def _strokes(system: System, c: Trajectory) -> list[ChannelCurve]:
         sliding += named
         still |= set(named) if jt.guide is None else set()
     found = [n for n in sliding if n in c.channels and c.dimension(n) == "length"]
-    return [ChannelCurve(n, n) for n in found if n not in still or float(np.ptp(c[n])) > RESTING]
+    moving = [n for n in found if n not in still or float(np.ptp(c[n])) > RESTING]
+    return [ChannelCurve(n, n) for n in (*moving, *(x.name for x in system.description.cylinders))]
+
+
+def _stroke_ends(d: Description, name: str) -> TravelEnds | None:
+    """Ends that rigid stops set to a travel; None where there are none."""
+    lows, highs = stops_of(d, name)
+    return TravelEnds(name, max(lows, default=None), min(highs, default=None)) if lows or highs else None
 
 
 def _transmission(system: System) -> list[ChannelCurve]:

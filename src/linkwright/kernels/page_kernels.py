@@ -23,6 +23,7 @@ from linkwright.kernels import page_motion
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import DrivenDistance, acting_point, workless_wrenches
+from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.constraints.closure import Closure
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.rod import RodConstraint
@@ -133,6 +134,9 @@ def _links(s: PageInstant, lam: Any) -> list[AppliedWrench]:
         wrenches: dict[int, Any] = {}
         for node, G in part.G:
             wrenches[node] = wrenches.get(node, 0.0) + G.T @ lam[rows]
+        if isinstance(c, BeltConstraint):
+            out += [AppliedWrench(c.name, "link", node, w, at) for node, w, at in c.wrenches(skel, s.m, lam[rows])]
+            continue
         for node, w in workless_wrenches(c, skel, s.m, part, lam[rows], s.references):
             wrenches[node] = wrenches.get(node, 0.0) + w
         touching = acting_point(c, skel, s.m, s.references)

@@ -108,9 +108,10 @@ def structure(numbers: DesignNumbers, tree: Tree, kernels: Callable[[], Kernels]
 
 
 def tree_numbers(loops: Loops) -> TreeNumbers:
-    """Numbers that a mechanism's spanning tree adds to its own. Bodies whose axes a load names stay in these."""
+    """Numbers that a mechanism's spanning tree adds to its own. Bodies whose axes a load or belt names stay in these."""
     skel = loops.skel
-    d, as_drawn = skel.tree.description, {load.axes for load in skel.tree.description.loads}
+    d = skel.tree.description
+    as_drawn = {load.axes for load in d.loads} | {p.carrier for b in d.belts for p in b.pulleys}
     turned = ((n.body, X.R) for n, X in zip(skel.tree.nodes, skel.X_CM, strict=True) if n.body not in as_drawn)
     return TreeNumbers(
         {body: R for body, R in turned if not (R == EYE).all()},

@@ -214,8 +214,8 @@ class Instant:
         """The line between a cylinder's ends: its length and how fast it extends."""
         return forces.line(self, next(x for x in self.skel.tree.description.cylinders if x.name == name).between)
 
-    def length_rate(self, cylinder: str) -> float:
-        return float(self.cylinder(cylinder).rate)
+    def length_rate(self, cylinder: str) -> Any:
+        return self.cylinder(cylinder).rate
 
     # ---------------------------------------------------------------- forces and energies
 

@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from linkwright.errors import ModelError, Source, nearest
+from linkwright.model.belts import Belt
 from linkwright.model.expressions import Evaluation, evaluate_parameters
 from linkwright.model.report_block import ReportBlock
 from linkwright.model.substitution import EYE3, NO_INERTIA, ZERO3, compared, note_variables, substitute
@@ -306,12 +307,17 @@ class Load:
 
 @dataclass(frozen=True)
 class Cylinder:
-    """A linear actuator between two points: it pushes with `force`, or is driven in length (`drive`)."""
+    """A linear actuator between two points: it pushes with `force`, or is driven in length (`drive`).
+
+    `bore` and `rod` are the diameters of piston and rod, None where they are not given: pressures and flows need them.
+    """
 
     name: str
     between: tuple[PointRef, PointRef]
     force: Varying = 0.0
     where: Source | None = _place()
+    bore: Scalar | None = None
+    rod: Scalar | None = None
 
 
 @dataclass(frozen=True)
@@ -348,6 +354,7 @@ class Description:
     rods: tuple[Rod, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     gears: tuple[Gear, ...] = ()
+    belts: tuple[Belt, ...] = ()
     springs: tuple[TorsionSpring | CoilSpring | GasSpring, ...] = ()
     dampers: tuple[Damper, ...] = ()
     frictions: tuple[Friction, ...] = ()

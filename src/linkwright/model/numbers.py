@@ -25,7 +25,9 @@ from linkwright.model.parameters import SECTIONS
 
 UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 ENTRIES = tuple(f"{'xyz'[i]}{'xyz'[j]}" for i, j in UPPER)
-ACTING = {**SECTIONS, "gears": ("radius_first", "radius_second", "pressure_angle")}  # section -> fields that are numbers
+ACTING = {  # section -> fields that are numbers
+    **SECTIONS, "gears": ("radius_first", "radius_second", "pressure_angle"), "belts": ("radii", "rests", "pretension"),
+}  # fmt: skip
 ROUND_OFF = 8.0 * float(np.finfo(float).eps)  # of entries of rotations, and of turned places against the largest
 CONSTANT = "constant "  # variables in the place of a formula's constants: no name of a model has a space
 UNIT = 100  # code of an entry that is one

@@ -33,6 +33,7 @@ from linkwright.model.file.units import KINDS
 from linkwright.motion import cycle
 from linkwright.motion.obstacles import cannot_move, unreachable
 from linkwright.motion.targets import Targets, VelocityEntry, attitude
+from linkwright.motion.undriven import check_driven
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory import all_in_use
 from linkwright.numerics.spatial import Pose, quaternion_rotation
@@ -269,7 +270,7 @@ class Assembler:
         here = self.start.instant
         held = {d.joint: cycle.coordinate_now(self.loops, d.joint, here) for d in self.description.drives} if q is None else q
         fixed = self.held_loops(held, here)
-        cycle.check_driven(self.loops, fixed, here, list(held))
+        check_driven(self.loops, fixed, here, list(held))
         return assembly_modes(self, fixed, held, most=most, tries=tries, method=method)
 
     def coordinate(self, name: str) -> tuple[Joint, int, str]:

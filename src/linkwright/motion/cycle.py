@@ -2,7 +2,7 @@
 
 The drives follow their laws, the rest follows by continuation along the branch of the start; velocities
 and accelerations come from J v + b = 0 and J a + k = 0. A drive that cannot turn fully swings between its
-dead centres or rigid stops, and the result says so. `limits` finds how far a joint can go.
+dead centres, its rigid stops and those of other coordinates, and the result says so. `limits` finds how far a joint can go.
 """
 
 from __future__ import annotations
@@ -10,34 +10,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import SingularityError, UsageError, degrees_of_freedom, listing
+from linkwright.errors import SingularityError, UsageError, listing
 from linkwright.mechanics.closing.continuation import Walker, dead_centre, walk
 from linkwright.mechanics.closing.continuation import start as walker
-from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.revolutions import returned, skipped
 from linkwright.mechanics.constraints.drives import driven, is_rotary
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, motion
-from linkwright.model.coordinates import joint_part
 from linkwright.model.curves import Curve
 from linkwright.model.curves.formula import Formula, need_smooth
 from linkwright.model.curves.lines import Line
 from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.model.curves.profiles import Programme
 from linkwright.model.curves.tables import table
-from linkwright.model.description import Cylinder, Description, Drive, Table
+from linkwright.model.description import Description, Drive, Table
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.units import KINDS, display_unit, shown
 from linkwright.motion.native_walks import LawRows, Walking, carried, goes_all_the_way, native_walk, third_rows
-from linkwright.motion.stop_ends import StopTimes, ends_text, times_between_stops
+from linkwright.motion.stop_ends import OtherEnd, StopTimes, coordinate_now, ends_text, others_end, others_of, stops_of, times_between_stops
 from linkwright.motion.turn_samples import Walk, sampled, swept, trajectory
-from linkwright.numerics.linalg import factor
+from linkwright.motion.undriven import check_driven
 from linkwright.results.singular_positions import PEAKS, passage_note
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.travel import beyond_stops
@@ -47,6 +44,7 @@ REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the rang
 SHORTEST = 1e-3  # share of its length at the start to which a cylinder may shrink
 STATIC = "Static analysis: inertia forces are ignored."
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a motion
+SAME = 1e-9  # share of the range tried: positions nearer to each other are the same
 LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
 
 
@@ -60,46 +58,54 @@ class Limits:
     full_turn: bool
     dead_low: bool  # low is a dead centre, not just the end of the search
     dead_high: bool
+    stop_low: str = ""  # low is at a rigid stop: of this coordinate
+    stop_high: str = ""
 
 
-def coordinate_now(loops: Loops, drive: str, here: Instant) -> float:
-    """Position of a driven coordinate."""
-    desc = loops.skel.tree.description
-    for cylinder in desc.cylinders:
-        if cylinder.name == drive:
-            return _length(loops, cylinder, here)
-    part = joint_part(desc, drive)
-    return float(here.references[part.joint.name][part.entries[0]])
+class _Reached(NamedTuple):
+    """How far a coordinate goes one way, as a share of the range tried, and what ends it."""
 
-
-def _length(loops: Loops, cylinder: Cylinder, here: Instant) -> float:
-    from linkwright.mechanics.kinematics.motion import locate
-
-    a, b = (locate(loops.skel, here.motion, ref).position for ref in cylinder.between)
-    return float(np.linalg.norm(b - a))
+    share: float
+    dead: bool
+    stop: str
 
 
 def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), walking: Walking | None = None) -> Limits:
-    """Walk a coordinate both ways from here until a dead centre or, for angles, a full turn."""
+    """Walk a coordinate both ways from here until a dead centre, a rigid stop or, for angles, a full turn."""
     desc = loops.skel.tree.description
     x0 = coordinate_now(loops, joint, here)
     rest = {h: Line(coordinate_now(loops, h, here), 0.0) for h in held if h != joint}
     still = [driven(desc, h, law) for h, law in rest.items()]
-    rotary = is_rotary(desc, joint)
-    span = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
+    span = _longest(loops, joint)
 
-    def reached(sign: float) -> float:
-        laws = {**rest, joint: Line(x0, sign * span)}
-        tied, end = loops.with_([*still, driven(desc, joint, laws[joint])]), _before_zero(desc, joint, laws[joint], 1.0)
-        if goes_all_the_way(here, end, native_walk(loops, laws, {}, walking)):
-            return end
-        return dead_centre(tied, walk(tied, walker(tied, here.q, here.references), end, smallest_step=REACH_STEP).at, end)
+    def reached(sign: float) -> _Reached:
+        law = Line(x0, sign * span)
+        own = times_between_stops(desc, joint, law, 1.0) or StopTimes(-1.0, 1.0, (False, False))
+        tied, end = loops.with_([*still, driven(desc, joint, law)]), _before_zero(desc, joint, law, own.last)
+        native = native_walk(loops, {**rest, joint: law}, {}, walking)
+        begin = walker(tied, here.q, here.references)
+        other = others_end(loops, tied, begin, end, joint, native)
+        if other.name:
+            return _Reached(other.t, False, other.name)
+        stop = joint if own.stops[1] and end == own.last else ""
+        if goes_all_the_way(here, end, native):
+            return _Reached(end, False, stop)
+        there = dead_centre(tied, walk(tied, begin, end, smallest_step=REACH_STEP).at, end)
+        return _Reached(there, there < end, "" if there < end else stop)
 
     up = reached(1.0)
-    if rotary and up >= 1.0:
+    if is_rotary(desc, joint) and up.share >= 1.0:
         return Limits(joint, x0, x0 + span, True, False, False)
     down = reached(-1.0)
-    return Limits(joint, x0 - down * span, x0 + up * span, False, down < 1.0, up < 1.0)
+    return Limits(joint, x0 - down.share * span, x0 + up.share * span, False, down.dead, up.dead, down.stop, up.stop)
+
+
+def _longest(loops: Loops, joint: str) -> float:
+    """The range of a coordinate that is tried: a turn, or a slide that is long for this mechanism and no shorter than its stroke."""
+    desc = loops.skel.tree.description
+    lows, highs = stops_of(desc, joint)
+    stroke = max(highs) - min(lows) if lows and highs else 0.0
+    return 2.0 * np.pi if is_rotary(desc, joint) else max(LONGEST_SLIDE * loops.kappa, 1.01 * stroke)
 
 
 def law_of(drive: Drive, x0: float, speed: float | None = None) -> Curve:
@@ -130,12 +136,22 @@ class CyclePlan:
     rate: float  # scale of velocities: 0 for statics, else 1
     open_ended: bool  # runs until a limit (constant speed), not a fixed programme
     notes: tuple[str, ...] = ()
+    stop: float | None = None  # the position of the lead up to which it was asked to go at constant speed
 
 
-def plan(loops: Loops, here: Instant, lead: str | None, speed: float | None, duration: float | None = None) -> CyclePlan:
+def plan(
+    loops: Loops,
+    here: Instant,
+    lead: str | None,
+    speed: float | None,
+    duration: float | None = None,
+    start: float | None = None,
+    stop: float | None = None,
+) -> CyclePlan:
     """Choose the leading drive and the laws; the others hold still when one is asked for by name.
 
-    At speed 0 all drives pass through the positions of their laws, and velocities and accelerations are zero.
+    At speed 0 all drives pass through the positions of their laws, and velocities and accelerations are zero. With `start` or `stop`
+    the lead goes from one position to the other at constant speed.
     """
     desc = loops.skel.tree.description
     drives = {d.joint: d for d in desc.drives}
@@ -148,6 +164,9 @@ def plan(loops: Loops, here: Instant, lead: str | None, speed: float | None, dur
             notes.append(f"no drive in the model: turning '{lead}'")
     x = {name: coordinate_now(loops, name, here) for name in {**drives, lead: None}}
     drive = drives.get(lead, Drive(lead, "free"))
+    if start is not None or stop is not None:
+        drive = _without_programme(drive, notes)
+        x[lead] = _within_stops(desc, lead, x[lead] if start is None else start, "start")
     rotary = is_rotary(desc, lead)
     if speed is None and drive.kind not in PRESCRIBED:
         speed = 1.0 if rotary else loops.kappa
@@ -160,7 +179,7 @@ def plan(loops: Loops, here: Instant, lead: str | None, speed: float | None, dur
         notes.append(f"speed= is left aside: '{lead}' follows its own programme; speed=0 gives the static forces along it")
     law = law_of(drive, x[lead], speed)
     laws: dict[str, Curve] = {lead: law}
-    free = drives if together else _independent(loops, here, lead, list(drives))
+    free = drives if together else independent(loops, here, [lead], list(drives))
     for name, other in ((n, drives[n]) for n in free):
         if name != lead:
             laws[name] = law_of(other, x[name]) if together and other.kind in PRESCRIBED else Line(x[name], 0.0)
@@ -170,13 +189,40 @@ def plan(loops: Loops, here: Instant, lead: str | None, speed: float | None, dur
             raise UsageError(f"drive '{lead}' holds its position, so there is no cycle. Give it a speed, such as speed='60 rpm', or moves.")
         if duration is not None:
             notes.append(f"duration= is left aside: '{lead}' moves at a constant speed, and one turn or stroke of it is shown")
-        reach = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
-        return CyclePlan(lead, laws, reach / abs(law.slope), rate, True, tuple(notes))
+        if stop is None:
+            return CyclePlan(lead, laws, _longest(loops, lead) / abs(law.slope), rate, True, tuple(notes))
+        way = _within_stops(desc, lead, stop, "stop", notes) - x[lead]
+        if abs(way) <= SAME * _longest(loops, lead):
+            there = position_text(desc, lead, x[lead])
+            raise UsageError(f"'{lead}' is asked to go from {there} to the same position: give two different ones.")
+        laws[lead] = Line(x[lead], np.copysign(law.slope, way))
+        return CyclePlan(lead, laws, abs(way / law.slope), rate, False, tuple(notes), x[lead] + way)
     span = _programme_length(law, notes) if duration is None else duration
     whole = _programme_length(law, []) if isinstance(law, (Programme, Piecewise, Periodic)) else span
     if span < whole * (1.0 - 1e-9):
         notes.append(f"duration= shows the first {span:.4g} s of a programme of {whole:.4g} s; it is cut short, not run faster")
     return CyclePlan(lead, laws, span, rate, False, tuple(notes))
+
+
+def _without_programme(drive: Drive, notes: list[str]) -> Drive:
+    """The drive for a range that is asked for: at its constant speed, if it has one."""
+    if drive.kind not in ("position", "moves") and not isinstance(drive.value, (Expr, Table)):
+        return drive
+    notes.append(f"the range asked for takes the place of the programme of '{drive.joint}'")
+    return Drive(drive.joint, "free")
+
+
+def _within_stops(desc: Description, lead: str, x: float, what: str, notes: list[str] | None = None) -> float:
+    """A position of the lead, not beyond its rigid stops: such a start is an error, at such a stop it ends earlier, and notes say so."""
+    lows, highs = stops_of(desc, lead)
+    nearest = min(max([x, *lows]), *highs, np.inf)
+    if abs(nearest - x) <= SAME * max(1.0, abs(x)):
+        return x
+    there, end = (position_text(desc, lead, y) for y in (x, nearest))
+    if notes is None:
+        raise UsageError(f"{what}: '{lead}' cannot begin at {there}, which is beyond its end of travel at {end}.")
+    notes.append(f"drive '{lead}' is asked to go to {there} and stops at {end}, its end of travel")
+    return nearest
 
 
 def _holds(drive: Drive) -> bool:
@@ -209,18 +255,18 @@ def _programme_length(law: Curve, notes: list[str]) -> float:
     return 1.0
 
 
-def _independent(loops: Loops, here: Instant, lead: str, others: Sequence[str]) -> list[str]:
-    """Drives that can be held while the lead moves: those that leave it free."""
+def independent(loops: Loops, here: Instant, leads: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Drives that can be held while the leads move: those that leave them free."""
     desc = loops.skel.tree.description
     zero = np.zeros(loops.skel.tree.nv)
-    chosen = [lead]
-    for name in (n for n in others if n != lead):
+    chosen = list(leads)
+    for name in (n for n in others if n not in leads):
         trial = loops.with_([driven(desc, n, Line(coordinate_now(loops, n, here), 0.0)) for n in [*chosen, name]])
         base = loops.with_(trial.constraints[len(loops.constraints) : -1])
         more = trial.factored(trial.at(here.q, zero, 0.0, here.references)).rank
         if more > base.factored(base.at(here.q, zero, 0.0, here.references)).rank:
             chosen.append(name)
-    return chosen[1:]
+    return chosen[len(leads) :]
 
 
 def _first_ground_joint(desc: Description) -> str:
@@ -247,9 +293,9 @@ class Prepared:
         return walker(self.tied, self.here.q, self.here.references)
 
 
-def prepared(loops: Loops, here: Instant, lead: str | None, speed: float | None, duration: float | None) -> Prepared:
-    """Choose the motion of a turn and go where it begins."""
-    p = plan(loops, here, lead, speed, duration)
+def prepared(loops: Loops, here: Instant, *asked: Any) -> Prepared:
+    """Choose the motion of a turn and go where it begins; `asked` is what `plan` takes."""
+    p = plan(loops, here, *asked)
     return Prepared(loops, p, _at_the_beginning(loops, here, p))
 
 
@@ -258,6 +304,8 @@ def turn(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walking
     p, tied = ready.plan, ready.tied
     desc, origin, native = loops.skel.tree.description, here.q, native_walk(loops, p.laws, ready.rows, walking)
     whole = not p.open_ended or (is_rotary(desc, p.lead) and times_between_stops(desc, p.lead, p.laws[p.lead], p.span) is None)
+    if whole and (p.open_ended or p.stop is not None) and others_of(desc, p.lead):
+        whole = not others_end(loops, tied, ready.begin, p.span, p.lead, native).name
     times, found = np.linspace(0.0, p.span, steps + 1), None
     if whole:
         found = swept(tied, ready.here.q, ready.here.references, times, native)
@@ -298,14 +346,14 @@ def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native
     """The range a drive can cover, from one dead centre (or end of the range tried) to the other."""
     p, tied, begin = ready.plan, ready.tied, ready.begin
     desc, law = tied.skel.tree.description, p.laws[p.lead]
-    if not p.open_ended:
+    if not p.open_ended and p.stop is None:
         stop = walk(tied, begin, p.span).at
         where = position_text(desc, p.lead, float(law(stop.t)[0]))
         raise SingularityError(
             f"the mechanism stops at t = {stop.t:.6g} s of its programme, {p.lead} = {where}: a dead centre or the end of a link's reach."
         )
     if ready.swing is None:
-        ready.swing = _swing_range(ready, native)
+        ready.swing = _swing_range(loops, ready, native)
     low, high, dead, ends = ready.swing
     lowest, times = walk(tied, begin, low), np.linspace(low, high, steps + 1)
     found = swept(tied, lowest.at.q, lowest.at.references, times, native) or sampled(loops, tied, lowest, times)
@@ -325,19 +373,28 @@ class SwingRange(NamedTuple):
     ends: str
 
 
-def _swing_range(ready: Prepared, native: Walk | None) -> SwingRange:
+def _swing_range(loops: Loops, ready: Prepared, native: Walk | None) -> SwingRange:
     """Walk to both ends of a swing. It is done once: ends beside a dead centre are known to 1e-9, and all turns have the same ones."""
     p, tied, begin = ready.plan, ready.tied, ready.begin
     desc, law = tied.skel.tree.description, p.laws[p.lead]
     between = times_between_stops(desc, p.lead, law, p.span) or StopTimes(-p.span, p.span, (False, False))
+    if p.stop is not None:
+        between = StopTimes(0.0, p.span, (False, False))
     first, last = (_before_zero(desc, p.lead, law, end) for end in between[:2])
     ahead, back = (walk(tied, carried(tied, begin, end, native), end, smallest_step=REACH_STEP).at for end in (last, first))
     ends, stops = (dead_centre(tied, back, first), dead_centre(tied, ahead, last)), (back.t > first, ahead.t < last)
     gap = MARGIN * (ends[1] - ends[0])
     low, high = ends[0] + gap if stops[0] else back.t, ends[1] - gap if stops[1] else ahead.t
+    met_low, met_high = (others_end(loops, tied, begin, end, p.lead, native) for end in (low, high))
+    if is_rotary(desc, p.lead) and p.open_ended and met_high.name:  # one turn at most
+        met_low = max(met_low, OtherEnd(met_high.t - p.span, ""))
+    low, high, others = met_low.t, met_high.t, (met_low.name, met_high.name)
     if high - low < 1e-6 * p.span:
-        raise SingularityError(f"drive '{p.lead}' is at a dead centre and cannot move either way; choose another start position.")
-    return SwingRange(low, high, [x for x, stopped in zip(ends, stops, strict=True) if stopped], ends_text(between.stops, stops))
+        held = f"held by the stop of {listing(list(dict.fromkeys(filter(None, others))))}" if any(others) else "at a dead centre"
+        raise SingularityError(f"drive '{p.lead}' is {held} and cannot move either way; choose another start position.")
+    dead = [x for x, stopped, other in zip(ends, stops, others, strict=True) if stopped and not other]
+    slides = not is_rotary(desc, p.lead)
+    return SwingRange(low, high, dead, ends_text(slides, between.stops, stops, others))
 
 
 def _before_zero(desc: Description, drive: str, law: Curve, end: float) -> float:
@@ -367,80 +424,10 @@ def position_text(desc: Description, drive: str, x: float) -> str:
 
 def _swing_note(desc: Description, p: CyclePlan, low: float, high: float, ends: str) -> str:
     law = p.laws[p.lead]
+    if p.stop is not None:
+        to, there = (position_text(desc, p.lead, x) for x in (p.stop, float(law(high)[0])))
+        return f"drive '{p.lead}' is asked to go to {to} and stops at {there}, {ends.replace('up to', 'at')}"
     rotary = is_rotary(desc, p.lead)
     a, b = (position_text(desc, p.lead, x) for x in sorted((float(law(low)[0]), float(law(high)[0]))))
     text = f"{a.split()[0]} .. {b}"
     return f"drive '{p.lead}' cannot turn fully: it swings {text}, {ends}" if rotary else f"drive '{p.lead}' slides {text}, {ends}"
-
-
-def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]) -> None:
-    """Every degree of freedom that moves something must be driven; idle spins do not count."""
-    zero = np.zeros(loops.skel.tree.nv)
-    c = tied.at(here.q, zero, 0.0, here.references)
-    f, free = tied.factored(c), loops.factored(loops.at(here.q, zero, 0.0, here.references))
-    freedoms = free.null.shape[1]
-    if f.rank - free.rank < len(drives) and len(drives) > freedoms:
-        raise _too_many(loops, here, drives, freedoms)
-    undriven = _undriven(loops, here, f.null)
-    names = _moving_joints(loops, here, undriven)
-    if names:
-        more = undriven.shape[1]
-        raise UsageError(
-            f"{more} more degree{'s' if more > 1 else ''} of freedom than drives: {f'with {listing(drives)} held, ' if drives else ''}"
-            f"joint{'s' if len(names) > 1 else ''} {listing(names)} can still move. "
-            "Drive one of them, or fix its position by a spring, coupling or another joint."
-        )
-
-
-def _too_many(loops: Loops, here: Instant, drives: Sequence[str], freedoms: int) -> UsageError:
-    """More drives than degrees of freedom; without any degree of freedom it is the mechanism that is wrong."""
-    desc = loops.skel.tree.description
-    place = next((f"{d.where}: " for d in reversed(desc.drives) if d.joint in drives and d.where is not None), "")
-    if freedoms:
-        return UsageError(
-            f"{place}{len(drives)} drives ({listing(drives)}) for {degrees_of_freedom(freedoms)}: they contradict each "
-            "other. Remove drives, or turn one by name: the others then follow or are held."
-        )
-    held = [*desc.rods, *desc.couplings, *desc.gears]
-    extra = [f"{type(x).__name__.lower()} '{x.name}'" + (f" ({x.where})" if x.where else "") for x in held if _frees(loops, here, x.name)]
-    remedy = f"Without {' or without '.join(extra)} it can move." if extra else "Take out a body, a joint or a rod."
-    return UsageError(
-        f"{place}this is a structure, not a mechanism: nothing can move (mobility 0), so {listing(drives)} cannot turn. {remedy}"
-    )
-
-
-def _frees(loops: Loops, here: Instant, name: str) -> bool:
-    """True if something could move if this constraint were not there."""
-    c = loops.at(here.q, np.zeros(loops.skel.tree.nv), 0.0, here.references)
-    rows = [r for con, span in zip(loops.constraints, c.rows, strict=True) if con.name != name for r in range(span.start, span.stop)]
-    J = loops.dimensionless(c)[1]
-    return len(rows) < len(J) and factor(J[rows], 1e-9).null.shape[1] > 0
-
-
-def _undriven(loops: Loops, here: Instant, null: np.ndarray) -> np.ndarray:
-    """Motions among the columns of `null` that are no idle spins: those orthogonal to all of them."""
-    spins = np.array([v for _, v in idle_motions(loops, here.q, null)]).reshape(-1, len(null))
-    return null @ factor(spins @ null).null if len(spins) else null
-
-
-def _moving_joints(loops: Loops, here: Instant, null: np.ndarray) -> list[str]:
-    """Joints that move in the given motions; none if no joint point moves (a wheel that spins on its own axle)."""
-    skel = loops.skel
-    m = motion(skel, here.q, np.zeros(skel.tree.nv))
-    V = loops.columns[:, None] * null
-    twists, shift = [], 0.0
-    for i, n in enumerate(skel.tree.nodes):
-        X = m.X[i] @ skel.X_CM[i]
-        J = body_jacobian(skel, m, i) @ V
-        twists.append(J)
-        others = [m.X[i].point(np.asarray(p.at, dtype=float)) for p in skel.tree.description.body(n.body).points]
-        shift = max(shift, *(np.abs(J[3:] - np.cross(p, J[:3], axisb=0).T).max(initial=0.0) for p in (X.p, *others)))
-    if shift <= 1e-6 * loops.kappa:
-        return []
-    out = []
-    for j in skel.tree.description.joints:
-        r = joint_rate(skel, m, j, here.references[j.name])
-        rate = sum((G @ twists[i] for i, G in ((r.first, r.G_first), (r.second, r.G_second)) if i >= 0), np.zeros((1, null.shape[1])))
-        if np.abs(rate).max(initial=0.0) > 1e-6 * min(1.0, loops.kappa):
-            out.append(j.name)
-    return out

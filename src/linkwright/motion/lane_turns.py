@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from linkwright.model.curves.lines import Line
 from linkwright.motion import cycle
 from linkwright.motion.designs import ClosedDesign, Designs
 from linkwright.motion.native_walks import law_rows, third_rows
-from linkwright.motion.stop_ends import stops_of
 from linkwright.results.recorded import THIRD
 from linkwright.results.singular_positions import STEEP, steep_minima
 
@@ -78,7 +77,7 @@ class LaneTurns:
     designs: Designs  # those of which kernels are made: others of the same numbers may be turned
     ready: cycle.Prepared
     steps: int
-    asked: tuple[str | None, float | None, float | None]  # drive, speed, duration
+    asked: tuple[Any, ...]  # drive, speed, duration, start, stop: see `cycle.plan`
     now: bool = False  # make machine code however few designs there are
     fixed: bool = False  # drives begin where those of the model do, wherever pins of the drawing put them
 
@@ -89,8 +88,9 @@ class LaneTurns:
         start = {name.removesuffix(".v") for name, _ in core.description.start if not name.endswith(".v")}
         drives = set(core.drive_names)
         plain = drives and drives == set(p.laws) and (not start or start == drives) and all(x in self.ready.here.references for x in drives)
-        turns = is_rotary(core.description, p.lead) and not any(stops_of(core.description, p.lead))
-        return bool(plain and (turns or not p.open_ended))
+        stops = any(s.stiffness is None for s in core.description.stops)
+        turns = is_rotary(core.description, p.lead) and not stops
+        return bool(plain and p.stop is None and (turns or not p.open_ended))
 
     @cached_property
     def _walks(self) -> dict[bool, LaneWalking | None]:

@@ -203,8 +203,8 @@ class PoseEquations:
 
 def pose_equations(d: Description, held: Mapping[str, tuple[Joint, int] | None], scale: float) -> PoseEquations:
     """Return the system of a mechanism; `held` maps names to (joint, entry of q), or None for a cylinder. Raise `Unsupported`."""
-    if d.couplings or d.gears:
-        raise Unsupported("gears and couplings are not polynomial in the poses")
+    if d.couplings or d.gears or d.belts:
+        raise Unsupported("gears, couplings and belts are not polynomial in the poses")
     names = tuple(held)
     entries = {(x[0].name, x[1]): i for i, x in enumerate(held.values()) if x is not None}
     lengths = {name: i for i, (name, x) in enumerate(held.items()) if x is None}

@@ -1,4 +1,4 @@
-"""Ends of the travel of the drive that leads a turn: where a rigid stop of its own coordinate ends it."""
+"""Ends of a turn at rigid stops (`stops:` without stiffness, `stroke:`): of the drive that leads it, and of all other coordinates."""
 
 from __future__ import annotations
 
@@ -6,18 +6,48 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwright.joints import JOINTS, position_of
+from linkwright.mechanics.closing.continuation import Walker, walk
+from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import locate
+from linkwright.model.coordinates import joint_part
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
-from linkwright.model.description import Description
+from linkwright.model.description import Cylinder, Description, Stop
+from linkwright.motion.turn_samples import Walk, sampled, swept
+from linkwright.results.trajectory import Trajectory
 
+LOOKS = 360  # samples on the way to an end at which other coordinates are compared with their stops
 AT = 1e-9  # share of a turn: nearer to an end than this is at the end
+
+
+def coordinate_now(loops: Loops, name: str, here: Instant) -> float:
+    """Position of a cylinder, of a joint with one coordinate, or of one coordinate of a joint (`C.slide`)."""
+    desc = loops.skel.tree.description
+    for cylinder in desc.cylinders:
+        if cylinder.name == name:
+            return _length(loops, cylinder, here)
+    joint, (i, *_) = joint_part(desc, name)
+    return float(here.references[joint.name][position_of(JOINTS[joint.type], i) or 0])
+
+
+def _length(loops: Loops, cylinder: Cylinder, here: Instant) -> float:
+    a, b = (locate(loops.skel, here.motion, ref).position for ref in cylinder.between)
+    return float(np.linalg.norm(b - a))
 
 
 def stops_of(d: Description, lead: str) -> tuple[list[float], list[float]]:
     """Return the lower and the upper ends that rigid stops set to a coordinate."""
     own = [s for s in d.stops if s.stiffness is None and s.joint == lead]
     return [float(s.lower) for s in own if s.lower is not None], [float(s.upper) for s in own if s.upper is not None]
+
+
+def others_of(d: Description, lead: str) -> list[Stop]:
+    """Return the rigid stops of other coordinates."""
+    return [s for s in d.stops if s.stiffness is None and s.joint != lead]
 
 
 class StopTimes(NamedTuple):
@@ -46,10 +76,67 @@ def times_between_stops(d: Description, lead: str, law: Curve, span: float) -> S
     return StopTimes(-min(before, span), min(after, span), (before <= span, after <= span))
 
 
-def ends_text(stopped: tuple[bool, bool], dead: tuple[bool, bool]) -> str:
-    """Text about the two ends of a swing: stops, dead centres, or neither."""
-    kinds = ["a dead centre" if c else "its stop" if s else "" for s, c in zip(stopped, dead, strict=True)]
+class OtherEnd(NamedTuple):
+    """The end of a motion in which a coordinate that does not lead it meets its stop; `name` is empty where none does."""
+
+    t: float
+    name: str
+
+
+def others_end(loops: Loops, tied: Loops, begin: Walker, end: float, lead: str, native: Walk | None) -> OtherEnd:
+    """Return the first time on the way from `begin` to t = `end` at which another coordinate than the lead meets a rigid stop.
+
+    A start beyond an end passes it. Coordinates are compared at samples: one that goes beyond its end and back between two of them is
+    not seen.
+    """
+    stops = others_of(loops.skel.tree.description, lead)
+    if not stops or end == begin.at.t:
+        return OtherEnd(end, "")
+    times = np.linspace(begin.at.t, end, LOOKS + 1)
+    found = swept(tied, begin.at.q, begin.at.references, times, native) or sampled(loops, tied, begin, times)
+    if found is None:
+        return OtherEnd(end, "")
+    c = Trajectory(tied.skel, times, found.q, found.v, found.a, found.references)
+    first = OtherEnd(end, "")
+    for s in stops:
+        small = AT * max(1.0, loops.kappa)
+        beyond = _beyond(s, np.asarray(c[s.joint], dtype=float))
+        met = np.flatnonzero(beyond > small)
+        if not len(met) or met[0] == 0:
+            continue
+        k = int(met[0])
+        near = walker(tied, found.q[k - 1], found.references[k - 1], float(times[k - 1]))
+        t = _root(loops, tied, near._replace(strong=max(near.strong, begin.strong), calm=max(near.calm, begin.calm)), float(times[k]), s)
+        if abs(t - begin.at.t) < abs(first.t - begin.at.t):
+            first = OtherEnd(t, s.joint)
+    return first
+
+
+def _beyond(s: Stop, x: np.ndarray) -> np.ndarray:
+    """How far positions are beyond the nearer end, negative between the ends."""
+    ends = [side * (x - float(end)) for side, end in ((-1.0, s.lower), (1.0, s.upper)) if end is not None]
+    return np.maximum.reduce(ends)
+
+
+def _root(loops: Loops, tied: Loops, near: Walker, far: float, s: Stop) -> float:
+    """The time between a state within the stop and one beyond it at which the coordinate is at the end."""
+    from scipy.optimize import brentq
+
+    def excess(t: float) -> float:
+        return float(_beyond(s, np.array([coordinate_now(loops, s.joint, walk(tied, near, t).at)]))[0])
+
+    if excess(near.at.t) >= 0.0:
+        return near.at.t
+    return float(brentq(excess, near.at.t, far, xtol=1e-14 * max(1.0, abs(far)), rtol=1e-14))
+
+
+def ends_text(slides: bool, stopped: tuple[bool, bool], dead: tuple[bool, bool], others: tuple[str, str] = ("", "")) -> str:
+    """Text about the two ends of a motion: stops of the drive or of `others`, dead centres, or neither."""
+    own = "the end of its stroke" if slides else "its stop"
+    named = zip(stopped, dead, others, strict=True)
+    kinds = [f"the stop of '{o}'" if o else "a dead centre" if c else own if s else "" for s, c, o in named]
     if all(kinds):
-        both = {"its stop": "its stops", "a dead centre": "dead centres"}
-        return f"between {both[kinds[0]]}" if kinds[0] == kinds[1] else f"between {kinds[0]} and {kinds[1]}"
+        both = {"its stop": "its stops", "the end of its stroke": "the ends of its stroke", "a dead centre": "dead centres"}
+        twice = both.get(kinds[0], kinds[0].replace("the stop of", "the stops of"))
+        return f"between {twice}" if kinds[0] == kinds[1] else f"between {kinds[0]} and {kinds[1]}"
     return f"up to {kinds[0] or kinds[1]}" if any(kinds) else "in the range tried"

@@ -39,6 +39,7 @@ from linkwright.model.description import Coupling, Joint
 from linkwright.model.file.units import KINDS, matches, parse_unit
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, cross, quaternion_rotation, rotation_quaternion
+from linkwright.results.cylinder_channels import flow_channels
 
 REST = 1e-10  # m: a point whose v^2/|a| is shorter rests or reverses, and its path has no curvature there
 
@@ -95,6 +96,8 @@ class Channels:
             place = effort_place(skel.tree.description, c.name)
             if place is not None and place.acceleration is not None:
                 self._add(f"{c.name}.a", "acceleration", place.acceleration)
+        for name, dimension, read in flow_channels(skel.tree.description):
+            self._add(name, dimension, read)
         self._bodies()
         self._transmission()
         self._cams()

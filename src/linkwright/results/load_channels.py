@@ -1,9 +1,12 @@
 """Channels of loads: `A.torque`, `A.power`, `C.on.rocker`, `C.load` (size of a joint's force), `shaking.force`, `shaking.moment`;
-`cam.contact`, the contact force of a cam (negative: it would have to pull); of a floating base `base.force`, `base.moment`."""
+`cam.contact`, the contact force of a cam (negative: it would have to pull); of a floating base `base.force`, `base.moment`; of rods,
+springs and dampers `gas.force`, positive where it pushes, and with cylinders `gas.P.on.lid` at their eyes; pressures of cylinders
+(`cylinder_channels`); of belts `main.tension.1` of the spans, `main.tension.max` and `.min`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,10 +15,14 @@ from linkwright import joints
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse.belts import belt_tensions
+from linkwright.mechanics.inverse.lines import line_eyes, line_force
 from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.description import Description
+from linkwright.numerics.scalars import maximum, minimum
 from linkwright.results.channels import Channel
+from linkwright.results.cylinder_channels import pressure_channels
 
 
 def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
@@ -30,8 +37,19 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
         rotary = name not in cylinders and is_rotary(d, name)
         add(f"{name}.{'torque' if rotary else 'force'}", "torque" if rotary else "force", lambda x, n=name: x.loads.tau[n])
         add(f"{name}.power", "power", lambda x, n=name: x.loads.tau[n] * _rate(x, n))
+    for named in pressure_channels(d):
+        add(*named)
+    for b in d.belts:
+        for k in range(len(b.spans)):
+            add(f"{b.name}.tension.{k + 1}", "force", lambda x, n=b.name, k=k: belt_tensions(x.loads, n)[k])
+        add(f"{b.name}.tension.max", "force", lambda x, n=b.name: reduce(maximum, belt_tensions(x.loads, n)))
+        add(f"{b.name}.tension.min", "force", lambda x, n=b.name: reduce(minimum, belt_tensions(x.loads, n)))
+    joined = {j.name for j in d.joints} | cylinders
+    for e in line_eyes(d)[1::2]:
+        if e.part.name not in joined:
+            add(f"{e.part.name}.force", "force", lambda x, e=e: line_force(x.loads, e))
     pick = slice(0, 2) if d.planar else slice(0, 3)
-    for pin, body in eyes(d):
+    for pin, body in (*eyes(d), *((e.pin, e.body) for e in line_eyes(d))):
         add(f"{pin}.on.{body}", "force", lambda x, p=pin, b=body: x.loads.on(p, b).force[pick])
         add(f"{pin}.on.{body}.size", "force", lambda x, p=pin, b=body: _size(x.loads.on(p, b).force))
         for i, axis in enumerate(d.plane or "xyz"):
@@ -76,7 +94,7 @@ def base_channels(skel: Skeleton) -> dict[str, Channel]:
 
 
 def eyes(d: Description) -> list[tuple[str, str]]:
-    """(pin or joint, body) for every place where a joint loads a body, ground included."""
+    """(pin or joint, body) for every place where a joint loads a body, ground included; `line_eyes` are those of other parts."""
     out: dict[tuple[str, str], None] = {}
     for j in d.joints:
         if joints.create(j.type, j.options).rows:

@@ -326,6 +326,14 @@ class Trajectory:
 
     # ---------------------------------------------------------------- tables and pages, made by the presenter of the System
 
+    def cylinders(self) -> Any:
+        """Return the figures of every cylinder: lengths and stroke, push and pull, pressures, flows and volumes of its sides; a table."""
+        return self._presenter("cylinders").cylinders(self)
+
+    def belts(self) -> Any:
+        """Return the tension of every span of belts, chains and ropes over the samples, and where they go slack; a table."""
+        return self._presenter("belts").belts(self)
+
     def bearings(self) -> Any:
         """Return per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
         return self._presenter("bearings").bearings(self)
@@ -378,12 +386,8 @@ class Trajectory:
         return self._presenter("control").control(self, between)
 
     def _repr_html_(self) -> str | None:
-        """Notebooks: the page itself, playing this result."""
-        try:
-            presenter = self._presenter("snippet")
-        except UsageError:  # a result without a mechanism prints as text
-            return None
-        return presenter.snippet(self)
+        """Notebooks: the page itself, playing this result; None of one without a mechanism or without samples, which prints as text."""
+        return None if getattr(self.system, "presenter", None) is None or not len(self) else self._presenter("snippet").snippet(self)
 
     def _presenter(self, verb: str) -> Any:
         """The object that makes tables and pages of this result."""

@@ -53,7 +53,7 @@ class Turning(Case):
 
     @property
     def asked(self) -> dict[str, Any]:
-        return {"drive": None, "steps": 360, "speed": None, "duration": None, **self.options}
+        return {"drive": None, "steps": 360, "speed": None, "duration": None, "start": None, "stop": None, **self.options}
 
     def run(self, system: System) -> Trajectory:
         return system.turn(**self.asked)
@@ -169,9 +169,12 @@ def _plain(options: Mapping[str, Any]) -> bool:
 
 
 @call_explained
-def turning(drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Case:
+def turning(
+    drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
+) -> Case:
     """One cycle of the drive, for `lw.study(..., of=...)`; options as in `m.turn`."""
-    return Turning({"drive": drive, "steps": steps, "speed": speed, "duration": duration})
+    ends = {end: x for end, x in (("start", start), ("stop", stop)) if x is not None}
+    return Turning({"drive": drive, "steps": steps, "speed": speed, "duration": duration, **ends})
 
 
 @call_explained

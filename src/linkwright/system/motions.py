@@ -97,17 +97,19 @@ class Motions:
         """The drive that a turn follows if none is named."""
         return cycle.plan(self.core.loops, self.core.start.instant, None, None).lead
 
-    def turn(self, drive: str | None, steps: int, speed: Any, duration: Any) -> Trajectory:
+    def turn(self, drive: str | None, steps: int, speed: Any, duration: Any, start: Any = None, stop: Any = None) -> Trajectory:
         """See `System.turn`."""
-        value, seconds = self._asked(drive, steps, speed, duration)
+        asked = self._asked(drive, steps, speed, duration, start, stop)
         if steps > MOST_STORED:
-            return self._computed_turn(drive, steps, value, seconds)
-        return _with_own_arrays(self._stored_turn(drive, steps, value, seconds, self._begin))
+            return self._computed_turn(asked, steps)
+        return _with_own_arrays(self._stored_turn(asked, steps, self._begin))
 
-    def lanes(self, designs: Designs, drive: str | None, steps: int, speed: Any, duration: Any) -> LaneTurns:
+    def lanes(
+        self, designs: Designs, drive: str | None, steps: int, speed: Any, duration: Any, start: Any = None, stop: Any = None
+    ) -> LaneTurns:
         """Turns of designs in lanes of native code, around that of the model."""
-        value, seconds = self._asked(drive, steps, speed, duration)
-        return LaneTurns(designs, self._prepared(drive, value, seconds, self._begin), steps, (drive, value, seconds))
+        asked = self._asked(drive, steps, speed, duration, start, stop)
+        return LaneTurns(designs, self._prepared(asked, self._begin), steps, asked)
 
     @property
     def _begin(self) -> tuple[bytes, bytes]:
@@ -115,33 +117,36 @@ class Motions:
         start = self.core.start
         return start.q.tobytes(), self.core.skel.pack(start.references).tobytes()
 
-    def _asked(self, drive: str | None, steps: int, speed: Any, duration: Any) -> tuple[float | None, float | None]:
-        """Speed and duration of a turn in SI; raise UsageError unless drive and steps are usable, too."""
+    def _asked(self, drive: str | None, steps: int, speed: Any, duration: Any, start: Any, stop: Any) -> tuple[Any, ...]:
+        """Drive, speed, duration, start and stop of a turn in SI; raise UsageError unless they and the steps are usable."""
         core = self.core
         if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
             raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
         if drive is not None:
             core.need_drive(drive)
-        value = None if speed is None else quantity(speed, KINDS[self._kind_of_speed(drive)])
-        return value, None if duration is None else quantity(duration, KINDS["time"])
-
-    def _kind_of_speed(self, drive: str | None) -> str:
-        return "angular speed" if is_rotary(self.core.description, drive or self._lead) else "speed"
+        seconds = None if duration is None else quantity(duration, KINDS["time"])
+        if speed is None and start is None and stop is None:
+            return drive, None, seconds, None, None
+        rotary = is_rotary(core.description, drive or self._lead)
+        value = None if speed is None else quantity(speed, KINDS["angular speed" if rotary else "speed"])
+        position = KINDS["angle" if rotary else "length"]
+        ends = [None if x is None else quantity(x, position, f"{end}= of the turn") for end, x in (("start", start), ("stop", stop))]
+        return drive, value, seconds, *ends
 
     @cached_property
     def _stored_turn(self) -> Callable[..., Trajectory]:
         """The turns computed last: pages, reports and summaries of one mechanism share them."""
         return lru_cache(STORED)(self._computed_turn)
 
-    def _computed_turn(self, drive: str | None, steps: int, speed: float | None, seconds: float | None, start: Any = None) -> Trajectory:
-        """Compute a turn; `start` only distinguishes turns from different positions."""
+    def _computed_turn(self, asked: tuple[Any, ...], steps: int, begin: Any = None) -> Trajectory:
+        """Compute a turn; `begin` only distinguishes turns from different positions."""
         core = self.core
-        return cycle.turn(core.loops, core.start.instant, self._prepared(drive, speed, seconds, start), steps, core.walking)
+        return cycle.turn(core.loops, core.start.instant, self._prepared(asked, begin), steps, core.walking)
 
-    def _prepared(self, drive: str | None, speed: float | None, seconds: float | None, start: Any) -> cycle.Prepared:
-        core, key = self.core, ("cycle", drive, speed, seconds, start)
+    def _prepared(self, asked: tuple[Any, ...], begin: Any) -> cycle.Prepared:
+        core, key = self.core, ("cycle", asked, begin)
         if key not in core.stores:
-            core.stores[key] = cycle.prepared(core.loops, core.start.instant, drive, speed, seconds)
+            core.stores[key] = cycle.prepared(core.loops, core.start.instant, *asked)
         return core.stores[key]
 
     def derivatives(self, c: Trajectory, by: str | Sequence[str], of: str | None) -> MotionDerivatives:
@@ -168,11 +173,14 @@ class Motions:
         where = (core.assembler, core.start, path, limits, system, chosen, core.walking, lambda c: self._drive_speeds(c, chosen))
         return call_explained(fastest)(*where, **options)
 
-    def map(self, presenter: Any, what: Any, over: Any, options: Mapping[str, Any]) -> Atlas | AtlasModes:
+    def map(self, system: Any, what: Any, over: Any, options: Mapping[str, Any]) -> Atlas | AtlasModes:
         """See `System.map`."""
         from linkwright.motion.atlas import atlas
+        from linkwright.motion.atlas.drive_map import drive_map, over_drives
 
-        return call_explained(atlas, "map")(self.core, self.mobility.freedoms, presenter, what, over, **options)
+        if over_drives(self.core.description, over):
+            return drive_map(system, what, over, options)
+        return call_explained(atlas, "map")(self.core, self.mobility.freedoms, system.presenter, what, over, **options)
 
     def workspace(self, presenter: Any, over: Any, options: Mapping[str, Any]) -> Atlas | AtlasModes:
         """See `System.workspace`."""

@@ -254,19 +254,19 @@ class System:
         """Return the degrees of freedom by numerical rank, idle ones and redundant constraints named."""
         return self._motions.mobility
 
-    def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
-        """Return one cycle of a drive: kinematics always, efforts and loads where there are masses."""
-        c = self._motions.turn(drive, steps, speed, duration)
-        names = self.core.drive_names
+    def turn(
+        self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
+    ) -> Trajectory:
+        """Return one cycle of a drive, or its way from `start` to `stop`: kinematics always, efforts and loads where there are masses."""
+        c, names = self._motions.turn(drive, steps, speed, duration, start, stop), self.core.drive_names
         return replace(c, system=self, drives=tuple(names if not c.drive or c.drive in names else [c.drive, *names]))
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, *, duration: Any = 1.0, steps: int = 100, drives: Any = None) -> Trajectory:
         """Return states and loads along a motion of drives, points or bodies, by name.
 
-        A path is a function of t (a joint's may give (q, v, a)), a reference of a controller ("5 mm * sin(3 rad/s * t)", lw.sinusoid(...),
-        one for each component of a point), a place to stay at, or a sample for each time. Functions are differentiated exactly or nearly
-        so, samples through a spline. t: the times, else `steps` equal steps in `duration` ("1.2 s"). drives: whose efforts carry the motion
-        (default the model's). `notes` report jumps, doubtful accelerations, and positions in which the drives cannot hold the mechanism.
+        A path is a function of t (a joint's may give (q, v, a)), a reference of a controller ("5 mm * sin(3 rad/s * t)", one for each
+        component of a point), a place to stay at, or a sample for each time. Functions are differentiated exactly or nearly so. t: the
+        times, else `steps` equal steps in `duration` ("1.2 s"). drives: whose efforts carry the motion. `notes` report jumps and the like.
         """
         chosen = self.core.named_drives(drives)
         return replace(self._motions.follow(motion, t, duration, steps, chosen), system=self, drives=tuple(chosen))
@@ -305,11 +305,11 @@ class System:
 
     def map(self, what: Any, over: Any, **options: Any) -> Atlas | AtlasModes:
         """Return measures over poses, NaN out of reach, with singularities of type I and II as located curves (surfaces of a volume).
-
-        what: "all", "dexterity", "stiffness", "efforts" ...; over: `{"platform.x": "-0.5..1.3 m / 100", ...}`, names, or a body.
+        what: "all", "dexterity", "stiffness", "efforts" ...; over: `{"platform.x": "-0.5..1.3 m / 100", ...}`, names, or a body; of drives,
+        `s.map("lift.force", over={"lift": "0.9..1.2 m / 40", "tilt": None})`, any channels at rest, over their strokes by default.
         Options: at, drives, start, modes ("all"), limits, stiffness, speeds, efforts, payload (docs/howto-atlas.md).
         """
-        return self._motions.map(self.presenter, what, over, options)
+        return self._motions.map(self, what, over, options)
 
     def workspace(self, over: Any, **options: Any) -> Atlas | AtlasModes:
         """Return the reach over poses of a body or point: `map` without measures. With `orientations` that of any of them."""

@@ -50,13 +50,15 @@ class TurnEvaluator:
         steps: int = 360,
         speed: Any = None,
         duration: Any = None,
+        start: Any = None,
+        stop: Any = None,
         floats: bool = False,
         fixed: bool = False,
     ):
         """`derivatives` are numbers by which channels are differentiated, among those that vary or not; with `floats` designs that native
         code cannot turn (through a change point, or far from the model's own) are turned one by one, which takes far longer. `fixed`:
         drives begin where the model's own do, wherever pins of the drawing put them."""
-        asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration}
+        asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration, "start": start, "stop": stop}
         core = system.core
         self.reader, self.floats = DesignReader(system, asked, now=True, fixed=fixed), floats
         self.read = tuple(dict.fromkeys(read))

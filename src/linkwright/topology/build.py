@@ -76,7 +76,7 @@ def _subsystems(nodes: Sequence[Node]) -> tuple[Subsystem, ...]:
 def closing_conditions(graph: Graph, tree: Span, cuts: Iterable[int]) -> list[tuple[str, str, tuple[str, ...], list[int]]]:
     """(name, kind, row labels, bodies whose carrying joints it constrains) of everything that closes a loop.
 
-    Order: cut joints as given, then rods, couplings and gears as written.
+    Order: cut joints as given, then rods, couplings, gears and belts as written.
     """
     d = graph.description
     out: list[tuple[str, str, tuple[str, ...], list[int]]] = []
@@ -91,6 +91,10 @@ def closing_conditions(graph: Graph, tree: Span, cuts: Iterable[int]) -> list[tu
             for name in thing.joints:
                 bodies += [b for b in joint_bodies(graph, tree, graph.joint_index[name]) if b not in bodies]
             out.append((thing.name, kind, ("ratio" if kind == "coupling" else "mesh",), bodies))
+    for belt in d.belts:
+        touched = [graph.index[body] for body in belt.bodies]
+        ways = [tree.circuit(touched[i], touched[j]) for i, j in belt.spans if touched[i] != touched[j]]
+        out.append((belt.name, "belt", belt.labels, list(dict.fromkeys(b for way in ways for b in way))))
     return out
 
 
@@ -126,7 +130,7 @@ def _loops(graph: Graph, tree: Span, cuts: Sequence[int], nodes: Sequence[Node])
 def rebind(tree: Tree, description: Description) -> Tree:
     """The same tree with the numbers of another description (same bodies and joints, any scalars)."""
     old = tree.description
-    for what in ("bodies", "joints", "rods", "couplings", "gears"):
+    for what in ("bodies", "joints", "rods", "couplings", "gears", "belts"):
         if [t.name for t in getattr(old, what)] != [t.name for t in getattr(description, what)]:
             raise UsageError(f"the tree was built for other {what}: build a new one with build_tree(description).")
     joints = {joint.name: joint for joint in description.joints}

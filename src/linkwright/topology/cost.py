@@ -92,7 +92,7 @@ def _loop_parts(
             yield r, [(tree.root[a], up[a] + up[b] - 2 * up[m], up[a] + up[b] - up[m], steps[a] + steps[b] - steps[m])]
         else:
             yield r, [(tree.root[x], up[x], up[x], steps[x]) for x in (a, b) if x]
-    for pair in [thing.joints for thing in (*d.couplings, *d.gears)]:
+    for pair in [thing.joints for thing in (*d.couplings, *d.gears, *d.belts)]:
         parts: dict[int, tuple[int, int, int, int]] = {}
         for name in pair:
             for x in graph.ends[graph.joint_index[name]]:

@@ -67,7 +67,7 @@ def protected_joints(description: Description) -> dict[str, str]:
     for joint in d.joints:
         if reason := JOINTS[joint.type].uncut:
             out.setdefault(joint.name, reason)
-    for kind, things in (("gear", d.gears), ("coupling", d.couplings)):
+    for kind, things in (("gear", d.gears), ("coupling", d.couplings), ("belt", d.belts)):
         for thing in things:
             for name in thing.joints:
                 out.setdefault(name, f"{kind} {thing.name}")

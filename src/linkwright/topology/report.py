@@ -36,7 +36,7 @@ class Count:
     bodies: int
     freedoms: int  # 3 or 6 a body
     joint_rows: int
-    other_rows: int  # rods, couplings, gears: one each
+    other_rows: int  # rods, couplings, gears: one each; belts: one for each part
 
     @property
     def mobility(self) -> int:
@@ -48,13 +48,13 @@ class Count:
 
 
 def grubler_count(description: Description) -> Count:
-    """Gruebler-Kutzbach: 3n (plane) or 6n (space) less the rows of joints, rods, couplings and gears."""
+    """Gruebler-Kutzbach: 3n (plane) or 6n (space) less the rows of joints, rods, couplings, gears and belts."""
     graph = read_graph(description)
     return Count(
         len(graph.bodies) - 1,
         3 if description.planar else 6,
         sum(len(size.labels) for size in graph.sizes),
-        len(description.rods) + len(description.couplings) + len(description.gears),
+        len(description.rods) + len(description.couplings) + len(description.gears) + sum(len(b.rows) for b in description.belts),
     )
 
 

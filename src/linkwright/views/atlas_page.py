@@ -77,11 +77,11 @@ def _axis(a: AtlasAxis, at: np.ndarray) -> dict[str, Any]:
 
 
 def _measure(name: str, every: Sequence[Atlas], cells: Any) -> dict[str, Any]:
-    values = np.stack([a.values[name][cells] for a in every], axis=-1).ravel()
+    values = np.stack([a.values[name][cells] / a.unit(name)[1] for a in every], axis=-1).ravel()
     s = shades(values)
     ends = [float(f"{10.0**x if s.logarithmic else x:.6g}") for x in (s.low, s.high)]
     digits = [float(f"{x:.6g}") if np.isfinite(x) else None for x in values.tolist()]
-    return {"name": name, "symbol": every[0].units[name] or "-", "values": digits, "range": ends, "log": s.logarithmic}
+    return {"name": name, "symbol": every[0].unit(name)[0], "values": digits, "range": ends, "log": s.logarithmic}
 
 
 def _curves(every: Sequence[Atlas], places: Sequence[np.ndarray]) -> list[dict[str, Any]]:

@@ -111,7 +111,7 @@ def _panel(frame: Frame, axes: Any, a: Atlas, name: str, title: str = "", bar: b
     from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 
     x, y = a.axes
-    values = np.where(a.reach, 1.0, np.nan) if name == "reach" else a.values[name]
+    values = np.where(a.reach, 1.0, np.nan) if name == "reach" else a.values[name] / a.unit(name)[1]
     s = shades(values)
     tint = ListedColormap([RAMP[3]]) if name == "reach" else LinearSegmentedColormap.from_list("atlas", list(RAMP))
     places = (x.values / x.size, y.values / y.size)
@@ -123,14 +123,14 @@ def _panel(frame: Frame, axes: Any, a: Atlas, name: str, title: str = "", bar: b
         if border is not None:
             made.set_clip_path(border, axes.transData)
         if bar and name != "reach":
-            _bar(axes, made, s, with_unit(name, a.units[name] or "-"))
+            _bar(axes, made, s, with_unit(name, a.unit(name)[0]))
     for c in a.curves:
         axes.plot(c.points[:, 0] / x.size, c.points[:, 1] / y.size, **_line(frame, c.kind))
     if a.of_start and all(v.values[0] <= h <= v.values[-1] for v, h in zip(a.axes, a.home, strict=True)):
         axes.plot(a.home[0] / x.size, a.home[1] / y.size, "+", color=frame.look.ink, ms=7, mew=1.2)
     axes.set_xlim(places[0][0], places[0][-1])
     axes.set_ylim(places[1][0], places[1][-1])
-    if x.kind == y.kind:
+    if x.kind == y.kind and "." in x.name and "." in y.name:  # not of two drives
         axes.set_aspect("equal")
     axes.grid(visible=False)
     axes.set_xlabel(with_unit(x.name, x.unit), parse_math=False)
@@ -217,12 +217,12 @@ def _lines(a: Atlas, what: Any, path: Place, **paper: Unpack[Paper]) -> Any:
         figure = frame.figure(7.0, 2.2 * len(chosen) + 0.8)
         panels = figure.subplots(len(chosen), 1, squeeze=False, sharex=True).ravel()
         for axes, name in zip(panels, chosen, strict=True):
-            s = a.values[name]
+            s = a.values[name] / a.unit(name)[1]
             axes.plot(x.values / x.size, s, color=RAMP[1], lw=1.4)
             for p in a.located:
                 for v in p.points[:, 0] / x.size:
                     axes.axvline(v, **_line(frame, p.kind))
-            y_axis(axes, name, a.units[name] or "-")
+            y_axis(axes, name, a.unit(name)[0])
         panels[-1].set_xlabel(with_unit(x.name, x.unit), parse_math=False)
         _legend(frame, figure, [a])
         return figure

@@ -10,6 +10,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.numerics.spatial import Pose
 from linkwright.results.trajectory import unit_of
 from linkwright.views.applied_loads import applied_loads, largest_loads
+from linkwright.views.planar_belts import draw_belt
 from linkwright.views.scene import Arrow, Scene, SceneGuide, SceneLine, Stage, Telescope
 from linkwright.views.scene_cams import SceneCam
 from linkwright.views.shading import outline_path
@@ -39,8 +40,8 @@ def drawn_bodies(scene: Scene) -> list[str]:
     pairs = {t.bodies[0]: " + ".join(t.bodies) for t in scene.telescopes if t.bodies[0]}
     sliding = [g.block for g in scene.guides if not g.turns and g.block >= 0] if scene.description.planar else []
     blocks = {scene.skel.tree.nodes[node].body for node in sliding}
-    discs = {c.disc for c in scene.cams}
-    shown = {*pairs, *(p.body for p in scene.pieces), *blocks, *scene.covered, *discs} - {scene.description.bodies[0].name}
+    wheels = {c.disc for c in scene.cams} | {body for belt in scene.belts for body in belt.bodies if body}
+    shown = {*pairs, *(p.body for p in scene.pieces), *blocks, *scene.covered, *wheels} - {scene.description.bodies[0].name}
     return [pairs.get(b.name, b.name) for b in scene.description.bodies if b.name in shown and not b.chain]
 
 
@@ -69,6 +70,8 @@ class PlanarDrawing:
             )
         for cam in self.scene.cams:
             self._cam(sheet, stage, cam)
+        for belt in self.scene.belts:
+            draw_belt(sheet, stage, belt, self.colours)
         self._bodies(sheet, stage)
         for line in (x for x in self.scene.lines if x.name not in self.scene.absent):
             self._line(sheet, stage, line)

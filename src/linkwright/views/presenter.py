@@ -17,6 +17,16 @@ class Designer:
 
         return bearings(c)
 
+    def cylinders(self, c: Trajectory) -> Any:
+        from linkwright.design.cylinders import cylinders
+
+        return cylinders(c)
+
+    def belts(self, c: Trajectory) -> Any:
+        from linkwright.design.belts import belts
+
+        return belts(c)
+
     def load_cases(self, c: Trajectory, bodies: Any) -> Any:
         from linkwright.design.load_cases import load_cases
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from linkwright import files
 from linkwright.design.bearings import bearings
+from linkwright.design.belts import belt_geometry
 from linkwright.design.cycle_loads import CycleLoads, cycle_loads
 from linkwright.design.drive_sizing import Motor, drive_sizing
 from linkwright.design.efforts import drive_names
@@ -239,6 +240,8 @@ class ReportContent:
         return (
             part("Drive", curves, report_tables.drives(self.loads), note=content, together=few)
             + self._motors()
+            + part("Cylinders", report_tables.cylinders(self.loads.cylinders))
+            + part("Belts, chains and ropes", report_tables.belts(self.loads.belts, belt_geometry(self.system)))
             + part("Bearing loads", report_tables.bearings(self.loads.bearings), note(shaken))
         )
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from linkwright.design.bearings import Bearings
+from linkwright.design.belts import BeltGeometry, BeltTable
 from linkwright.design.cycle_loads import CycleLoads
+from linkwright.design.cylinders import CylinderTable
 from linkwright.design.summary import NEAR_ANGLES, Range, Summary, transmission_note
 from linkwright.design.tables import cleaned, marked, show
 from linkwright.errors import LinkwrightError, degrees_of_freedom
@@ -146,7 +149,7 @@ def motion_tables(system: System, s: Summary, over: str, dimension: str) -> str:
     """Swings and strokes on the left, transmission angles on the right."""
     drive = over if over != "t" else ""
     swings = ranges(system, "link" if s.space == "planar" else "hinge", s.swings, "angle", drive, dimension)
-    strokes = ranges(system, "slider", s.strokes, "length", drive, dimension)
+    strokes = ranges(system, "slider or cylinder" if system.description.cylinders else "slider", s.strokes, "length", drive, dimension)
     passed = ranges(system, TRANSMISSION, s.transmission, "angle", drive, dimension, s.pressure)
     dead = [r.name for r in s.transmission if r.low < DEAD]
     text = transmission_note(s.units) + (f" At {', '.join(dead)} it is 0: a singular position." if dead else "")
@@ -218,6 +221,22 @@ def motor_data(motor: Any) -> str:
     """The figures of a motor's data sheet as far as they are given."""
     found = [(name, getattr(motor, field) / size, unit) for field, name, unit, size in PLATE if getattr(motor, field)]
     return ", ".join(f"{name} {show(value)} {unit}" for name, value, unit in found)
+
+
+def cylinders(found: CylinderTable | None) -> str:
+    """Length and stroke, largest forces, pressures, flows and volume of every cylinder; empty where there are none."""
+    if not found:
+        return ""
+    said = " ".join(f"{x[0].upper()}{x[1:]}." for x in found.notes)
+    return table(*found.table()) + note(f"Pressures above the surroundings, of the side that carries the force. {said}".rstrip())
+
+
+def belts(found: BeltTable | None, drawn: Sequence[BeltGeometry]) -> str:
+    """Tensions of every span, lengths and arcs of contact; empty where there are none."""
+    if not found:
+        return ""
+    said = [f"{g.name}: {g.text(found.units)}." for g in drawn] + [f"{x[0].upper()}{x[1:]}." for x in found.notes]
+    return table(*found.table(), left=2) + "".join(map(note, said))
 
 
 def motor_table(sizings: list[Any]) -> str:

@@ -3,7 +3,7 @@
     OUTLINES   links round their bearing eyes          LINKS    centre lines through the pins, one a link
     PINS       holes                                   POINTS   marked points
     GROUND     bearings of the fixed pins              GUIDES   guides of the ground;  RODS  rods of constant length
-    SPRINGS, CYLINDERS, GEARS                          NAMES    pins and links by name
+    SPRINGS, CYLINDERS, GEARS, BELTS                   NAMES    pins and links by name
     CAMS       profiles, rollers and faces             CONSTRUCTION   base circle, pitch curve and centre of a cam drawn alone
     PATHS      marked points over the turn             POSITIONS   centre lines over the turn
     DIMENSIONS distances of pins on a link, on demand
@@ -56,6 +56,7 @@ LAYERS: dict[str, LayerStyle] = {
     "CONSTRUCTION": LayerStyle("#8a5a00", 30, 0.18, (0.8, 0.2, 0.1, 0.2)),
     "CAMS": LayerStyle("#202428", 7, 0.5),
     "GEARS": LayerStyle("#8a5a00", 30, 0.18, (0.8, 0.2, 0.1, 0.2)),
+    "BELTS": LayerStyle("#8a5a00", 30, 0.35),
     "RODS": LayerStyle("#202428", 7, 0.35),
     "OUTLINES": LayerStyle("#202428", 7, 0.5),
     "LINKS": LayerStyle("#b3261e", 1, 0.18, (0.8, 0.2, 0.1, 0.2)),
@@ -246,7 +247,7 @@ def _bearing(out: ScaleDrawing, at: np.ndarray, down: np.ndarray) -> None:
 
 
 def _surroundings(out: ScaleDrawing, scene: Scene, stage: Stage) -> None:
-    """Guides, rods, springs, cylinders, cams and gears."""
+    """Guides, rods, springs, cylinders, cams, gears and belts."""
     for g in scene.guides:
         _guide(out, stage, g)
     for x in scene.lines:
@@ -265,6 +266,11 @@ def _surroundings(out: ScaleDrawing, scene: Scene, stage: Stage) -> None:
     add_cams(out, scene, stage)
     for wheel in scene.wheels:
         out.circle("GEARS", MM * stage.spot(wheel.spot), MM * float(wheel.radius))
+    for belt in scene.belts:
+        out.line("BELTS", MM * belt.path(stage), belt.name)
+        for spot, radius in zip(belt.spots, belt.radii, strict=True):
+            if radius > 0.0:
+                out.circle("GEARS", MM * stage.spot(spot), MM * radius)
 
 
 def _guide(out: ScaleDrawing, stage: Stage, g: SceneGuide) -> None:

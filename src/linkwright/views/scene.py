@@ -21,6 +21,7 @@ from linkwright.numerics.spatial import Pose, array
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from linkwright.views.outlines import dense, guide_samples, hull, inside, unit_circle
+from linkwright.views.scene_belts import belt_points, rims, scene_belts
 from linkwright.views.scene_cams import scene_cams
 from linkwright.views.surfaces import body_surfaces
 from linkwright.views.tips import tips
@@ -172,6 +173,7 @@ class Scene:
         self.absent: Collection[str] = ()  # rods that are not there at the instant that is drawn
         self.wheels = self._wheels()
         self.cams = scene_cams(self.description, self.skel)
+        self.belts = scene_belts(self.description, self.skel)
         self.arrows = [a for d in self.description.drives for a in self._arrow(d)]
         self.driven = self._driven_bodies()
         self.pieces.sort(key=lambda p: p.body in self.driven)  # what is driven is on top
@@ -323,8 +325,9 @@ class Scene:
             ]
             grounded = ground in (j.first, j.second) and jt.guide is None
             out.append(Pin(j.pin or (named or [j.name])[0], ScenePoint(node, array(j.frame_second.at)), grounded, j))
-        out += [Pin(ref[1], self._ref(ref), ref[0] == ground, None) for refs in self._between() for ref in refs]
-        return out
+        ends = [ref for refs in self._between() for ref in refs]
+        ends += [ref for ref in belt_points(self.description) if ref not in ends]
+        return out + [Pin(ref[1], self._ref(ref), ref[0] == ground, None) for ref in ends]
 
     def _between(self) -> list[tuple[PointRef, PointRef]]:
         """Ends of everything that acts between two points."""
@@ -334,7 +337,7 @@ class Scene:
 
     def _marks(self) -> list[tuple[str, str, ScenePoint]]:
         """(body, name, place) of marked points of moving bodies: those that no joint, rod or spring uses."""
-        used = {ref for pair in self._between() for ref in pair}
+        used = {ref for pair in self._between() for ref in pair} | set(belt_points(self.description))
         out = []
         for body in self.description.moving:
             joined = [at for _, at in self._joint_spots(body)]
@@ -421,6 +424,7 @@ class Scene:
         nodes += [(w.spot.node, w.spot.at + w.radius * unit_circle(w.axis)) for w in self.wheels]
         nodes += [(c.node, p) for c in self.cams for p in (c.profile, c.outer) if p is not None]
         nodes += [(c.follower_node, c.rim) for c in self.cams]
+        nodes += rims(self.belts)
         nodes += [(s.node, s.at[None]) for t in self.telescopes for s in t.ends]
         nodes += [(s.node, s.at[None]) for t in self.lines for s in t.ends]
         nodes += [(p.spot.node, p.spot.at[None]) for p in self.pins]

@@ -60,9 +60,9 @@ CASES = [
     ("wrong case of a joint", "{A: 45 rpm}", "{a: 45 rpm}", 12, "Did you mean 'A'"),
     ("wrong case of a pin", "pins: [A, B], mass", "pins: [a, B], mass", 9, "Did you mean 'A'"),
     ("three bodies at the driven pin", "drive:", "  brace: {pins: [A, B], mass: 1}\ndrive:", 13, "take A:crank or A:brace"),
-    ("all groups are shown", "drive:", "wobble: 3\ndrive:", 12, "constraints: rods, couplings, cams, gears; forces: springs"),
+    ("all groups are shown", "drive:", "wobble: 3\ndrive:", 12, "constraints: rods, couplings, cams, gears, belts; forces: springs"),
     ("a cam", "drive:", "cam: {c: 3}\ndrive:", 12, "Did you mean 'cams'"),
-    ("a belt", "drive:", "belt: {c: 3}\ndrive:", 12, "coupling with the `ratio:`"),
+    ("a rope", "drive:", "ropes: {c: 3}\ndrive:", 12, "Did you mean 'belts'"),
     ("a geneva drive", "drive:", "geneva: {c: 3}\ndrive:", 12, "no Geneva drive"),
     ("contact", "drive:", "contacts: {c: 3}\ndrive:", 12, "Bodies do not touch; .*`stops:`"),
 ]

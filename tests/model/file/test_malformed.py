@@ -29,6 +29,10 @@ bodies:
 drive: {A: 45 rpm}
 """
 
+CYLINDER = "cylinders: {c: {between: [ground.A, coupler.P], "
+
+WHEELS = "belts: {b: {around: [{joint: A, radius: 5}, {joint: D, radius: 9}"
+
 # (what is wrong, text in GOOD, replacement, line of the error, part of the message)
 CASES = [
     ("unknown key", "drive:", "drives:", 12, "Did you mean 'drive'"),
@@ -54,6 +58,33 @@ CASES = [
         12,
         "must be s/rad",
     ),
+    ("stroke of a hinge", "drive:", "joints: {H: {pin: A, between: [ground, crank], stroke: [0, 5]}}\ndrive:", 12, "has no stroke, prism"),
+    ("stroke swapped", "drive:", CYLINDER + "stroke: [9, 5]}}\ndrive:", 12, "9 mm, which is not below its end 5"),
+    ("stroke of nothing", "drive:", CYLINDER + "stroke: [0, 5]}}\ndrive:", 12, "the shortest must be positive"),
+    ("stroke of one number", "drive:", CYLINDER + "stroke: 5}}\ndrive:", 12, "stroke"),
+    ("stroke of an angle", "drive:", CYLINDER + "stroke: [5 deg, 9]}}\ndrive:", 12, "length"),
+    (
+        "stroke and stop",
+        "drive:",
+        CYLINDER + "stroke: [5, 9]}}\nstops: {c: {max: 9}}\ndrive:",
+        13,
+        r"has a `stroke` \(.*:12\), which is a rigid stop already",
+    ),
+    ("rod without a bore", "drive:", CYLINDER + "rod: 5}}\ndrive:", 12, "a `rod` and no `bore:`"),
+    ("rod as thick as its bore", "drive:", CYLINDER + "rod: 5, bore: 5}}\ndrive:", 12, "must be thinner"),
+    ("belt of nothing", "drive:", "belts: {b: {pitch: 5}}\ndrive:", 12, "`around:` pulleys, or is a rope"),
+    ("belt on one pulley", "drive:", "belts: {b: {around: [{joint: A, radius: 5}]}}\ndrive:", 12, "two or more entries, not 1"),
+    ("belt of unknown joint", "drive:", WHEELS.replace("D,", "Z,") + "]}}\ndrive:", 12, "no joint 'Z'"),
+    ("belt without radius", "drive:", "belts: {b: {around: [{joint: A}, {joint: D, radius: 5}]}}\ndrive:", 12, "needs its `radius:`"),
+    ("belt of negative radius", "drive:", "belts: {b: {around: [{joint: A, radius: -5}, ground.D]}}\ndrive:", 12, "greater than zero"),
+    ("teeth without pitch", "drive:", "belts: {b: {around: [{joint: A, teeth: 5}, ground.D]}}\ndrive:", 12, "need the `pitch:`"),
+    ("pulleys that overlap", "drive:", WHEELS.replace("radius: 5", "radius: 1500") + "]}}\ndrive:", 12, "centres are 1000 mm apart"),
+    ("rope without a side", "drive:", "belts: {b: {path: [{joint: A, radius: 5}, rocker.C]}}\ndrive:", 12, "`turn: ccw` or `turn: cw`"),
+    ("rope to no body", "drive:", "belts: {b: {path: [ground.A, rocker.X]}}\ndrive:", 12, "has no point 'X'"),
+    ("tension of a rope", "drive:", "belts: {b: {path: [ground.A, rocker.C], pretension: 5 N}}\ndrive:", 12, "`pretension` is for closed"),
+    ("belt of three, crossed", "drive:", WHEELS + ", ground.A], crossed: true}}\ndrive:", 12, "a crossed belt goes `around:` two"),
+    ("belt with a name of a joint", "drive:", WHEELS.replace("b:", "A:", 1) + "]}}\ndrive:", 12, "the name of a joint or body"),
+    ("straight path", "drive:", "belts: {b: {path: [ground.A, {at: ground.D, radius: 5}, ground.A]}}\ndrive:", 12, "on one line"),
     ("efficient gearbox", "{A: 45 rpm}", "{A: {motor_dc: {Kt: 1 V s/rad, R: 1 ohm, efficiency: 1.2}}}", 12, "at most 1"),
     ("motor without friction", "{A: 45 rpm}", "{A: {motor_dc: {Kt: 1 V s/rad, R: 1 ohm, friction: -1 N m}}}", 12, "not be negative"),
     ("pin listed twice", "pins: [A, B], mass", "pins: [A, A], mass", 9, "listed twice"),

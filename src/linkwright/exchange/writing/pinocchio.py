@@ -183,14 +183,14 @@ def to_pinocchio(model: System | loops.HasSystem, *, floor: float = 0.0) -> Pino
 
 
 def _refuse(system: System) -> None:
-    """Rods, couplings and gears: Pinocchio's constraints hold points and frames, not distances or ratios."""
+    """Rods, couplings, gears and belts: Pinocchio's constraints hold points and frames, not distances or ratios."""
     d = system.description
     if d.rods:
         raise UsageError(
             f"Pinocchio has no constant-distance constraint for the rod '{d.rods[0].name}'. Make it a body of small mass with a joint "
             "at either end, or use to_mjcf, which has one."
         )
-    for kind, things in (("gear", d.gears), ("coupling", d.couplings)):
+    for kind, things in (("gear", d.gears), ("coupling", d.couplings), ("belt", d.belts)):
         if things:
             raise UsageError(
                 f"Pinocchio's loop constraints cannot tie two joint coordinates as the {kind} '{things[0].name}' does. Leave it out of the "

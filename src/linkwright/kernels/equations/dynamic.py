@@ -373,7 +373,7 @@ class Equations(ResidualEquations):
         return [j.name for j in self.loops.skel.tree.description.joints]
 
     def _separating(self, place: Instant, lam: Any) -> list[tuple[int, Any]]:
-        """Gear teeth push the wheels apart as well as around, cams push at their contact."""
+        """Gear teeth push the wheels apart as well as around, cams push at their contact, belts have a pretension."""
         out = []
         for c, part, rows in zip(place.loops.constraints, place.closure.parts, place.closure.rows, strict=True):
             found = workless_wrenches(c, place.loops.skel, place.motion, part, lam[rows], place.references)

@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from linkwright.mechanics.constraints.base import Constraint, ConstraintRows
+from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.cut_joint import CutJoint
 from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
@@ -33,6 +34,7 @@ CONSTRAINTS: dict[str, Any] = {
     "rod": ("rods", RodConstraint.of),
     "coupling": ("couplings", CouplingConstraint.of),
     "gear": ("gears", GearConstraint.of),
+    "belt": ("belts", BeltConstraint.of),
 }
 
 
@@ -44,9 +46,12 @@ def of_loops(skel: Skeleton) -> tuple[Constraint, ...]:
 
 
 def workless_wrenches(c: Constraint, skel: Skeleton, m: Motion, rows: ConstraintRows, lam: Any, references: Any) -> list[tuple[int, Any]]:
-    """Wrenches of a constraint on bodies beyond those of its rows, without work: teeth press wheels apart, cams act at their contact."""
+    """Wrenches of a constraint on bodies beyond those of its rows, without work: teeth press wheels apart, cams act at their contact,
+    belts have a pretension."""
     if isinstance(c, GearConstraint):
         return c.separating_force(skel, m, lam)
+    if isinstance(c, BeltConstraint):
+        return c.workless_wrenches(skel, m, lam)
     if isinstance(c, CouplingConstraint) and c.cam is not None:
         return c.cam.contact_wrenches(skel, m, c.coordinate(skel, m, references), rows, lam)
     return []

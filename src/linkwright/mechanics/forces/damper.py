@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linkwright.mechanics.forces.base import Wrenches, joint_efforts, line, push
+from linkwright.mechanics.forces.base import ForceLine, Wrenches, joint_efforts, line, push
 from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Damper
 
@@ -29,10 +29,14 @@ class DamperForce:
         d = self.damper
         if d.between is not None:
             on = line(at, d.between)
-            return push(on, -d.coefficient * on.rate)
+            return push(on, self.along(at, on))
         joint, entries = joint_part(at.skel.tree.description, d.joint)
         v = at.rates(joint)
         return joint_efforts(at, joint, {i: -d.coefficient * v[i] for i in entries})
+
+    def along(self, at: Instant, on: ForceLine) -> Any:
+        """Force on the line between its points that drives them apart."""
+        return -self.damper.coefficient * on.rate
 
     def loss(self, at: Instant) -> Any:
         d = self.damper

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import ModelError
-from linkwright.mechanics.forces.base import Wrenches, line, push
+from linkwright.mechanics.forces.base import ForceLine, Wrenches, line, push
 from linkwright.mechanics.kinematics.motion import locate, node_motion
 from linkwright.model.description import Cylinder, Load
 from linkwright.numerics.spatial import point_wrench
@@ -60,11 +60,15 @@ class CylinderForce:
         return self.cylinder.name
 
     def wrenches(self, at: Instant) -> Wrenches:
+        on = line(at, self.cylinder.between)
+        return push(on, self.along(at, on))
+
+    def along(self, at: Instant, on: ForceLine) -> Any:
+        """Force on its line that drives the ends apart, without that of a drive."""
         try:
-            force = at.value(self.cylinder.force)
+            return at.value(self.cylinder.force)
         except ModelError as error:
             raise ModelError(f"cylinder '{self.name}': {error.message}", self.cylinder.where) from error
-        return push(line(at, self.cylinder.between), force)
 
     def energy(self, at: Instant) -> Any:
         return 0.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.joints import JOINTS, position_of
-from linkwright.mechanics.forces.base import Wrenches, joint_efforts, line, push
+from linkwright.mechanics.forces.base import ForceLine, Wrenches, joint_efforts, line, push
 from linkwright.model.coordinates import joint_part
 from linkwright.model.description import CoilSpring, GasSpring, Joint, TorsionSpring
 from linkwright.numerics.scalars import arctan2, real, where
@@ -71,8 +71,12 @@ class CoilSpringForce:
         return self.spring.name
 
     def wrenches(self, at: Instant) -> Wrenches:
-        s, on = self.spring, line(at, self.spring.between)
-        return push(on, -(s.stiffness * (on.length - s.free) + s.preload))
+        on = line(at, self.spring.between)
+        return push(on, self.along(at, on))
+
+    def along(self, at: Instant, on: ForceLine) -> Any:
+        """Force on its line that drives the ends apart."""
+        return -(self.spring.stiffness * (on.length - self.spring.free) + self.spring.preload)
 
     def energy(self, at: Instant) -> Any:
         s = self.spring
@@ -97,7 +101,11 @@ class GasSpringForce:
 
     def wrenches(self, at: Instant) -> Wrenches:
         on = line(at, self.spring.between)
-        return push(on, self.spring.force / (1.0 - self._shrink() * (self.spring.length - on.length)))
+        return push(on, self.along(at, on))
+
+    def along(self, at: Instant, on: ForceLine) -> Any:
+        """Force on its line that drives the ends apart."""
+        return self.spring.force / (1.0 - self._shrink() * (self.spring.length - on.length))
 
     def energy(self, at: Instant) -> Any:
         """Work stored since full extension: the integral of the push over x."""

@@ -11,14 +11,15 @@ import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.files.columns import table
+from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import workless_wrenches
 from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
 from linkwright.mechanics.dynamics.tree import body_inertias
-from linkwright.mechanics.forces import joint_effort
 from linkwright.mechanics.inverse.choice import UNIQUE, joint_wrenches
+from linkwright.mechanics.inverse.lines import LineEye, line_eye, line_eyes, line_force
 from linkwright.mechanics.inverse.methods import Solved
 from linkwright.mechanics.inverse.problem import InverseProblem
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton, accelerations, node_motion
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, accelerations, locate, node_motion
 from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Joint
 from linkwright.numerics.pickling import essentials
@@ -88,12 +89,12 @@ class Loads:
 
     @cached_property
     def _wrenches(self) -> dict[str, JointWrench]:
-        """Reactions of all joints (no effort), separating forces of gear teeth and contact forces of cams included."""
-        p = self._with_separating_forces()
+        """Reactions of all joints (no effort), with separating forces of gear teeth, contact forces of cams and the pretension of belts."""
+        p = self._with_workless_forces()
         z = np.concatenate([self.lam_all, self.u])
         return {w.joint: constraint_part(p.place, w) for w in joint_wrenches(p, z, True)}
 
-    def _with_separating_forces(self) -> InverseProblem:
+    def _with_workless_forces(self) -> InverseProblem:
         p = self.problem
         skel, extra = p.place.loops.skel, []
         for c, part, rows in zip(p.place.loops.constraints, p.place.closure.parts, p.terms.rows, strict=True):
@@ -133,13 +134,18 @@ class Loads:
         return self._packed([(self._wrenches[joint], sign)], [[(s[joint], sign)] for s in self._stress_wrenches], body, frame)
 
     def on(self, pin: str, body: str, frame: str = "world") -> Wrench:
-        """Return the force of a pin on a body's eye: the sum over the joints at that pin, however they are split."""
+        """Return the force of a pin on a body's eye: the sum over the joints at that pin, however they are split; of rods, springs, dampers
+        and cylinders by the part and the point, `on("lift.W", "boom")`."""
         d = self.skel.tree.description
+        eye = line_eye(d, pin, body) if "." in pin else None
+        if eye is not None:
+            return self._at_eye(eye, frame)
         at_pin = [j for j in d.joints if j.pin == pin and body in (j.first, j.second)] if pin else []
         if not at_pin:
             at_pin = [j for j in d.joints if j.name == pin and body in (j.first, j.second)]
         if not at_pin:
             eyes = sorted({j.pin or j.name for j in d.joints if body in (j.first, j.second)})
+            eyes += [e.pin for e in line_eyes(d) if e.body == body]
             raise ChannelError(f"body '{body}' has no pin '{pin}'. {nearest(pin, eyes, 'Its pins')}")
         if len(at_pin) == 1 and at_pin[0].pin:
             at_pin = [j for j in d.joints if j.pin == at_pin[0].pin and body in (j.first, j.second)]
@@ -147,6 +153,17 @@ class Loads:
         parts = [(self._wrenches[j.name], s) for j, s in zip(at_pin, signs, strict=True)]
         stresses = [[(x[j.name], s) for j, s in zip(at_pin, signs, strict=True)] for x in self._stress_wrenches]
         return self._packed(parts, stresses, body, frame)
+
+    def _at_eye(self, eye: LineEye, frame: str) -> Wrench:
+        """The force along a part between two points; it depends on the choice of reactions where that of a rod or drive does."""
+        place = self.problem.place
+        force = eye.side * line_force(self, eye) * forces.line(place, eye.part.between).n
+        unique = np.full(3, self.tau_unique.get(eye.part.name, True) if eye.kind == "cylinder" else True)
+        if eye.kind == "rod" and self.free.shape[1]:
+            rows = dict(zip(self.problem.terms.names, self.problem.terms.rows, strict=True))[eye.part.name]
+            unique[:] = np.abs(self.free[rows]).max() <= UNIQUE
+        at = locate(self.skel, self.motion, eye.ref).position
+        return Wrench(self._axes(frame).T @ force, np.zeros(3), at, eye.body, frame, unique, np.full(3, True))
 
     def _packed(
         self, parts: list[tuple[JointWrench, float]], stresses: list[list[tuple[JointWrench, float]]], body: str, frame: str
@@ -199,7 +216,7 @@ class Loads:
         for name, effort in self.base.items():
             part = joint_part(skel.tree.description, name)
             if joint is None or part.joint.name == joint:
-                for node, w in joint_effort(place, part.joint, effort, part.entries[0]):
+                for node, w in forces.joint_effort(place, part.joint, effort, part.entries[0]):
                     force, moment = force + w[3:], moment + w[:3] + cross(skel.origins[node], w[3:])
         return force, moment if about is None else moment - cross(np.asarray(about, dtype=float), force)
 

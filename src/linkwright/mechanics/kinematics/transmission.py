@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -171,7 +172,7 @@ def structure(d: Description) -> Structure:
     if _forces(elements, rigid) > 3 * (len(set(rigid.values())) - 1) and not never:  # parallel paths: none decides alone
         return Structure((), (), tuple(b.name for b in d.bodies if rigid[b.name] != rigid[ground]), elements, rigid)
     passings = [g.passing for g in found if g.passing is not None]
-    clear = not never and not d.gears and not d.couplings
+    clear = not never and not d.gears and not d.couplings and not d.belts
     last = [p for p, g in zip(_last(found, rigid), found, strict=True) if g.passing is not None]
     last = [p if clear and p is not None and (p.carrier == ground or p is own) else None for p, own in zip(last, passings, strict=True)]
     number = {id(p): k for k, p in enumerate(passings)}
@@ -234,6 +235,7 @@ def _clusters(d: Description) -> dict[str, str]:
         if joints.JOINTS[j.type].nv == 0 or j.name in driven:
             groups.join(j.first, j.second)
     pairs = [(d.joint(g.first), d.joint(g.second)) for g in (*d.gears, *d.couplings)]
+    pairs += [(d.joint(a), d.joint(x)) for b in d.belts if b.carrier for a, x in pairwise(b.joints)]
     both = [*pairs, *((b, a) for a, b in pairs)]
     while any(groups.join(b.first, b.second) for a, b in both if groups.root(a.first) == groups.root(a.second)):
         pass

@@ -15,7 +15,7 @@ from linkwright.model.file.nodes import FileNode, from_text
 from linkwright.model.file.reader import Document, describe
 from linkwright.model.file.writer import write
 
-SECTIONS = {x: x for x in ("springs", "dampers", "stops", "couplings", "bodies", "joints", "rods", "gears", "loads", "cylinders")}
+SECTIONS = {x: x for x in ("springs", "dampers", "stops", "couplings", "bodies", "joints", "rods", "gears", "belts", "loads", "cylinders")}
 SECTIONS |= {"friction": "frictions"}
 
 

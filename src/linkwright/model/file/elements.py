@@ -1,10 +1,9 @@
-"""Rods, couplings, gears, springs, dampers, cylinders, friction and stops: one reader a section."""
+"""Rods, couplings, gears, springs, dampers, friction and stops: one reader a section."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from linkwright.errors import ModelError, listing, nearest
@@ -13,7 +12,6 @@ from linkwright.model.coordinates import joint_name, part_of
 from linkwright.model.description import (
     CoilSpring,
     Coupling,
-    Cylinder,
     Damper,
     Friction,
     GasSpring,
@@ -22,12 +20,11 @@ from linkwright.model.description import (
     PointRef,
     Rod,
     Stop,
-    Table,
     TorsionSpring,
 )
 from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import add, length, rotate, sub
-from linkwright.model.file.loads import TABLE_KEYS, ChannelDimensions, tabulated, varying
+from linkwright.model.file.loads import TABLE_KEYS, ChannelDimensions, tabulated
 from linkwright.model.file.moves import read_moves, whole_turns
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
@@ -37,7 +34,6 @@ from linkwright.model.file.units import (
     FORCE,
     LENGTH,
     NONE,
-    PRESSURE,
     SPEED,
     STIFFNESS,
     TIME,
@@ -374,38 +370,3 @@ class Elements:
         if rigid and own is not None and own.q_names != own.v_names:
             raise entry.error(f"{what}: a coordinate of a joint with a quaternion needs a stop with `stiffness:`.")
         return Stop(name, joint, stiffness, lower, upper, damping, entry.where, restitution)
-
-    def cylinders(self, node: FileNode | None, channels: ChannelDimensions) -> tuple[Cylinder, ...]:
-        cylinders = []
-        for name, entry in self.entries(node, "cylinders", "cylinder"):
-            what = f"cylinder '{name}'"
-            if name in self.joints:
-                raise entry.error(f"{what} has the name of a joint, and drives could mean either. Rename one.")
-            keys = entry.keys(what, ("between", "force", "pressure", "bore", "rod"), ("between",))
-            ends = self.between(keys, entry, what)
-            force: Any = 0.0
-            if "force" in keys:
-                if "pressure" in keys:
-                    raise keys["pressure"].error(f"{what} has `force` and `pressure`; keep one.")
-                force = varying(self.context, keys["force"], FORCE, channels, f"{what}: force")
-            elif "pressure" in keys:
-                force = self._pressure_force(keys, entry, channels, what)
-            cylinders.append(Cylinder(name, ends, force, entry.where))
-        return tuple(cylinders)
-
-    def _pressure_force(self, keys: dict[str, FileNode], entry: FileNode, channels: ChannelDimensions, what: str) -> Any:
-        """Pressure on the piston; with `rod` on the rod side, which pulls."""
-        if "bore" not in keys:
-            raise entry.error(f"{what}: `pressure` needs the `bore:` (piston diameter).")
-        pressure = varying(self.context, keys["pressure"], PRESSURE, channels, f"{what}: pressure")
-        bore = self.positive(keys, "bore", LENGTH, what)
-        area = bore * bore
-        if "rod" in keys:
-            rod = self.positive(keys, "rod", LENGTH, what)
-            if self.context.numeric(rod) >= self.context.numeric(bore):
-                raise keys["rod"].error(f"{what}: the rod must be thinner than the bore.")
-            area = -(area - rod * rod)
-        area = math.pi / 4.0 * area
-        if isinstance(pressure, Table):
-            return replace(pressure, y=tuple(y * self.context.numeric(area) for y in pressure.y))
-        return pressure * area

@@ -16,7 +16,8 @@ from linkwright.model.file.written import inside
 
 MASS_KEYS = ("mass", "com", "inertia")
 KEYS = {  # sections of the file whose entries have numbers: field -> key where they differ
-    "rods": {}, "couplings": {}, "gears": {}, "springs": {}, "dampers": {}, "friction": {}, "stops": {"lower": "min", "upper": "max"},
+    "rods": {}, "couplings": {}, "gears": {}, "belts": {}, "springs": {}, "dampers": {}, "friction": {},
+    "stops": {"lower": "min", "upper": "max"},
     "loads": {}, "cylinders": {},
 }  # fmt: skip
 FIELDS = {"frictions": "friction"}  # field of a description -> section of the file

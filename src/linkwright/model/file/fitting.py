@@ -19,7 +19,7 @@ from linkwright.model.file.context import Literal
 
 Label = tuple[Any, ...]
 SECTIONS = (
-    "gravity", "parameters", "bodies", "joints", "rods", "couplings", "gears", "springs", "dampers", "frictions", "stops", "loads",
+    "gravity", "parameters", "bodies", "joints", "rods", "couplings", "gears", "belts", "springs", "dampers", "frictions", "stops", "loads",
     "cylinders", "drives", "start",
 )  # fmt: skip
 APART = ("name", "start", "outline", "where", "type", "between", "pin", "first", "second", "joint", "body", "point", "axes", "kind")

@@ -24,6 +24,8 @@ KEYS = {
     **dict.fromkeys(("limits", "limit", "end_stops", "bumpers"), "stops"),
     **dict.fromkeys(("cam", "followers", "follower"), "cams"),
     **dict.fromkeys(("actuating_cylinders", "hydraulics", "pistons", "linear_actuators"), "cylinders"),
+    **dict.fromkeys(("belt", "chain", "chains", "pulley", "pulleys", "sprockets", "timing_belts", "rope", "ropes"), "belts"),
+    **dict.fromkeys(("cable", "cables", "tendon", "tendons", "string", "strings", "winch", "winches", "hoists"), "belts"),
     **dict.fromkeys(("cog", "cg", "centre", "center", "center_of_mass", "centroid"), "com"),
     **dict.fromkeys(("weight", "m"), "mass"),
     **dict.fromkeys(("moment_of_inertia", "i", "j"), "inertia"),
@@ -33,12 +35,6 @@ KEYS = {
 _TABLE = "a coupling with `moves:` or a `table:` of the follower over the driver (docs/model-file.md#motion-laws)"
 _FEATURES = {
     ("geneva", "maltese", "indexer"): f"There is no Geneva drive; it is {_TABLE}.",
-    ("belt", "chain", "pulley", "sprocket", "timing_belt"): (
-        "There are no belts or chains; their transmission is a coupling with the `ratio:` of the wheels, without forces on the shafts."
-    ),
-    ("rope", "cable", "tendon", "string", "winch"): (
-        "There are no ropes over pulleys; `rods:` hold a distance until an event releases them, `springs:` pull."
-    ),
     ("contact", "collision", "collide", "friction_contact", "ground_contact"): (
         "Bodies do not touch; the end of a joint's travel is a `stops:` entry, and events engage or release constraints."
     ),

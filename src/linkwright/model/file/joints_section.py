@@ -22,7 +22,7 @@ from linkwright.model.file.shapes import Shape
 from linkwright.model.file.units import INERTIA, KINDS, LENGTH, MASS, NONE
 from linkwright.numerics.groups import Groups
 
-JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames", "armature")  # and those of single types
+JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames", "armature", "stroke")  # and those of single types
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ from linkwright import files
 from linkwright.errors import ModelError, UsageError
 from linkwright.model.description import ZERO3, Description, Vec3
 from linkwright.model.file.backdrop import read_backdrop
+from linkwright.model.file.belts import read_belts
 from linkwright.model.file.bodies import read_bodies, read_shapes
 from linkwright.model.file.cams import read_cams
 from linkwright.model.file.context import Context, read_abbreviations, read_parameters
+from linkwright.model.file.cylinders import read_cylinders
 from linkwright.model.file.drives import read_cuts, read_drives, read_start
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.joints_section import joint_places, read_joints
@@ -27,6 +29,7 @@ from linkwright.model.file.nodes import FileNode, from_python, from_text, text_o
 from linkwright.model.file.overrides import apply_overrides, changed_singly, is_single, overridden
 from linkwright.model.file.repeat import expand
 from linkwright.model.file.report_section import read_report
+from linkwright.model.file.strokes import read_stops
 from linkwright.model.file.units import ACCELERATION, LENGTH, UnitSystem
 from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 from linkwright.numerics.memory import all_in_use
@@ -35,7 +38,7 @@ KEY_GROUPS = {
     "general": ("name", "about", "report", "units", "show", "plane", "space", "gravity", "backdrop"),
     "numbers": ("parameters", "let", "repeat"),
     "links and joints": ("drawing", "bodies", "joints", "masses", "guess"),
-    "constraints": ("rods", "couplings", "cams", "gears"),
+    "constraints": ("rods", "couplings", "cams", "gears", "belts"),
     "forces": ("springs", "dampers", "friction", "stops", "loads"),
     "motion": ("drive", "cylinders", "start", "cuts"),
 }
@@ -175,12 +178,13 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
         rods=elements.rods(keys.get("rods")),
         couplings=(*couplings, *read_cams(elements, keys.get("cams"), couplings)),
         gears=elements.gears(keys.get("gears")),
+        belts=read_belts(elements, keys.get("belts")),
         springs=elements.springs(keys.get("springs")),
         dampers=elements.dampers(keys.get("dampers")),
         frictions=elements.frictions(keys.get("friction")),
-        stops=elements.stops(keys.get("stops"), channels),
+        stops=read_stops(elements, keys, channels),
         loads=read_loads(context, keys.get("loads"), channels),
-        cylinders=elements.cylinders(keys.get("cylinders"), channels),
+        cylinders=read_cylinders(elements, keys.get("cylinders"), channels),
         drives=read_drives(context, keys.get("drive"), channels),
         start=read_start(context, keys.get("start"), channels),
         start_places=tuple((name, entry.where) for name, entry in (keys["start"].entries or {}).items()) if "start" in keys else (),

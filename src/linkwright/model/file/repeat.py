@@ -21,7 +21,8 @@ from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.quantities import QuantityAlgebra, numeric, read_quantity
 
 SECTIONS = (
-    "drawing", "bodies", "joints", "rods", "couplings", "cams", "gears", "springs", "dampers", "cylinders", "friction", "stops", "loads",
+    "drawing", "bodies", "joints", "rods", "couplings", "cams", "gears", "belts", "springs", "dampers", "cylinders", "friction", "stops",
+    "loads",
     "masses", "drive", "start", "guess", "cuts",
 )  # fmt: skip
 MOST_COPIES = 5_000

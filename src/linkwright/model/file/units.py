@@ -25,7 +25,7 @@ def _dim(length: int = 0, mass: int = 0, time: int = 0, angle: int = 0, current:
 
 NONE = _dim()
 LENGTH, MASS, TIME, ANGLE, CURRENT = _dim(1), _dim(0, 1), _dim(0, 0, 1), _dim(0, 0, 0, 1), _dim(0, 0, 0, 0, 1)
-AREA, VOLUME, DENSITY = _dim(2), _dim(3), _dim(-3, 1)
+AREA, VOLUME, DENSITY, FLOW = _dim(2), _dim(3), _dim(-3, 1), _dim(3, 0, -1)
 SPEED, ACCELERATION = _dim(1, 0, -1), _dim(1, 0, -2)
 ANGULAR_SPEED, ANGULAR_ACCELERATION = _dim(0, 0, -1, 1), _dim(0, 0, -2, 1)
 JERK, ANGULAR_JERK, CURVATURE = _dim(1, 0, -3), _dim(0, 0, -3, 1), _dim(-1)
@@ -44,7 +44,7 @@ KINDS: dict[str, Dimension] = {
     "inertia": INERTIA, "stiffness": STIFFNESS, "torsional stiffness": TORSIONAL_STIFFNESS, "damping": DAMPING,
     "torsional damping": TORSIONAL_DAMPING, "momentum": MOMENTUM, "voltage": VOLTAGE, "resistance": RESISTANCE,
     "inductance": INDUCTANCE, "torque constant": TORQUE_CONSTANT, "pure number": NONE, "jerk": JERK, "angular jerk": ANGULAR_JERK,
-    "curvature": CURVATURE,
+    "curvature": CURVATURE, "flow": FLOW,
 }  # fmt: skip
 
 _IN, _LB, _G0 = 0.0254, 0.45359237, 9.80665
@@ -60,6 +60,7 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     "Nm": (1.0, TORQUE), "Nmm": (1e-3, TORQUE), "kNm": (1e3, TORQUE),
     "Pa": (1.0, PRESSURE), "kPa": (1e3, PRESSURE), "MPa": (1e6, PRESSURE), "GPa": (1e9, PRESSURE), "bar": (1e5, PRESSURE),
     "psi": (_LB * _G0 / _IN**2, PRESSURE),
+    "l": (1e-3, VOLUME), "ml": (1e-6, VOLUME),
     "J": (1.0, ENERGY), "mJ": (1e-3, ENERGY), "kJ": (1e3, ENERGY), "W": (1.0, POWER), "mW": (1e-3, POWER), "kW": (1e3, POWER),
     "A": (1.0, CURRENT), "mA": (1e-3, CURRENT), "V": (1.0, VOLTAGE), "mV": (1e-3, VOLTAGE), "kV": (1e3, VOLTAGE),
     "ohm": (1.0, RESISTANCE), "Ω": (1.0, RESISTANCE), "H": (1.0, INDUCTANCE), "mH": (1e-3, INDUCTANCE), "uH": (1e-6, INDUCTANCE),
@@ -231,6 +232,7 @@ _PREFERRED: dict[Dimension, str] = {
     TORSIONAL_DAMPING: "N m s/rad", POWER: "W", VOLTAGE: "V", RESISTANCE: "ohm", INDUCTANCE: "H", TORQUE_CONSTANT: "N m/A",
     INERTIA: "kg m^2", DENSITY: "kg/m^3", ANGULAR_SPEED: "rad/s", ANGULAR_ACCELERATION: "rad/s^2",
 }  # fmt: skip
+_HYDRAULIC = {PRESSURE: "bar", FLOW: "l/min", VOLUME: "l"}  # units of data sheets, in which they are shown
 _ALSO: dict[Dimension, tuple[str, ...]] = {
     STIFFNESS: ("N/mm",), TORQUE: ("N mm",), PRESSURE: ("bar",), ANGULAR_SPEED: ("rpm",), DAMPING: ("N s/mm",),
     TORSIONAL_STIFFNESS: ("N m/deg",),
@@ -250,7 +252,7 @@ def display_unit(units: Iterable[str] | UnitSystem, dimension: Dimension) -> tup
     """Symbol of the unit in which a model shows a dimension, and the factor from SI to it.
 
     A unit of exactly that dimension in `units` wins; otherwise speeds and curvatures follow the length, angles
-    are rad unless `deg` is listed, and forces, torques, accelerations are N, N m, m/s^2.
+    are rad unless `deg` is listed, forces, torques, accelerations are N, N m, m/s^2, and pressures, flows and volumes bar, l/min and l.
     """
     symbol, size = _display(units if isinstance(units, UnitSystem) else UnitSystem(units), dimension)
     return symbol, 1.0 / size
@@ -274,4 +276,6 @@ def _display(system: UnitSystem, dimension: Dimension) -> tuple[str, float]:
     if dimension in (ANGULAR_SPEED, ANGULAR_ACCELERATION, ANGULAR_JERK):
         symbol, size = system.base(ANGLE, "rad")
         return f"{symbol}/s{('', '^2', '^3')[-dimension[2] - 1]}", size
+    if dimension in _HYDRAULIC:
+        return _HYDRAULIC[dimension], parse_unit(_HYDRAULIC[dimension])[0]
     return _PREFERRED.get(dimension) or _coherent_symbol(dimension, {}), 1.0

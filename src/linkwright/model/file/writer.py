@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
+from linkwright.model.belts import Belt
 from linkwright.model.description import (
     EYE3,
     NO_INERTIA,
@@ -23,6 +24,7 @@ from linkwright.model.description import (
     Body,
     CamContact,
     CoilSpring,
+    Cylinder,
     Damper,
     Description,
     Drive,
@@ -74,9 +76,10 @@ def write(description: Description) -> str:
     sections["couplings"] = {c.name: _coupling(c) for c in d.couplings if c.cam is None}
     sections["cams"] = {c.name: {**_coupling(c), **_contact(c.cam)} for c in d.couplings if c.cam is not None}
     sections["gears"] = {g.name: _gear(g) for g in d.gears}
+    sections["belts"] = {b.name: _belt(b) for b in d.belts}
     sections["springs"] = {s.name: _spring(s) for s in d.springs}
     sections["dampers"] = {x.name: _damper(x) for x in d.dampers}
-    sections["cylinders"] = {c.name: {"between": _ends(c.between), "force": _varying(c.force)} for c in d.cylinders}
+    sections["cylinders"] = {c.name: _cylinder(c) for c in d.cylinders}
     sections["friction"] = {
         f.name: {k: getattr(f, k) for k in ("joint", "coulomb", "viscous", "speed", "mu", "radius")} for f in d.frictions
     }
@@ -381,6 +384,23 @@ def _stop(stop: Stop) -> dict[str, Any]:
     if stop.stiffness is None:
         return {"joint": stop.joint, **ends, "restitution": stop.restitution}
     return {"joint": stop.joint, **ends, "stiffness": stop.stiffness, "damping": stop.damping}
+
+
+def _belt(b: Belt) -> dict[str, Any]:
+    places: list[Any] = []
+    for i, (p, radius) in enumerate(zip(b.pulleys, b.radii, strict=True)):
+        at = f"{p.body}.{p.point}"
+        own = {"joint": p.joint, "body": p.body} if p.joint else {"at": at}
+        turn = {"turn": "ccw" if p.turn > 0.0 else "cw"} if p.turn else {}
+        end = not b.closed and i in (0, len(b.pulleys) - 1)
+        places.append(at if end and not p.turn else {**own, "radius": radius, **turn})
+    given = {k: x for k, x in (("pretension", b.pretension), ("pitch", b.pitch), ("length", b.length)) if x is not None}
+    return {"around" if b.closed else "path": places, **given}
+
+
+def _cylinder(c: Cylinder) -> dict[str, Any]:
+    diameters = {k: x for k, x in (("bore", c.bore), ("rod", c.rod)) if x is not None}
+    return {"between": _ends(c.between), "force": _varying(c.force), **diameters}
 
 
 def _load(load: Any, flat: int) -> dict[str, Any]:

@@ -94,6 +94,16 @@ class Atlas:
     notes: tuple[str, ...] = ()
     file_units: tuple[str, ...] = field(default=(), repr=False)
     presenter: Any = field(default=None, repr=False)
+    display: Mapping[str, tuple[str, float]] = field(default_factory=dict, repr=False)  # unit in which a measure is shown, and its size
+
+    @property
+    def in_space(self) -> bool:
+        """True if all axes are coordinates of one place: lengths, and not positions of drives."""
+        return all(a.kind == "length" and "." in a.name for a in self.axes)
+
+    def unit(self, name: str) -> tuple[str, float]:
+        """Return the unit in which a measure is shown, and its size in SI."""
+        return self.display.get(name, (self.units[name] or "-", 1.0))
 
     # ---------------------------------------------------------------- reading
 
@@ -234,12 +244,13 @@ class Atlas:
         if self.fixed:
             lines.append("fixed: " + ", ".join(self.fixed_texts))
         lines.append("poses: " + ", ".join(f"{n:,} {reason}" for reason, n in self.counts.items()))
-        if len(self.axes) in (2, 3) and len({a.kind for a in self.axes}) == 1 and self.axes[0].kind == "length":
+        if len(self.axes) in (2, 3) and self.in_space:
             lines.append(f"{'area' if len(self.axes) == 2 else 'volume'}: {self.size:.6g} m^{len(self.axes)}")
         for name, v in self.values.items():
             known = v[np.isfinite(v)]
             if len(known):
-                lines.append(f"{name}: {known.min():.4g} to {known.max():.4g} {self.units[name]}".rstrip())
+                symbol, size = self.unit(name)
+                lines.append(f"{name}: {known.min() / size:.4g} to {known.max() / size:.4g} {symbol.strip('-')}".rstrip())
         for kind in KIND_NAMES:
             n = sum(len(x.share) for x in self.located if x.kind == kind)
             if n:

@@ -193,6 +193,17 @@ def unique_loads(c: Trajectory | None, system: System) -> dict[tuple[str, str], 
     return out
 
 
+def eye_is_unique(c: Trajectory, pin: str, body: str) -> bool:
+    """True if rigid-body mechanics decides the force of a rod, spring or cylinder at its eye."""
+    for i in compared_samples(c):
+        try:
+            if not c.instants[i].loads.on(pin, body).unique:
+                return False
+        except LinkwrightError:
+            continue
+    return True
+
+
 # -------------------------------------------------------------------- recorded runs
 
 

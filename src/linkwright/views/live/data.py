@@ -13,6 +13,8 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.design.summary import elastic_loads
+from linkwright.mechanics.inverse.lines import line_eyes
+from linkwright.model.coordinates import joint_part
 from linkwright.model.file.units import KINDS, display_unit
 from linkwright.results.trajectory import unit_of
 from linkwright.system.system import System
@@ -40,6 +42,8 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "units": units(d.units),
         "bodies": _bodies(system, scene),
         "pins": _pins(system, unique),
+        "eyes": _eyes(system, made.acting, motion.turn),
+        "stops": _stops(system),
         "points": [{"name": f"{body}.{name}", "body": body, "at": [float(x) for x in spot.at]} for body, name, spot in scene.marks],
         "tips": [".".join(ref) for ref in tips(d)],
         "scene": geometry.shapes(scene),
@@ -122,6 +126,44 @@ def _pins(system: System, unique: dict[tuple[str, str], bool]) -> list[dict[str,
                 pin["bodies"].append(body)
                 pin["unique"][body] = unique.get((name, body), True)
     return list(found.values())
+
+
+def _eyes(system: System, acting: list[dict[str, Any]], turn: Any) -> list[dict[str, Any]]:
+    """Eyes of rods, springs, dampers and cylinders, with the rows of the kernel `acting` that make up their forces."""
+    kinds = {"rod": ("link",), "cylinder": ("drive", "load")}
+    node = {e.pin: system.skel.node(e.body) + 1 for e in line_eyes(system.description)}
+    out = []
+    for e in line_eyes(system.description):
+        other = next(x for x in line_eyes(system.description) if x.part is e.part and x.side != e.side)
+        own, sign = (node[e.pin], 1.0) if node[e.pin] else (system.skel.node(other.body) + 1, -1.0)
+        named = [i for i, x in enumerate(acting) if (x["name"], x["body"]) == (e.part.name, own)]
+        rows = [i for i in named if acting[i]["kind"] in kinds.get(e.kind, ("load",))]
+        unique = turn is None or not turn.drives or cycle_data.eye_is_unique(turn, e.pin, e.body)
+        part = e.pin.rpartition(".")[0]
+        out.append({"pin": e.pin, "body": e.body, "part": part, "type": e.kind, "unique": unique, "rows": rows, "sign": sign})
+    return out
+
+
+def _stops(system: System) -> list[dict[str, Any]]:
+    """Rigid stops: of which entry of q, or between which places of a cylinder."""
+    d, tree, out = system.description, system.tree, []
+    cylinders = {c.name: c for c in d.cylinders}
+    for s in d.stops:
+        if s.stiffness is not None:
+            continue
+        ends, index, slides = None, -1, True
+        if s.joint in cylinders:
+            ends = [{"body": system.skel.node(b) + 1, "at": [float(x) for x in d.point((b, p)).at]} for b, p in cylinders[s.joint].between]
+        else:
+            part = joint_part(d, s.joint)
+            node = tree.node_of_joint.get(part.joint.name)
+            if node is None:
+                continue
+            index = tree.nodes[node].q.start + (joints.position_of(joints.JOINTS[part.joint.type], part.entries[0]) or 0)
+            slides = part.kinds == {"length"}
+        low, high = (None if x is None else float(x) for x in (s.lower, s.upper))
+        out.append({"name": s.joint, "slides": slides, "low": low, "high": high, "index": index, "ends": ends})
+    return out
 
 
 def _scale(system: System) -> dict[str, Any]:

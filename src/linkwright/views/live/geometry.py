@@ -1,6 +1,6 @@
 """The scene of a drawing as plain data for a page: everything drawable in the bodies' own frames, and how to move it there.
 
-    scene = shapes(Scene(system, turn))     JSON of bars, plates, pins, guides, telescopes, springs, wheels, cams, drives
+    scene = shapes(Scene(system, turn))     JSON of bars, plates, pins, guides, telescopes, springs, wheels, cams, belts, drives
     refs = references(Scene(...))           what each numbered place of that JSON is in the model
     places(description, refs)               the numbers of all places, over any scalar: with other parameters or traced
 
@@ -21,6 +21,7 @@ from linkwright.model.description import Description, Joint
 from linkwright.views.live.meshes import meshes
 from linkwright.views.outlines import guide_samples, hull
 from linkwright.views.scene import Arrow, Pin, Scene, SceneGuide, ScenePoint, Stage, Telescope
+from linkwright.views.scene_belts import SceneBelt
 from linkwright.views.scene_cams import CAM_PLACES, SceneCam, cam_geometry, cam_place
 
 BAR = 0.10  # width of a bar as a share of the typical link
@@ -129,6 +130,7 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
         "lines": [{"kind": line.kind, "name": line.name, "ends": [at.spot(e) for e in line.ends]} for line in scene.lines],
         "wheels": [{"spot": at.spot(w.spot), "axis": _numbers(w.axis), "radius": float(w.radius)} for w in scene.wheels],
         "cams": [_cam(at, c) for c in scene.cams],
+        "belts": [_belt(at, b) for b in scene.belts],
         "arrows": [_arrow(at, a) for a in scene.arrows],
         "marks": [{"body": body, "name": name, "spot": at.spot(spot)} for body, name, spot in scene.marks],
         "base": _base(at),
@@ -203,6 +205,12 @@ def _curve(at: Places, g: SceneGuide) -> list[dict[str, Any]]:
 
 def _telescope(at: Places, t: Telescope) -> dict[str, Any]:
     return {"name": t.name, "bodies": list(t.bodies), "ends": [at.spot(e) for e in t.ends], "barrel": float(t.barrel)}
+
+
+def _belt(at: Places, b: SceneBelt) -> dict[str, Any]:
+    spots = [at.spot(s) for s in b.spots]
+    turning = [bool(body) for body in b.bodies]
+    return {"name": b.name, "spots": spots, "radii": list(b.radii), "turns": list(b.turns), "closed": b.closed, "turning": turning}
 
 
 def _arrow(at: Places, a: Arrow) -> dict[str, Any]:

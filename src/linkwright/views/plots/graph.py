@@ -209,13 +209,14 @@ class GraphDrawing:
         return cost
 
     def _relations(self) -> None:
-        """Couplings and gears tie joints: a dotted line between their names."""
+        """Couplings, gears and belts tie joints: a dotted line between their names."""
         d: Description = self.tree.description
-        for thing in (*d.couplings, *d.gears):
+        for thing in (*d.couplings, *d.gears, *d.belts):
+            first = next(iter(thing.joints), "")
             for other in thing.joints:
-                if other == thing.first or not {thing.first, other} <= set(self.middles):
+                if other == first or not {first, other} <= set(self.middles):
                     continue
-                p, q = self.middles[thing.first], self.middles[other]
+                p, q = self.middles[first], self.middles[other]
                 self.axes.plot([p[0], q[0]], [p[1], q[1]], color=self.look.accent, lw=1.3, ls=(0, (1, 1.6)), zorder=6)
                 box = {"boxstyle": "round,pad=0.12", "fc": self.look.paper, "ec": "none"}
                 style = {"fontsize": 7.5, "color": self.look.accent, "ha": "center", "va": "center_baseline", "zorder": 8}

@@ -26,6 +26,7 @@ from linkwright.exchange.writing.mujoco.shapes import assets, geom
 from linkwright.exchange.writing.trees import tree_losses
 from linkwright.exchange.writing.visuals import THIN, Shapes
 from linkwright.files import OWNER
+from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.kinematics.motion import locate, motion
@@ -277,6 +278,12 @@ def _equalities(root: xml.Element, system: System) -> None:
         mesh = GearConstraint.of(system.skel, g)  # sign r q_first + factor q_second = offset
         ratio = -mesh.sign_first * mesh.r_first / mesh.factor_second
         _tie(section, g.name, _only(system, g.second, g.name), _only(system, g.first, g.name), mesh.offset / mesh.factor_second, ratio)
+    for b in d.belts:
+        if not b.carrier:
+            raise UsageError(f"the belt '{b.name}' is a rope, or runs over moving pulleys: MJCF gets closed belts on one carrier only.")
+        for k, (first, second, ratio, offset) in enumerate(BeltConstraint.of(system.skel, b).ties(system.skel)):
+            follower, leader = (_only(system, joint, b.name) for joint in (second, first))
+            _tie(section, b.name if not k else f"{b.name}:{k + 1}", follower, leader, offset, ratio)
     if len(section):
         root.append(section)
 

@@ -9,6 +9,7 @@ from typing import Any
 from linkwright.exchange.writing.coordinates import acted
 from linkwright.exchange.writing.losses import Loss
 from linkwright.exchange.writing.robots.structure import Robot, RobotJoint
+from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.model import description as model
@@ -118,7 +119,7 @@ def _stop(acts: JointActs, at: RobotJoint, s: model.Stop) -> None:
 
 
 def _ties(out: Acts) -> None:
-    """Couplings, gears and the travel of screws as followers."""
+    """Couplings, gears, belts and the travel of screws as followers."""
     system: System = out.robot.system
     for j in out.robot.joints:
         if j.follows:
@@ -136,6 +137,13 @@ def _ties(out: Acts) -> None:
         mesh = GearConstraint.of(system.skel, g)  # sign r q_first + factor q_second = offset
         ratio = -mesh.sign_first * mesh.r_first / mesh.factor_second
         _follow(out, g.name, g.first, g.second, float(ratio), float(mesh.offset / mesh.factor_second))
+
+
+    for b in system.description.belts:
+        for first, second, ratio, offset in BeltConstraint.of(system.skel, b).ties(system.skel):
+            _follow(out, b.name, first, second, ratio, offset)
+        if not b.carrier:
+            out.lose(b.name, "a rope or belt over moving pulleys")
 
 
 def _follow(out: Acts, name: str, first: str, second: str, ratio: float, offset: float) -> None:

@@ -352,6 +352,7 @@
       ground(sheet);
       guides(sheet);
       wheels(sheet);
+      D.belts(sheet);
     } else {
       floor(sheet);
       rails(sheet);

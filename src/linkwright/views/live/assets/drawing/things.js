@@ -55,6 +55,7 @@
       const k = t.bodies.indexOf(body.name), worlds = t.ends.map((e) => D.spot(poses, e));
       if (k >= 0) points.push(D.local(poses, index, D.add(worlds[0], D.minus(worlds[1], worlds[0]), k ? 0.8 : 0.3)));
     }
+    for (const rim of D.rims(scene, poses).filter((r) => r.body === index && !points.length)) points.push(D.local(poses, index, rim.centre));
     if (index === 0 || !points.length) return null;
     const at = points.reduce((sum, p) => D.add(sum, p, 1 / points.length), [0, 0, 0]), place = D.placed(poses, index, at), [x, y] = pixel(place);
     return { kind: "body", name: body.name, body: body.name, words: `body ${body.name}`, at, place, x, y, moves: true };
@@ -101,6 +102,12 @@
         segment(s, from, to);
         s.through = from;
       });
+    }
+    for (const rim of D.rims(scene, poses)) {
+      const s = entry(rim.body);
+      rim.points.forEach((p, i, all) => segment(s, all[(i || all.length) - 1], p));
+      s.polygons.push(rim.points.map((p) => pixel(p)));
+      s.through = rim.centre;
     }
     return DATA.planar ? out : out.sort((a, b) => camera.depth(a.through) - camera.depth(b.through));
   }

@@ -196,6 +196,9 @@
       for (const g of scene.guides) {
         track(g, 0).forEach((at) => take(placed(poses, g.spot.body, at)));
       }
+      for (const belt of scene.belts || []) {
+        belt.spots.forEach((s, i) => [-belt.radii[i], belt.radii[i]].forEach((r) => take(spot(poses, s).map((x) => x + r))));
+      }
       for (const cam of scene.cams || []) {
         for (const curve of [cam.profile, cam.groove]) if (curve) curve.points.forEach((at) => take(placed(poses, cam.disc, at)));
       }

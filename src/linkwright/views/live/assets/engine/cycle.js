@@ -345,6 +345,7 @@
     if (core.kernel.loads) {
       statistics(c);
       pinLoads(core, c, DATA);
+      LW.eyeLoads(core, law, c, DATA);
     }
     c.why = core.kinematics ? reason(c, law, DATA) : "the drives do not determine the motion";
     return c;

@@ -36,6 +36,8 @@
     let tangents = fresh(); // v and change of q for unit speeds of the drives, kept over singular positions
     /** @type {{q: Float64Array, free: Float64Array} | null} */
     let known = null; // the position they belong to
+    const stop = LW.engineStops(core, e.data);
+    let met = ""; // coordinate whose stop refused a longer step
 
     // tangents at the state; in a singular position those of a position close by; false where none are known
     const velocities = () => {
@@ -103,6 +105,11 @@
       for (let i = 0; i < nq; i++) q[i] = s.q[i] + along(tangents, step, i);
       core.normalised(q);
       if (!core.solve(q, near, drive).closed) return null;
+      const ended = stop(q, s.q);
+      if (ended) {
+        met = ended;
+        return null;
+      }
       if (sizeOf((i) => q[i] - s.q[i] - along(tangents, step, i)) > CORRECTED * predicted + ROUND_OFF) return null;
       core.count(q, near);
       if (singular(q, near)) return { q, near, tangents: null };
@@ -140,6 +147,7 @@
     };
 
     const label = (step) => {
+      if (met) return `end of travel of ${met}`;
       let k = 0;
       for (let i = 1; i < nd; i++) if (Math.abs(step[i]) > Math.abs(step[k])) k = i;
       return `dead centre of ${mechanism.names.drives[k]}`;
@@ -178,6 +186,7 @@
       const end = speed > TURNING || distance <= TURNING * kappa ? "" : speed > 1e-9 ? "end of travel" : "this point is at rest";
       if (!(size > 0)) return { moved: false, stopped: end, distance };
       let lost = false;
+      met = "";
       for (let f = 1; f >= SMALLEST; f /= 2) {
         const step = whole.map((x) => f * x), found = stepped(step);
         lost = lost || (!found && f === 1);
@@ -186,7 +195,7 @@
         if (left >= distance) continue;
         const closer = nearer(found);
         take(found);
-        return { moved: true, stopped: lost && closer && f <= STUCK ? label(whole) : "", distance: left };
+        return { moved: true, stopped: lost && (closer || met) && f <= STUCK ? label(whole) : "", distance: left };
       }
       return { moved: false, stopped: lost ? label(whole) : end, distance };
     };
@@ -224,6 +233,7 @@
       const step = new Float64Array(nd);
       let left = amount / weight[k], moved = false;
       while (Math.abs(left) > 1e-12) {
+        met = "";
         if (!velocities()) return { moved, stopped: "singular position" };
         let found = /** @type {ReturnType<typeof stepped>} */ (null), f = Math.sign(left) * Math.min(LONGEST, Math.abs(left));
         const whole = Math.abs(f);
@@ -236,7 +246,7 @@
         take(found);
         moved = true;
         left -= f;
-        if (closer && Math.abs(f) < STUCK * whole) return { moved, stopped: label(step) };
+        if ((closer || met) && Math.abs(f) < STUCK * whole) return { moved, stopped: label(step) };
       }
       return { moved, stopped: "" };
     };

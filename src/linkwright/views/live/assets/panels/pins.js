@@ -26,6 +26,9 @@
         rows.push({ pin: pin.name, body, others, unique, type: pin.type, several: pin.bodies.length > 2, key: `${pin.name}|${body}` });
       }
     }
+    for (const eye of data.eyes || []) {
+      rows.push({ pin: eye.pin, body: eye.body, others: [eye.part], unique: eye.unique, type: eye.type, several: false, key: `${eye.pin}|${eye.body}` });
+    }
     return rows;
   };
 

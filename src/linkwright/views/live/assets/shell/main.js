@@ -35,9 +35,10 @@ LW.run = (mechanism, DATA) => {
     if (player.mode === "turn" || player.mode === "run") return player.s;
     return engine.cycle ? LW.nearest(engine, DATA, player.s) : null;
   };
+  const isEye = (pin) => (DATA.eyes || []).some((eye) => eye.pin === pin); // of a rod, spring or cylinder: no pin of the drawing
   const pinForce = (pin, body) => {
     const { engine, mechanism } = app;
-    if (!engine.state.loads || !mechanism.on) return NaN;
+    if (!engine.state.loads || !mechanism.on || isEye(pin)) return NaN;
     const wrench = mechanism.on(engine.state.loads, pin, body);
     return Math.hypot(wrench[3], wrench[4], wrench[5]);
   };
@@ -281,7 +282,7 @@ LW.run = (mechanism, DATA) => {
   const makePanels = () => {
     const { engine: e } = app, seek = (s) => app.player.seek(s);
     app.torque = LW.torque(element("torque"), DATA, e, { changed: () => !atFile(), seek });
-    app.pins = LW.pinTable(element("pins"), DATA, { pick: (name, body) => app.pick({ kind: "pin", name, body }) });
+    app.pins = LW.pinTable(element("pins"), DATA, { pick: (name, body) => app.pick(isEye(name) ? { kind: "body", name: body, body } : { kind: "pin", name, body }) });
     app.pins.update(e.cycle, e.original);
     app.motion = LW.motionPanel(element("motion"), element("pinned"), app);
     app.drive = LW.drivePanel(element("drive"), app);

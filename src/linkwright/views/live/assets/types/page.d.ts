@@ -115,6 +115,10 @@ interface PageData {
   units: Record<string, Unit>;
   bodies: PageBody[];
   pins: PagePin[];
+  /** Ends of rods, springs, dampers and cylinders on bodies; `rows` of the kernel `acting`. */
+  eyes: { pin: string; body: string; part: string; type: string; unique: boolean; rows: number[]; sign: number }[];
+  /** Rigid stops: of an entry of q, or of the distance of two places. */
+  stops: { name: string; slides: boolean; low: number | null; high: number | null; index: number; ends: { body: number; at: number[] }[] | null }[];
   points: { name: string; body: string; at: number[] }[];
   tips: string[];
   scene: any;

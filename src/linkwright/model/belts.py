@@ -1,0 +1,77 @@
+"""Belts, chains and ropes of a description: the pulleys they run over, and which pieces of them have the same tension."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from linkwright.errors import Source
+
+Scalar = Any  # float | Expr; after numbers(): float, complex or traced symbol
+
+
+@dataclass(frozen=True)
+class Pulley:
+    """A place where a belt runs: without slip on a body with a hinge (`joint`), or without friction over a `point`; also the end of a rope.
+
+    Directions of the spans before and after it are counted in the axes of `carrier` (the other body of the hinge; `body` at a point).
+    """
+
+    body: str  # that the belt touches
+    carrier: str
+    joint: str = ""
+    point: str = ""
+    turn: float = 0.0  # 1: the belt passes it counterclockwise, -1: clockwise, 0: an end without radius
+    towards: tuple[int, int] = (0, 0)  # directions of the spans before and after it in the drawing, in eighths of a turn
+
+
+@dataclass(frozen=True)
+class Belt:
+    """A belt, chain or rope over pulleys, inextensible: closed, or with two ends. See `mechanics.constraints.belt`."""
+
+    name: str
+    pulleys: tuple[Pulley, ...]
+    radii: tuple[Scalar, ...]
+    rests: tuple[Scalar, ...] = ()  # of every row: length in the drawing, from the directions `towards`
+    closed: bool = False
+    carrier: str = ""  # of a closed belt: the body that carries all pulleys
+    pretension: Scalar | None = None
+    length: Scalar | None = None  # given, not as drawn
+    pitch: Scalar | None = None  # of teeth or chain links
+    where: Source | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints it ties, each once."""
+        return tuple(dict.fromkeys(p.joint for p in self.pulleys if p.joint))
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies that it touches, in the order of the belt."""
+        return tuple(p.body for p in self.pulleys)
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Pulleys at the ends of every straight piece."""
+        n = len(self.pulleys)
+        return tuple((i, (i + 1) % n) for i in range(n if self.closed else n - 1))
+
+    @property
+    def parts(self) -> tuple[tuple[int, ...], ...]:
+        """Spans between pulleys without slip, which have the same tension; ends do not slip either."""
+        firm = [i for i, p in enumerate(self.pulleys) if p.joint or (not self.closed and i in (0, len(self.pulleys) - 1))]
+        spans = len(self.spans)
+        if not firm:
+            return (tuple(range(spans)),)
+        starts = firm if self.closed else firm[:-1]
+        ends = [*starts[1:], starts[0] + spans] if self.closed else firm[1:]
+        return tuple(tuple(k % spans for k in range(a, b)) for a, b in zip(starts, ends, strict=True))
+
+    @property
+    def rows(self) -> tuple[tuple[int, ...], ...]:
+        """Parts that are constraints: of a closed belt on one carrier all but the last, which follows from the others."""
+        return self.parts[:-1] if self.carrier else self.parts
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"span{part[0] + 1}" for part in self.rows)
