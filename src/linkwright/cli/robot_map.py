@@ -44,7 +44,7 @@ def _computed(m: Mechanism, given: argparse.Namespace) -> Any:
     asked = [f"--{key}" for key in ("stiffness", "speeds", "efforts", "payload", "what") if getattr(given, key)]
     if asked:
         raise UsageError(f"{asked[0]} belongs to maps of one orientation; --orientation gives the reach in any of several.")
-    turned = {name: _range(m, text, _kind(name)) for name, text in given.orientation}
+    turned = {name: _range(m, text, _kind(m, name)) for name, text in given.orientation}
     return m.system.workspace(over, orientations=turned, **settings)
 
 

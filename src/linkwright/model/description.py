@@ -189,11 +189,8 @@ class Coupling:
 
 @dataclass(frozen=True)
 class Gear:
-    """Two wheels rolling on their pitch circles, or a pinion on a rack (`rack`: second joint slides).
-
-    `first` and `second` are the joints that carry the wheels; `radius_*` are pitch radii
-    (`radius_second` unused for a rack). `internal`: the second wheel is a ring.
-    """
+    """Two wheels rolling on their pitch circles, carried by the joints `first` and `second`, or a pinion on a rack (`rack`: the second
+    joint slides, `radius_second` is not used). `internal`: the second wheel is a ring."""
 
     name: str
     first: str
@@ -307,16 +304,13 @@ class Load:
 
 @dataclass(frozen=True)
 class Cylinder:
-    """A linear actuator between two points: it pushes with `force`, or is driven in length (`drive`).
-
-    `bore` and `rod` are the diameters of piston and rod, None where they are not given: pressures and flows need them.
-    """
+    """A linear actuator between two points: it pushes with `force`, or is driven in length (`drive`)."""
 
     name: str
     between: tuple[PointRef, PointRef]
     force: Varying = 0.0
     where: Source | None = _place()
-    bore: Scalar | None = None
+    bore: Scalar | None = None  # diameter of the piston, for pressures and flows
     rod: Scalar | None = None
 
 

@@ -10,7 +10,8 @@ from linkwright.numerics.spatial import array
 from linkwright.results.trajectory import Trajectory
 from linkwright.views.picture import Canvas
 from linkwright.views.plots.efforts import eyes, needs_loads
-from linkwright.views.scene import ScenePoint, Stage
+from linkwright.views.scene import Stage
+from linkwright.views.scene_points import ScenePoint
 from linkwright.views.space import Spatial, on_paper
 from linkwright.views.style import PALETTE, mixed
 

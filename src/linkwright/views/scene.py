@@ -23,18 +23,11 @@ from linkwright.system.system import System
 from linkwright.views.outlines import dense, guide_samples, hull, inside, unit_circle
 from linkwright.views.scene_belts import belt_points, rims, scene_belts
 from linkwright.views.scene_cams import scene_cams
+from linkwright.views.scene_points import ScenePoint
 from linkwright.views.surfaces import body_surfaces
 from linkwright.views.tips import tips
 
 BARREL = 0.58  # length of a drawn barrel as a share of the shortest length of its telescope
-
-
-@dataclass(frozen=True)
-class ScenePoint:
-    """A place on a body (node -1: ground)."""
-
-    node: int
-    at: np.ndarray
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,15 +12,9 @@ from linkwright.mechanics.constraints.belt import centre_on
 from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.model.description import Description, PointRef
 from linkwright.views.outlines import unit_circle
+from linkwright.views.scene_points import ScenePoint
 
 ARC_STEP = np.radians(6.0)
-
-
-class BeltSpot(NamedTuple):
-    """The centre of a pulley on the body that the belt touches (node -1: ground)."""
-
-    node: int
-    at: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -28,7 +22,7 @@ class SceneBelt:
     """A belt round pulleys: centres, radii, and how it passes them (1, -1, 0)."""
 
     name: str
-    spots: tuple[BeltSpot, ...]
+    spots: tuple[ScenePoint, ...]
     radii: tuple[float, ...]
     turns: tuple[float, ...]
     closed: bool
@@ -43,7 +37,7 @@ def scene_belts(d: Description, skel: Skeleton) -> list[SceneBelt]:
     """Return the belts of a description."""
     out = []
     for b in d.belts:
-        spots = tuple(BeltSpot(skel.node(p.body), np.asarray(centre_on(skel, p), dtype=float)) for p in b.pulleys)
+        spots = tuple(ScenePoint(skel.node(p.body), np.asarray(centre_on(skel, p), dtype=float)) for p in b.pulleys)
         turns, bodies = zip(*((p.turn, p.body if p.joint else "") for p in b.pulleys), strict=True)
         out.append(SceneBelt(b.name, spots, tuple(float(r) for r in b.radii), turns, b.closed, bodies))
     return out

@@ -20,9 +20,10 @@ from linkwright import joints
 from linkwright.model.description import Description, Joint
 from linkwright.views.live.meshes import meshes
 from linkwright.views.outlines import guide_samples, hull
-from linkwright.views.scene import Arrow, Pin, Scene, SceneGuide, ScenePoint, Stage, Telescope
+from linkwright.views.scene import Arrow, Pin, Scene, SceneGuide, Stage, Telescope
 from linkwright.views.scene_belts import SceneBelt
 from linkwright.views.scene_cams import CAM_PLACES, SceneCam, cam_geometry, cam_place
+from linkwright.views.scene_points import ScenePoint
 
 BAR = 0.10  # width of a bar as a share of the typical link
 DIGITS = 15  # after the point, metres: far below what is drawn, and it drops the noise of 1e-17
