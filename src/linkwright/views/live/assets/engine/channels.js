@@ -11,10 +11,13 @@
   /** @type {Record<string, string>} */
   const RATIOS = { "angle angle": "pure_number", "length length": "pure_number", "length angle": "curvature", "angle length": "length" };
 
+  /** @param {Vector} a @param {Vector} b */
   const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+  /** @type {(...vectors: Vector[]) => number[]} */
   const plus = (...vectors) => [0, 1, 2].map((k) => vectors.reduce((sum, x) => sum + x[k], 0));
 
   // whole turns added so that an angle does not jump; the first one is the nearest to `first`
+  /** @param {Float64Array} values @param {number} first */
   const unwound = (values, first) => {
     let last = first;
     return values.map((x) => {
@@ -49,9 +52,12 @@
     // ---------------------------------------------------------------- time and coordinates
 
     add("t", "time", "time", [], (c) => Float64Array.from(c.t));
+    /** @param {PageCoordinate} x */
     const coordinate = (x) => {
       const of = [/** @type {Picked} */ ({ kind: "pin", name: x.pin })], held = law.drives.includes(x.name);
-      const beside = (order) => (c) => { const { beside: y } = samples.derivatives(c), m = y.length / c.n; return each(c, (i) => y[i * m + 4 * x.beside + order]); };
+      /** @param {number} order */
+      const beside = (/** @type {number} */ order) => (/** @type {Cycle} */ c) => { const { beside: y } = samples.derivatives(c), m = y.length / c.n; return each(c, (i) => y[i * m + 4 * (x.beside || 0) + order]); };
+      /** @type {((c: Cycle) => Float64Array)[]} */
       const own = [(c) => each(c, (i) => c.q[i * nq + x.q]), (c) => moving(c, (i) => c.v[i * nv + x.v]), (c) => moving(c, (i) => c.a[i * nv + x.v]),
         (c) => moving(c, (i) => samples.derivatives(c).jerk[i * nv + x.v])];
       const inTree = x.beside === undefined;
@@ -61,7 +67,7 @@
       if (!solved || held) return;
       add(`${x.name}.advantage`, ratio(x.kind), `${advantage} of ${x.name}`, of, (c) => {
         const T = samples.tangent(c), m = T.beside.length / c.n;
-        return each(c, (i) => 1 / (inTree ? T.v[i * nv + x.v] : T.beside[i * m + x.beside]));
+        return each(c, (i) => 1 / (inTree ? T.v[i * nv + x.v] : T.beside[i * m + (x.beside || 0)]));
       });
     };
     given.coordinates.forEach(coordinate);
@@ -69,9 +75,12 @@
     // ---------------------------------------------------------------- bodies and points
 
     // the third entry of the vectors of a body in an array of six numbers a body
+    /** @param {Float64Array} y @param {number} i @param {number} b */
     const turning = (y, i, b) => y[6 * (i * nb + b - 1) + 2];
+    /** @param {PageBody} body @param {number} b */
     const bodyAngle = (body, b) => {
       const name = `${body.name}.angle`, of = [/** @type {Picked} */ ({ kind: "body", name: body.name })], width = 9 * (nb + 1);
+      /** @param {number} k */
       const label = (k) => `${WORDS.angle[k]} of ${body.name}`;
       add(name, "angle", label(0), of, (c) => {
         const { R } = samples.poses(c);
@@ -85,11 +94,14 @@
     };
 
     // position, velocity, acceleration and jerk of a place of body b at sample i, from the motion of the body
+    /** @param {Float64Array} y @param {number} i @param {number} b */
     const rows = (y, i, b) => { const o = 6 * (i * nb + b - 1); return [y.subarray(o, o + 3), y.subarray(o + 3, o + 6)]; };
+    /** @param {Cycle} c @param {number} b @param {Vector} at */
     const arm = (c, b, at) => {
       const { R } = samples.poses(c), width = 9 * (nb + 1);
-      return (i) => [0, 1, 2].map((k) => R[i * width + 9 * b + 3 * k] * at[0] + R[i * width + 9 * b + 3 * k + 1] * at[1] + R[i * width + 9 * b + 3 * k + 2] * at[2]);
+      return (/** @type {number} */ i) => [0, 1, 2].map((k) => R[i * width + 9 * b + 3 * k] * at[0] + R[i * width + 9 * b + 3 * k + 1] * at[1] + R[i * width + 9 * b + 3 * k + 2] * at[2]);
     };
+    /** @type {((c: Cycle, b: number, r: number[], i: number) => number[])[]} */
     const orders = [
       (c, b, r, i) => { const { p } = samples.poses(c), o = 3 * (i * (nb + 1) + b); return plus(p.subarray(o, o + 3), r); },
       (c, b, r, i) => { const [w, u] = rows(samples.twists(c), i, b); return plus(u, cross(w, r)); },
@@ -104,17 +116,20 @@
       },
     ];
     // all samples of one of them, three numbers a sample
+    /** @param {number} b @param {Vector} at @param {number} order */
     const track = (b, at, order) => samples.once((c) => samples.with(c, () => {
       const out = new Float64Array(3 * c.n).fill(NaN), turned = arm(c, b, c === e.original ? at : core.moved(b, at)), read = orders[order];
       for (let i = 0; i < c.n; i++) if (order ? c.ok[i] : c.placed[i]) out.set(read(c, b, turned(i), i), 3 * i);
       return out;
     }));
+    /** @param {PageBody} body @param {number} b @param {{name: string, at: number[]}} point */
     const bodyPoint = (body, b, point) => {
       const name = `${body.name}.${point.name}`, of = [/** @type {Picked} */ ({ kind: "point", name })];
       const kinds = RATES.length, prefix = ["", "v", "a", "j"], words = ["position", "velocity", "acceleration", "jerk"];
       const found = orders.map((_, k) => track(b, point.at, k));
       for (let k = 0; k < (solved ? 4 : 2); k++)
         axes.forEach((axis, m) => add(`${name}.${prefix[k]}${axis}`, kinds[k], `${words[k]} of ${name} along ${axis}`, of, (c) => each(c, (i) => found[k](c)[3 * i + m])));
+      /** @param {Float64Array} y @param {number} i */
       const size = (y, i) => Math.hypot(y[3 * i], y[3 * i + 1], y[3 * i + 2]);
       add(`${name}.speed`, "speed", `speed of ${name}`, of, (c) => each(c, (i) => size(found[1](c), i)));
       if (!solved || given.rest.includes(name)) return;
@@ -150,6 +165,7 @@
     given.cams.forEach((cam, k) => {
       if (!solved) return;
       const of = cam.pins.map((name) => /** @type {Picked} */ ({ kind: "pin", name })), lam = core.mechanism.names.lam.indexOf(`${cam.name}.ratio`);
+      /** @param {Cycle} c @param {number} i @param {number} m */
       const value = (c, i, m) => samples.derivatives(c).cams[4 * (i * given.cams.length + k) + m];
       add(`${cam.name}.lift`, cam.kind, `lift of ${cam.name}`, of, (c) => each(c, (i) => value(c, i, 0)));
       add(`${cam.name}.pressure_angle`, "angle", `pressure angle of ${cam.name}`, of, (c) => each(c, (i) => value(c, i, 1)));
@@ -177,12 +193,13 @@
   // torques, forces and powers of the drives, loads of the pins on their bodies and of single joints
   LW.engineLoadChannels = (e, add, moving) => {
     const { core, data } = e, law = /** @type {Law} */ (e.law), { nd } = core, { joints } = core.mechanism.names;
-    const given = /** @type {ChannelData} */ (data.channels), pinOf = (name) => (given.coordinates.find((x) => x.name === name) || { pin: name }).pin;
+    const given = /** @type {ChannelData} */ (data.channels), pinOf = (/** @type {string} */ name) => (given.coordinates.find((x) => x.name === name) || { pin: name }).pin;
     law.drives.forEach((name, k) => {
       const kind = law.kinds[k] === "angle" ? "torque" : "force", of = [/** @type {Picked} */ ({ kind: "pin", name: pinOf(name) })];
       add(`${name}.${kind}`, kind, `drive ${kind} of ${name}`, of, (c) => moving(c, (i) => c.u[k][i]));
       add(`${name}.power`, "power", `power of ${name}`, of, (c) => moving(c, (i) => c.u[k][i] * law.speed[i * nd + k]));
     });
+    /** @param {Float64Array} f @param {number} i */
     const size = (f, i) => Math.hypot(f[3 * i], f[3 * i + 1], f[3 * i + 2]);
     for (const pin of data.pins) for (const body of pin.bodies) {
       const key = `${pin.name}|${body}`, name = `${pin.name}.on.${body}`, of = [/** @type {Picked} */ ({ kind: "pin", name: pin.name }), /** @type {Picked} */ ({ kind: "body", name: body })];

@@ -11,6 +11,7 @@
   const RANK = 1e-9; // of the largest pivot: round-off of the Jacobian
 
   // rank by elimination with complete pivoting, in place
+  /** @param {number[][]} A */
   const rankOf = (A) => {
     const m = A.length, n = m ? A[0].length : 0;
     let rank = 0, largest = 0;
@@ -59,6 +60,7 @@
       if (!f || !rows || !nv) return { rank: 0, rows };
       if (c ? !c.placed.some((x) => x) : !e.state.ok) return null;
       const { columns, rows: scale } = data.scale, start = f.to.J[0];
+      /** @param {Float64Array} q @param {Float64Array} near */
       const rankAt = (q, near) => {
         f.put("q", q);
         f.zero("v");
@@ -72,8 +74,10 @@
       return { rank: Math.max(0, ...(ranks.length ? ranks : [rankAt(e.state.q, e.state.near)])), rows };
     };
 
+    /** @param {number} n @param {string} what */
     const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
+    /** @param {{rank: number}} found */
     const mobility = ({ rank }) => {
       const found = nv - rank, { mobility: wanted, freedoms, counted } = data.topology, lazy = wanted - freedoms;
       const text = found - lazy ? plural(found - lazy, "degree") + " of freedom" + (lazy ? ` and ${lazy} idle` : "") : "a structure: nothing can move";
@@ -81,16 +85,18 @@
       return { name: "mobility", ok: found === wanted, text: found === wanted ? text + count : `${text}, the file's design has ${freedoms}` };
     };
 
+    /** @param {{rank: number, rows: number}} found */
     const redundancy = ({ rank, rows }) => {
-      const found = rows - rank, wanted = (data.topology.rows || []).filter((row) => row.redundant).length;
+      const found = rows - rank, wanted = (data.topology.rows || []).filter((/** @type {{redundant: boolean}} */ row) => row.redundant).length;
       if (!found && !wanted) return null;
       const text = found === wanted && data.topology.redundant.length ? data.topology.redundant.join("; ") : plural(found, "redundant constraint");
       return { name: "redundancy", ok: found === wanted, text: found === wanted ? text : `${text}, the file's design has ${wanted}` };
     };
 
+    /** @param {{rank: number, rows: number}} found */
     const determinate = ({ rank, rows }) => {
       const loose = data.pins.filter((pin) => Object.values(pin.unique || {}).includes(false)).map((pin) => pin.name);
-      const same = rows - rank === (data.topology.rows || []).filter((row) => row.redundant).length;
+      const same = rows - rank === (data.topology.rows || []).filter((/** @type {{redundant: boolean}} */ row) => row.redundant).length;
       if (!data.loads || !e.cycle) return null;
       const text = loose.length ? `the loads of ${loose.join(", ")} are statically indeterminate; the least-norm solution is shown` : "all loads are statically determinate";
       return { name: "determinacy", ok: same, text: same ? text : "the number of redundant constraints has changed: loads may not be unique" };
@@ -105,6 +111,7 @@
       if (c.why) return { name: "motion", ok: false, text: c.why + (placed() ? `; ${placed()} of ${c.n} positions are reached` : "") };
       let low = Infinity, high = -Infinity;
       for (let i = 0; i < c.n; i++) [low, high] = [Math.min(low, law.value[i * nd + lead]), Math.max(high, law.value[i * nd + lead])];
+      /** @param {number} x */
       const number = (x) => String(Number((x / unit.size).toPrecision(4))).replace("-", "\u2212");
       const range = law.full_turn ? `${law.drive} makes a full turn` : `${law.drive} moves between ${number(low)} and ${number(high)} ${unit.symbol}`;
       const notes = e.changed ? [] : law.notes.filter((note) => !/without bound|slides|swings|singular/.test(note)); // said by the range and by the next check
@@ -115,7 +122,8 @@
     const singular = () => {
       const name = "singular positions", c = shown(), list = c.singular.filter((x) => x.unbounded || !data.topology.redundant.length);
       if (!list.length) return { name, ok: true, text: "none in this cycle" };
-      const loads = data.loads ? "loads" : "speeds", say = (x) => `${LW.singularPlace(law, data, x)}${x.line ? ` (${x.line} in line)` : ""}`;
+      const loads = data.loads ? "loads" : "speeds", say = (/** @type {SingularPlace} */ x) => `${LW.singularPlace(law, data, x)}${x.line ? ` (${x.line} in line)` : ""}`;
+      /** @param {SingularPlace[]} some */
       const told = (some) => `${some.slice(0, 4).map(say).join(", ")}${some.length > 4 ? ", ..." : ""}`;
       const unbounded = list.filter((x) => x.unbounded), ends = unbounded.filter((x) => x.ends), passed = unbounded.filter((x) => !x.ends);
       if (!unbounded.length) return { name, ok: true, text: `passed at ${told(list)}; ${loads} stay finite` };
@@ -137,6 +145,7 @@
     const stopped = () => (data.stopped ? { name: "motion", ok: false, text: data.stopped } : null);
 
     // the drives' efforts in the tree's coordinates
+    /** @param {Float64Array} q @param {Float64Array} near @param {Float64Array} u @param {Float64Array} tau */
     const efforts = (q, near, u, tau) => {
       const f = core.kernel.efforts;
       tau.fill(0);
@@ -192,6 +201,7 @@
       }
       count -= 1 - (count % 2);
       if (count < 3) return null;
+      /** @param {BoundKernel} kernel @param {number} i */
       const at = (kernel, i) => {
         kernel.put("q", c.q, i * nq);
         kernel.put("v", c.v, i * nv);

@@ -68,6 +68,7 @@
     core.carried = (q, near, value, before, after) => {
       const here = Float64Array.from(q), turn = Float64Array.from(near), side = core.side(q, near);
       const now = mechanism.free;
+      /** @param {number} s */
       const at = (s) => {
         for (let i = 0; i < now.length; i++) now[i] = s < 1 ? before[i] + s * (after[i] - before[i]) : after[i];
       };
@@ -101,6 +102,7 @@
     where.R[0] = where.R[4] = where.R[8] = 1;
     core.dirty = () => (where.q[0] = NaN);
 
+    /** @param {ArrayLike<number>} q @param {number} [from] */
     const placeAll = (q, from) => {
       poses.put("q", q, from);
       poses.run(none);
@@ -115,6 +117,7 @@
       return { R: where.R.slice(), p: where.p.slice() };
     };
 
+    /** @type {<T extends number[] | Float64Array>(body: number, at: Vector, out: T, o: number) => T} */
     const put = (body, at, out, o) => {
       const { R, p } = where, r = 9 * body, s = 3 * body;
       for (let i = 0; i < 3; i++) out[o + i] = p[s + i] + R[r + 3 * i] * at[0] + R[r + 3 * i + 1] * at[1] + R[r + 3 * i + 2] * at[2];

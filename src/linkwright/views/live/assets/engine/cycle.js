@@ -28,6 +28,7 @@
   };
 
   // a solved position and what follows from it into the arrays of the cycle
+  /** @param {Core} core @param {Law} law @param {Cycle} c @param {number} i @param {Float64Array} q @param {Float64Array} near @param {Closing} r */
   const store = (core, law, c, i, q, near, r) => {
     const { nq, nv, nd, nn, kernel } = core;
     c.placed[i] = 1;
@@ -61,6 +62,7 @@
   // ------------------------------------------------------------------ the file's own lengths
 
   // whether Python's positions still close the loops
+  /** @param {Core} core @param {Law} law */
   const sameLengths = (core, law) => {
     for (const share of [0, 0.37, 0.71]) {
       const i = Math.round(share * (law.n - 1));
@@ -70,6 +72,7 @@
     return true;
   };
 
+  /** @param {Core} core @param {Law} law @param {Cycle} c */
   const asFound = (core, law, c) => {
     const q = new Float64Array(core.nq), near = new Float64Array(core.nn);
     for (let i = 0; i < c.n; i++) {
@@ -84,20 +87,24 @@
   // ------------------------------------------------------------------ other lengths
 
   // follows the branch over the samples; holds the arrays it works with
+  /** @param {Core} core @param {Law} law @param {Cycle} c */
   const follower = (core, law, c) => {
     const { nq, nn, nd } = core;
-    const q = new Float64Array(nq), near = new Float64Array(nn), last = [0, 1, 2].map(() => new Float64Array(nq));
-    const drive = new Float64Array(nd), fine = [0, 1, 2].map(() => new Float64Array(nq)), turns = new Float64Array(nn);
+    const q = new Float64Array(nq), near = new Float64Array(nn), last = /** @type {Float64Array[]} */ ([0, 1, 2].map(() => new Float64Array(nq)));
+    const drive = new Float64Array(nd), fine = /** @type {Float64Array[]} */ ([0, 1, 2].map(() => new Float64Array(nq))), turns = new Float64Array(nn);
 
     // how far the new positions are from Python's, carried on over the samples solved last; `known` of them in a row
+    /** @param {number} i @param {number} step @param {number} known */
     const guess = (i, step, known) => {
       for (let k = 0; k < nq; k++) {
+        /** @param {number} j */
         const d = (j) => last[j][k];
         const off = known > 2 ? 3 * d(0) - 3 * d(1) + d(2) : known > 1 ? 2 * d(0) - d(1) : d(0);
         q[k] = law.q[i * nq + k] + off;
       }
       core.normalised(q);
     };
+    /** @param {number} i */
     const remember = (i) => {
       const oldest = /** @type {Float64Array} */ (last.pop());
       for (let k = 0; k < nq; k++) oldest[k] = q[k] - law.q[i * nq + k];
@@ -105,6 +112,7 @@
     };
 
     // from sample j to sample i in small steps, the branch followed by its own curve; the end is left in q and near
+    /** @param {number} j @param {number} i */
     const finely = (j, i) => {
       for (let k = 0; k < nq; k++) fine[0][k] = c.q[j * nq + k];
       for (let k = 0; k < nn; k++) turns[k] = c.near[j * nn + k];
@@ -113,6 +121,7 @@
         const x = m / FINE;
         for (let k = 0; k < nd; k++) drive[k] = (1 - x) * law.value[j * nd + k] + x * law.value[i * nd + k];
         for (let k = 0; k < nq; k++) {
+          /** @param {number} s */
           const d = (s) => fine[s][k];
           q[k] = known > 2 ? 3 * d(0) - 3 * d(1) + d(2) : known > 1 ? 2 * d(0) - d(1) : d(0);
         }
@@ -127,6 +136,7 @@
       return true;
     };
 
+    /** @param {number} i */
     const apart = (i) => {
       let gap = 0;
       for (let k = 0; k < nq; k++) gap = Math.max(gap, Math.abs(c.q[i * nq + k] - q[k]));
@@ -134,6 +144,7 @@
     };
 
     // sample i from the solved sample j, the guess in q; true where it is solved on the branch
+    /** @param {number} j @param {number} i */
     const solved = (j, i) => {
       for (let k = 0; k < nn; k++) near[k] = c.near[j * nn + k];
       let r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd);
@@ -155,6 +166,7 @@
     };
 
     // from a solved sample onwards (step 1) or back (-1), as far as the branch goes or samples are missing
+    /** @param {number} from @param {number} step */
     const walk = (from, step) => {
       for (let k = 0; k < nq; k++) last[0][k] = c.q[from * nq + k] - law.q[from * nq + k];
       let known = 1, j = from, missed = 0;
@@ -170,12 +182,13 @@
     };
 
     // a first position: Python's, carried from the file's parameters to the new ones
+    /** @param {number} i @param {Float64Array | undefined} file */
     const anchor = (i, file) => {
       for (let k = 0; k < nq; k++) q[k] = law.q[i * nq + k];
       for (let k = 0; k < nn; k++) near[k] = law.near[i * nn + k];
       for (let k = 0; k < nd; k++) drive[k] = law.value[i * nd + k];
       core.setTime(law.t[i]);
-      if (!core.carried(q, near, drive, file, Float64Array.from(core.mechanism.free))) return false;
+      if (!file || !core.carried(q, near, drive, file, Float64Array.from(core.mechanism.free))) return false;
       const r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd);
       if (!r.closed) return false;
       c.side[i] = core.side(q, near);
@@ -186,6 +199,7 @@
     return { anchor, walk };
   };
 
+  /** @param {Core} core @param {Law} law @param {Cycle} c @param {Cycle | null} original @param {Float64Array | undefined} file */
   const followed = (core, law, c, original, file) => {
     const f = follower(core, law, c);
     for (const share of ANCHORS) {
@@ -200,6 +214,7 @@
   // ------------------------------------------------------------------ samples at which a pivot vanishes
 
   // everything computed at a position, in one row: v, a, u, wrench, lam
+  /** @param {Core} core @param {Float64Array} q @param {Float64Array} near @param {Closing} r */
   const rowOf = (core, q, near, r) => {
     const loads = core.kernel.loads;
     if (!loads) return [...r.v, ...r.a];
@@ -211,6 +226,7 @@
   };
 
   // the row a share x of a step beside sample i; null where that cannot be solved either
+  /** @param {Core} core @param {Law} law @param {Cycle} c @param {number} i @param {number} x */
   const beside = (core, law, c, i, x) => {
     const { nq, nn, nd } = core, before = Math.max(0, i - 1), after = Math.min(c.n - 1, i + 1), h = (law.t[after] - law.t[before]) / (after - before);
     if (!c.placed[before] || !c.placed[after]) return null;
@@ -228,6 +244,7 @@
   };
 
   // the limit from both sides, where both come to one: means over two distances, carried on to none. A pole has two sides.
+  /** @param {Core} core @param {Law} law @param {Cycle} c @param {number} i */
   const limit = (core, law, c, i) => {
     const rows = [-BESIDE, BESIDE, -2 * BESIDE, 2 * BESIDE].map((x) => beside(core, law, c, i, x));
     if (rows.some((r) => !r)) return null;
@@ -243,6 +260,7 @@
     return a.map((_, j) => (4 * (a[j] + b[j]) - (A[j] + B[j])) / 6);
   };
 
+  /** @param {Core} core @param {Law} law @param {Cycle} c */
   const fillLimits = (core, law, c) => {
     const { nv, nd } = core, joints = 6 * core.mechanism.names.joints.length, lam = core.mechanism.names.lam.length;
     for (let i = 0; i < c.n; i++) {
@@ -267,6 +285,7 @@
   // ------------------------------------------------------------------ what is told of it
 
   // largest effort and its root mean square over time; samples without loads are not numbers
+  /** @param {Cycle} c */
   const statistics = (c) => {
     for (let i = 0; i < c.n; i++) {
       if (c.ok[i]) continue;
@@ -289,6 +308,7 @@
   };
 
   // force and moment of every pin on each of its bodies
+  /** @param {Core} core @param {Cycle} c @param {PageData} DATA */
   const pinLoads = (core, c, DATA) => {
     const { eyes, names } = core.mechanism, width = 6 * names.joints.length;
     for (const pin of DATA.pins) {
@@ -322,6 +342,7 @@
   };
 
   // "" or which drive stops where
+  /** @param {Cycle} c @param {Law} law @param {PageData} DATA */
   const reason = (c, law, DATA) => {
     if (!c.placed.some((x) => x)) return "the mechanism cannot be assembled with these dimensions";
     const stop = c.singular.find((x) => x.ends && x.inside), missing = c.placed.indexOf(0);

@@ -15,6 +15,7 @@
   };
 
   // value, speed and acceleration between two samples h apart: the quintic through those at both ends
+  /** @param {number} h @param {number} x @param {number[]} a @param {number[]} b */
   const quintic = (h, x, a, b) => {
     const d = b[0] - a[0] - h * a[1] - 0.5 * h * h * a[2];
     const v = h * (b[1] - a[1] - h * a[2]);
@@ -34,7 +35,7 @@
   const decoded = (cycle) => {
     if (!cycle) return null;
     const out = /** @type {any} */ ({ ...cycle });
-    for (const k of ["t", "q", "near", "value", "speed", "acceleration"]) out[k] = LW.decode(cycle[k]).data;
+    for (const k of /** @type {const} */ (["t", "q", "near", "value", "speed", "acceleration"])) out[k] = LW.decode(cycle[k]).data;
     out.n = out.t.length;
     out.x = LW.decode(cycle.over.values).data;
     out.reference = { at: cycle.reference.at, u: cycle.reference.u ? LW.decode(cycle.reference.u).data : null };
@@ -45,7 +46,7 @@
   const decodedRun = (run) => {
     if (!run) return null;
     const out = /** @type {any} */ ({ t: LW.decode(run.t).data });
-    for (const k of ["q", "v", "near"]) out[k] = LW.decode(run[k]).data;
+    for (const k of /** @type {const} */ (["q", "v", "near"])) out[k] = LW.decode(run[k]).data;
     out.off = (run.off || []).map(({ name, open }) => ({ name, open: LW.decode(open).data }));
     return out;
   };
@@ -136,8 +137,10 @@
     };
 
     // a sample that the mechanism does not reach: it stays where it got, without loads
+    /** @param {number} s */
     const missing = (s) => Object.assign(e.state, { ok: false, loads: null, u: null, s });
 
+    /** @param {number} i */
     const atSample = (i) => {
       const c = shown();
       if (!c.placed[i]) {
@@ -145,6 +148,7 @@
         if (other >= 0) atSample(other);
         return missing(i);
       }
+      /** @param {Float64Array} x @param {number} m */
       const row = (x, m) => x.subarray(i * m, (i + 1) * m), ok = c.ok[i] === 1;
       e.put(row(c.q, nq), row(c.near, nn), ok ? row(c.v, nv) : null, ok ? row(c.a, nv) : null, { ok, s: i, t: planned.t[i] });
       if (ok && core.kernel.loads && !e.state.loads) {
@@ -161,8 +165,9 @@
       const c = e.cycle, last = c ? c.n - 1 : 0;
       if (!c || c.placed.every((x) => x)) return null;
       if (!c.placed.some((x) => x)) return { from: s, to: s };
-      const ends = [c.poses(0), c.poses(last)], apart = (a, b) => a.reduce((m, x, i) => Math.max(m, Math.abs(x - b[i])), 0);
+      const ends = [c.poses(0), c.poses(last)], apart = (/** @type {Float64Array} */ a, /** @type {Float64Array} */ b) => a.reduce((m, x, i) => Math.max(m, Math.abs(x - b[i])), 0);
       const round = planned.closed && c.placed[0] && c.placed[last] && apart(ends[0].p, ends[1].p) < 1e-6 * core.kappa && apart(ends[0].R, ends[1].R) < 1e-6;
+      /** @param {number} i */
       const there = (i) => c.placed[round ? ((i % last) + last) % last : i] === 1;
       let from = nearestPlaced(s), to = from;
       while (there(from - 1)) from--;
@@ -170,6 +175,7 @@
       return from < 0 ? { from: from + last, to: to + last } : { from, to };
     };
 
+    /** @param {number} s */
     const nearestPlaced = (s) => {
       const c = shown();
       let best = -1;
@@ -177,6 +183,7 @@
       return best;
     };
 
+    /** @param {number} i @param {number} x */
     const between = (i, x) => {
       const c = shown();
       if (!c.placed[i] || !c.placed[i + 1]) return null;
@@ -193,6 +200,7 @@
       return e.put(guess, near, r.ok ? r.v : null, r.ok ? r.a : null, { ok: r.ok, s: i + x, t });
     };
 
+    /** @param {number} i @param {number} x @param {number} h */
     const lawAt = (i, x, h) => {
       const out = { value: new Float64Array(nd), speed: new Float64Array(nd), acceleration: new Float64Array(nd) };
       for (let k = 0; k < nd; k++) {
@@ -239,6 +247,7 @@
     let closed = null; // the last position by hand that could be built, and its values: what is carried to other values
 
     // the state after the parameters have changed from `before`, on its branch
+    /** @param {Float64Array} before */
     const follow = (before) => {
       const s = e.state;
       if (s.s !== null && e.cycle) {
@@ -261,6 +270,7 @@
     e.played = null; // the sample of the run that is shown: with the file's values, which it was computed with
 
     // the mechanism and its shapes with given values
+    /** @param {Record<string, number>} values */
     const shapedWith = (values) => {
       mechanism.set(values);
       e.places = core.reshape();
@@ -290,6 +300,7 @@
       i = Math.min(n - 1, Math.max(0, i));
       e.played = i;
       const k = Math.max(0, Math.min(n - 2, Math.floor(i))), x = n > 1 ? i - k : 0;
+      /** @param {Float64Array} y @param {number} m */
       const mixed = (y, m) => Float64Array.from({ length: m }, (_, j) => (n > 1 ? (1 - x) * y[k * m + j] + x * y[(k + 1) * m + j] : y[j]));
       const q = core.normalised(mixed(run.q, nq));
       e.put(q, mixed(run.near, nn), mixed(run.v, nv), null, { ok: true, t: n > 1 ? (1 - x) * run.t[k] + x * run.t[k + 1] : run.t[0] });

@@ -18,7 +18,9 @@
   const SMALL_TURN = 1e-4; // of a drive, for tangents of quaternions: linear to round-off
 
   // x of (A + A') symmetric, 3 x 3, by Cramer's rule
+  /** @param {ArrayLike<number>} A @param {ArrayLike<number>} b */
   const solve3 = (A, b) => {
+    /** @param {ArrayLike<number>} m */
     const det = (m) => m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
     const d = det(A);
     return [0, 1, 2].map((k) => {
@@ -33,6 +35,7 @@
     const weight = Float64Array.from(e.data.kinds, (kind) => (kind === "angle" ? 1 : kappa)); // what a step of a drive is compared with
     const entries = mechanism.solver.scale;
     const fresh = () => Array.from({ length: nd }, () => ({ v: new Float64Array(nv), q: new Float64Array(nq) }));
+    /** @type {Tangents} */
     let tangents = fresh(); // v and change of q for unit speeds of the drives, kept over singular positions
     /** @type {{q: Float64Array, free: Float64Array} | null} */
     let known = null; // the position they belong to
@@ -55,13 +58,16 @@
       return false;
     };
     const sameValues = () => known !== null && known.free.every((x, i) => x === mechanism.free[i]);
+    /** @param {ArrayLike<number>} q @param {ArrayLike<number>} near */
     const singular = (q, near) => core.kernel.branch && Math.abs(core.determinant(q, near)) < SINGULAR;
+    /** @param {Tangents | null} found @param {ArrayLike<number>} q */
     const learn = (found, q) => {
       if (!found) return false;
       tangents = found;
       known = { q: Float64Array.from(q), free: Float64Array.from(mechanism.free) };
       return true;
     };
+    /** @param {ArrayLike<number>} position @param {ArrayLike<number>} near @param {ArrayLike<number>} drive */
     const tangentsAt = (position, near, drive) => {
       const speed = new Float64Array(nd), moved = new Float64Array(nd), q = new Float64Array(nq), found = fresh();
       for (let k = 0; k < nd; k++) {
@@ -83,11 +89,13 @@
     };
 
     // largest entry of a change of q, dimensionless
+    /** @param {(i: number) => number} change */
     const sizeOf = (change) => {
       let most = 0;
       for (let i = 0; i < nq; i++) most = Math.max(most, Math.abs(change(i)) / entries[i]);
       return most;
     };
+    /** @param {Tangents} found @param {ArrayLike<number>} step @param {number} i */
     const along = (found, step, i) => {
       let sum = 0;
       for (let k = 0; k < nd; k++) sum += step[k] * found[k].q[i];
@@ -97,6 +105,7 @@
     // The drives moved by `step` (dimensionless) from the state: {q, near} on the same branch, or null. What is found must be what the
     // tangents say: a correction by less than a quarter of the prediction, and tangents at both ends that lead from one to the other.
     // Another branch close by, beyond a fold, fails in this. Null asks for a shorter step.
+    /** @param {ArrayLike<number>} step */
     const stepped = (step) => {
       const s = e.state, drive = new Float64Array(nd), q = new Float64Array(nq), near = Float64Array.from(s.near);
       for (let k = 0; k < nd; k++) drive[k] = s.drive[k] + step[k] * weight[k];
@@ -123,13 +132,16 @@
 
     // Whether the branch itself changes sides between the state and q. Over a passage its tangents go on, for every drive (at a fold some
     // turn round), and its positions lie on the way from one end to the other.
+    /** @param {ArrayLike<number>} q @param {ArrayLike<number>} drive @param {Tangents} found */
     const passes = (q, drive, found) => {
       const s = e.state, whole = sizeOf((i) => q[i] - s.q[i]);
+      /** @param {{q: Float64Array}} t @param {number} k */
       const bent = (t, k) => sizeOf((i) => t.q[i] - tangents[k].q[i]) > BENT * Math.min(sizeOf((i) => t.q[i]), sizeOf((i) => tangents[k].q[i]));
       if (found.some(bent)) return false;
       const value = new Float64Array(nd), here = new Float64Array(nq), near = Float64Array.from(s.near);
       for (const f of BETWEEN) {
         for (let k = 0; k < nd; k++) value[k] = (1 - f) * s.drive[k] + f * drive[k];
+        /** @param {number} i */
         const chord = (i) => (1 - f) * s.q[i] + f * q[i];
         for (let i = 0; i < nq; i++) here[i] = chord(i);
         if (singular(core.normalised(here), near)) continue;
@@ -139,13 +151,16 @@
     };
 
     // whether a step leads towards a dead centre; away from one steps are short at first, too
+    /** @param {{q: Float64Array, near: Float64Array, tangents: Tangents | null}} found */
     const nearer = (found) => Math.abs(core.determinant(found.q, found.near)) < Math.abs(core.determinant(e.state.q, e.state.near));
 
+    /** @param {{q: Float64Array, near: Float64Array, tangents: Tangents | null}} found */
     const take = (found) => {
       e.put(found.q, found.near, null, null, { ok: true });
       if (found.tangents) learn(found.tangents, found.q);
     };
 
+    /** @param {ArrayLike<number>} step */
     const label = (step) => {
       if (met) return `end of travel of ${met}`;
       let k = 0;
@@ -154,6 +169,7 @@
     };
 
     // the damped step towards the target, in the weighed drives
+    /** @param {number} body @param {Vector} at @param {number[]} gap */
     const towards = (body, at, gap) => {
       const s = e.state, J = [];
       for (let k = 0; k < nd; k++) J.push(core.velocity(body, at, s.q, tangents[k].v));
@@ -172,12 +188,14 @@
       return { step, size, speed: Math.max(...J.map((x) => Math.hypot(...x))) / kappa };
     };
 
+    /** @param {number} body @param {Vector} at @param {ArrayLike<number>} q @param {Vector} target */
     const gapTo = (body, at, q, target) => {
       const p = core.place(body, at, q);
       return [target[0] - p[0], target[1] - p[1], e.data.planar ? 0 : target[2] - p[2]];
     };
 
     // one step; {moved, stopped, distance}
+    /** @param {number} body @param {Vector} at @param {Vector} target */
     const pulled = (body, at, target) => {
       const gap = gapTo(body, at, e.state.q, target), distance = Math.hypot(...gap);
       if (distance <= 1e-13 * kappa) return { moved: false, stopped: "", distance };

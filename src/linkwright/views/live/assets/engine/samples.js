@@ -69,12 +69,14 @@
       }
       return out;
     };
+    /** @param {Cycle} c */
     const known = (c) => c.v.map((x, i) => (c.ok[Math.floor(i / nv)] ? x : NaN));
     const twists = once((c) => withValues(c, () => twistsFor(c, known(c))));
 
     // jerk of the tree, accelerations of the bodies and their rates, coordinates beside the tree, sides of the transmission angles, cams
     const derivatives = once((c) => withValues(c, () => {
       const f = kernel.derivatives, third = e.third || new Float64Array(c.n * nd);
+      /** @type {Record<string, number>} */
       const width = { jerk: nv, body: 6 * nb, rate: 6 * nb, beside: f.to.beside[1], sides: f.to.sides[1], cams: f.to.cams[1] };
       const out = Object.fromEntries(Object.entries(width).map(([key, m]) => [key, blank(c, m)]));
       for (let i = 0; i < c.n; i++) {

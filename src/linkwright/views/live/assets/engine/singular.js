@@ -17,22 +17,25 @@
   const DUST = 1e-6; // radians, or metres: far less than a dead centre is printed with
 
   // place of a drive value within the turn, 0 to 360 deg, where the drive turns fully
+  /** @param {Law} law @param {number} lead @param {number} value */
   const within = (law, lead, value) => {
     const x = law.full_turn && law.kinds[lead] === "angle" ? value - Math.floor(value / TURN + DUST) * TURN : value;
     return Math.abs(x) < DUST ? 0 : x;
   };
 
   // follows the branch between and beyond samples by the drives' straight way from sample `from` towards sample `to`
+  /** @param {Core} core @param {Law} law @param {Cycle} c */
   const between = (core, law, c) => {
     const { nq, nn, nd } = core, q = new Float64Array(nq), near = new Float64Array(nn), drive = new Float64Array(nd);
     const speed = new Float64Array(nd), acceleration = new Float64Array(nd);
     // position a share x (also beyond 1 or below 0) of the step, begun at the sample `from`; the answer of core.solve, q and near
-    return (from, to, x, start) => {
+    return (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ x, /** @type {Float64Array | null} */ start) => {
       const mixed = !start && c.placed[to]; // both ends are on the branch
       for (let k = 0; k < nq; k++) q[k] = start ? start[k] : c.q[from * nq + k] + (mixed ? x * (c.q[to * nq + k] - c.q[from * nq + k]) : 0);
       core.normalised(q);
       for (let k = 0; k < nn; k++) near[k] = c.near[from * nn + k];
       for (let k = 0; k < nd; k++) {
+        /** @param {Float64Array} a */
         const mix = (a) => a[from * nd + k] + x * (a[to * nd + k] - a[from * nd + k]);
         drive[k] = mix(law.value);
         speed[k] = mix(law.speed);
@@ -45,8 +48,10 @@
   };
 
   // how far beyond sample `from` towards `to` the branch goes: a share of the step and the position there; null if it goes all the way
+  /** @param {Core} core @param {ReturnType<typeof between>} at @param {number} from @param {number} to @param {Cycle} c */
   const reach = (core, at, from, to, c) => {
     const side = core.side(c.q.subarray(from * core.nq, (from + 1) * core.nq), c.near.subarray(from * core.nn, (from + 1) * core.nn));
+    /** @param {number} x @param {Float64Array | null} start */
     const on = (x, start) => {
       const p = at(from, to, x, start);
       return p.closed && core.side(p.q, p.near) * side >= 0 ? Float64Array.from(p.q) : null;
@@ -62,7 +67,9 @@
   };
 
   // the place within a step of sample i at which the determinant is smallest, by golden section: {x, det, q}, null where it is not known
+  /** @param {Core} core @param {ReturnType<typeof between>} at @param {number} i @param {Cycle} c */
   const lowest = (core, at, i, c) => {
+    /** @param {number} x */
     const find = (x) => {
       const p = at(i, x < 0 ? i - 1 : i + 1, Math.abs(x), null);
       return p.closed ? { x, det: Math.abs(core.determinant(p.q, p.near)), q: Float64Array.from(p.q) } : { x, det: 0, q: null };
@@ -77,6 +84,7 @@
   };
 
   // names of pins that are in line at a position: "B, C and D"; "" where no two links are stretched or folded
+  /** @param {Core} core @param {PageData} DATA @param {Float64Array} q */
   const inLine = (core, DATA, q) => {
     if (!DATA.planar) return "";
     const place = new Map(DATA.pins.map((pin) => [pin.name, core.place(pin.at.body, core.moved(pin.at.body, pin.at.at), q)]));
@@ -87,7 +95,7 @@
       for (let i = 0; i < links.length; i++) for (let j = i + 1; j < links.length; j++) {
         for (const a of turning) for (const b of turning) {
           if (a === pin || b === pin || a === b || !a.bodies.includes(links[i]) || !b.bodies.includes(links[j])) continue;
-          const [p, x, y] = [pin, a, b].map((one) => place.get(one.name)), u = [x[0] - p[0], x[1] - p[1]], v = [y[0] - p[0], y[1] - p[1]];
+          const [p, x, y] = [pin, a, b].map((one) => /** @type {number[]} */ (place.get(one.name))), u = [x[0] - p[0], x[1] - p[1]], v = [y[0] - p[0], y[1] - p[1]];
           const sine = Math.abs(u[0] * v[1] - u[1] * v[0]) / (Math.hypot(...u) * Math.hypot(...v));
           if (sine < best) { best = sine; found = `${a.name}, ${pin.name} and ${b.name}`; }
         }
@@ -97,17 +105,20 @@
   };
 
   // the largest effort and pin force of a solved position: what may grow
+  /** @param {Core} core @param {ReturnType<ReturnType<typeof between>>} p */
   const sizes = (core, p) => {
     const loads = core.kernel.loads;
     loads.put("q", p.q);
     loads.put("v", p.r.v);
     loads.put("a", p.r.a);
     if (loads.run(p.near)) return null;
+    /** @param {string} key */
     const most = (key) => loads.get(key).reduce((m, x) => Math.max(m, Math.abs(x)), 0);
     return [most("u"), most("wrench")];
   };
 
   // [largest effort, largest load] a share x of the step from `from` to `to`; speeds where there are no masses; null where none are known
+  /** @param {Core} core @param {ReturnType<typeof between>} at @param {number} from @param {number} to @param {number} x */
   const beside = (core, at, from, to, x) => {
     const p = at(from, to, x, null);
     if (!p.ok) return null;
@@ -116,6 +127,7 @@
 
   // which of them grow towards the place a share x of that step; it counts as growth where nothing can be computed around it. A passage on a
   // smooth motion has finite efforts, by the power balance, beside loads without bound.
+  /** @param {Core} core @param {ReturnType<typeof between>} at @param {number} from @param {number} to @param {number} x */
   const grows = (core, at, from, to, x) => {
     for (const [far, near] of DISTANCES) {
       const before = beside(core, at, from, to, x - far), after = beside(core, at, from, to, x - near);
@@ -125,6 +137,7 @@
     }
     return grown([true]);
   };
+  /** @param {boolean[]} list */
   const grown = (list) => ({ unbounded: list.some(Boolean), efforts: list[0] });
 
   // c.singular: [{s: real sample number, value: of the leading drive, ends: it stops the drive, unbounded: something grows, efforts: those
@@ -132,18 +145,22 @@
   LW.engineSingular = (core, law, c, DATA) => {
     const { nq, nn, nd } = core, n = c.n, lead = Math.max(0, law.drives.indexOf(law.drive));
     const at = between(core, law, c), time = core.mechanism.t;
+    /** @param {number} from @param {number} to @param {number} x */
     const value = (from, to, x) => law.value[from * nd + lead] + x * (law.value[to * nd + lead] - law.value[from * nd + lead]);
+    /** @param {number} from @param {number} to @param {number} x @param {Float64Array} q @param {Pick<SingularPlace, "ends" | "inside" | "unbounded" | "efforts">} more */
     const add = (from, to, x, q, more) => {
       c.singular.push({ s: from + x * (to - from), value: within(law, lead, value(from, to, x)), line: inLine(core, DATA, q), ...more });
     };
     const det = Float64Array.from({ length: n }, (_, i) => (c.placed[i] ? core.determinant(c.q.subarray(i * nq, (i + 1) * nq), c.near.subarray(i * nn, (i + 1) * nn)) : NaN));
     c.singular = [];
 
+    /** @param {number} from @param {number} to */
     const stopped = (from, to) => {
       const r = reach(core, at, from, to, c);
       const x = r ? r.x : 1, q = r ? r.q : c.q.subarray(from * nq, (from + 1) * nq);
       add(from, to, x, q, { ends: true, inside: true, ...grown([true]) });
     };
+    /** @param {number} i */
     const lone = (i) => i > 0 && i + 1 < n && !c.placed[i] && c.placed[i - 1] && c.placed[i + 1]; // the branch goes on behind it
     for (let i = 0; i + 1 < n; i++) {
       if (lone(i)) add(i, i, 0, c.q.subarray((i - 1) * nq, i * nq), { ends: false, inside: true, ...grown([true]) });
@@ -158,7 +175,7 @@
     // samples in a singular position itself
     for (let i = 1; i + 1 < n; i++) {
       if (!c.placed[i] || (det[i] !== 0 && c.ok[i]) || c.singular.some((x) => Math.abs(x.s - i) < 0.5)) continue;
-      const sides = [i - 1, i + 1].filter((from) => c.placed[from]).map((from) => grows(core, at, from, i, 1)), either = (key) => sides.some((x) => x[key]);
+      const sides = [i - 1, i + 1].filter((from) => c.placed[from]).map((from) => grows(core, at, from, i, 1)), either = (/** @type {"unbounded" | "efforts"} */ key) => sides.some((x) => x[key]);
       add(i, i, 0, c.q.subarray(i * nq, (i + 1) * nq), { ends: false, inside: true, unbounded: either("unbounded"), efforts: either("efforts") });
     }
     // the determinant touches zero without a change of sign, as in a scissor whose arms stand upright
@@ -174,6 +191,7 @@
     if (!law.full_turn && !law.closed && n > 2) {
       for (const [from, back] of [[0, 1], [n - 1, n - 2]]) {
         if (!c.placed[from] || law.value[from * nd + lead] === law.value[back * nd + lead]) continue;
+        /** @param {number} f @param {number} t @param {number} x @param {Float64Array | null} start */
         const further = (f, t, x, start) => at(f, t, -x, start), r = reach(core, further, from, back, c);
         if (r) add(from, back, -r.x, r.q, { ends: true, inside: false, ...grown([true]) });
       }

@@ -26,6 +26,7 @@
     };
 
     // power of loads less what dampers and friction take
+    /** @param {Float64Array} q @param {Float64Array} v @param {number} t */
     const power = (q, v, t) => {
       const now = mechanism.t;
       mechanism.t = t;
@@ -38,6 +39,7 @@
     };
 
     // work of loads, dampers and friction over a step that ends at q and v, by Simpson's rule; its middle from the cubic through both ends
+    /** @param {Float64Array} q @param {Float64Array} v @param {number} h @param {number} t */
     const worked = (q, v, h, t) => {
       if (e.data.conservative || !told) return 0;
       const s = e.state, Q = new Float64Array(nv), V = new Float64Array(nv);
@@ -71,6 +73,7 @@
     };
     swing.stop = () => (swing.running = false);
 
+    /** @param {number} left */
     const stepOf = (left) => {
       let fast = 1e-9, bent = 1e-9;
       for (let i = 0; i < nv; i++) {
@@ -80,6 +83,7 @@
       return Math.min(left, LONGEST_STEP, LONGEST_MOVE / fast, Math.sqrt((2 * LONGEST_BEND) / bent));
     };
 
+    /** @param {Float64Array} q @param {Float64Array} v @param {number} h @param {number} t */
     const take = (q, v, h, t) => {
       work += worked(q, v, h, t);
       e.state.q.set(q);
@@ -89,6 +93,7 @@
     };
 
     // over a singular position with the accelerations before it; true where it came out on the other side
+    /** @param {number} h */
     const leap = (h) => {
       const { q, v, near } = e.state, before = total().total;
       if (!acceleration || core.nq !== nv) return 0;
@@ -139,6 +144,7 @@
       return { ok, energy: swing.energy, drift: swing.drift, t: swing.t, done: swing.t - from };
     };
 
+    /** @param {boolean} ok */
     const finish = (ok) => {
       const s = e.state, now = mechanism.forward(s.q, s.v, tau);
       s.a.set(now.ok ? now.a : s.a.fill(0));

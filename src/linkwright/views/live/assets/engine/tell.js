@@ -3,7 +3,9 @@
   "use strict";
 
   const DUST = 1e-11; // of the largest force or moment on a body: round-off
+  /** @param {Vector} a @param {Vector} b */
   const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+  /** @param {Vector} a */
   const size = (a) => Math.hypot(a[0], a[1], a[2]);
 
   // singular values of a matrix given as rows, ascending: one-sided Jacobi rotations on the shorter side
@@ -53,6 +55,7 @@
     };
 
     // a vector in the axes of a body with the rotation R (all bodies', row by row)
+    /** @param {Float64Array} R @param {number} body @param {Vector} f */
     const turned = (R, body, f) => [0, 1, 2].map((i) => R[9 * body + i] * f[0] + R[9 * body + 3 + i] * f[1] + R[9 * body + 6 + i] * f[2]);
 
     // force of a pin on a body over the cycle and now, in the axes of the body `frame` ("" or "world": the world's)
@@ -88,6 +91,7 @@
       return out;
     };
 
+    /** @param {Float64Array} y @param {[number, number]} block @param {number} k */
     const row = (y, block, k) => Array.from(y.subarray(block[0] + 3 * k, block[0] + 3 * k + 3));
 
     // everything that acts on a body now; with the inertia force it adds up to zero
@@ -100,6 +104,7 @@
       bodies.put("v", s.v);
       bodies.put("a", s.a);
       bodies.run(s.near);
+      /** @param {string} key */
       const of = (key) => row(bodies.y, bodies.to[key], k - 1);
       const com = of("com"), none = [0, 0, 0];
       const actions = (e.pinLoads() || []).filter((x) => x.body === name).map((x) => ({ name: x.pin, kind: "pin", force: x.force, moment: x.moment, at: x.at, unique: x.unique }));
@@ -112,6 +117,7 @@
     };
 
     // round-off of actions that are zero: what is far below the largest force, or its moment at the size of the mechanism
+    /** @param {Action[]} actions @param {number[]} com */
     const clean = (actions, com) => {
       const force = Math.max(...actions.map((x) => size(x.force))), arm = Math.max(core.kappa, ...actions.map((x) => size(x.at.map((p, i) => p - com[i]))));
       const moment = Math.max(force * arm, ...actions.map((x) => size(x.moment)));
@@ -122,6 +128,7 @@
     };
 
     // rows of what pushes bodies besides joints and weight, those that `wanted` names: {name, kind, body, moment, force, at}
+    /** @param {(x: {name: string, kind: string, body: number}) => boolean} wanted */
     const pushing = (wanted) => {
       const f = core.kernel.acting, s = e.state;
       if (!f || !s.loads || !data.acting.some(wanted)) return [];
@@ -130,7 +137,7 @@
       f.put("u", s.loads.u);
       f.put("lam", s.loads.lam);
       f.run(s.near);
-      const out = [], start = f.to.rows[0];
+      const out = /** @type {{name: string, kind: string, body: number, moment: number[], force: number[], at: number[]}[]} */ ([]), start = f.to.rows[0];
       data.acting.forEach((x, i) => {
         if (!wanted(x)) return;
         const r = Array.from(f.y.subarray(start + 9 * i, start + 9 * i + 9));
@@ -140,18 +147,19 @@
     };
 
     // drives, springs, loads, gears and rods that push the body
+    /** @param {number} k */
     const acting = (k) => pushing((x) => x.body === k).map((x) => ({ name: x.name, kind: x.kind === "drive" ? "drive" : "other", moment: x.moment, force: x.force, at: x.at, unique: true }));
 
     // loads of the model now
     e.applied = () => pushing((x) => x.kind === "applied");
 
     // force of cylinders and gas springs now, by name: positive where they push
-    const telescopes = data.scene.telescopes;
+    const telescopes = /** @type {{name: string, ends: {body: number, at: number[]}[]}[]} */ (data.scene.telescopes);
     e.pushes = () => {
-      const out = {}, at = (spot) => e.place(spot.body, spot.at);
+      const out = /** @type {Record<string, number>} */ ({}), at = (/** @type {{body: number, at: number[]}} */ spot) => e.place(spot.body, spot.at);
       for (const x of pushing((y) => y.kind !== "applied" && telescopes.some((t) => t.name === y.name))) {
-        const t = telescopes.find((y) => y.name === x.name), k = t.ends[1].body > 0 ? 1 : 0;
-        if (t.ends[k].body !== x.body) continue; // one end tells of both
+        const t = telescopes.find((y) => y.name === x.name), k = t && t.ends[1].body > 0 ? 1 : 0;
+        if (!t || t.ends[k].body !== x.body) continue; // one end tells of both
         const ends = t.ends.map(at), d = ends[k].map((c, i) => c - ends[1 - k][i]), n = size(d) || 1;
         out[x.name] = (out[x.name] || 0) + x.force.reduce((sum, c, i) => sum + (c * d[i]) / n, 0);
       }
@@ -159,6 +167,7 @@
     };
 
     // what is left of forces and moments, relative to the largest that enter
+    /** @param {Action[]} actions @param {number[]} com */
     const unbalanced = (actions, com) => {
       const F = [0, 0, 0], M = [0, 0, 0];
       let largest = 0, arm = core.kappa * 1e-3, own = 0;
@@ -203,7 +212,8 @@
     e.csv = () => {
       const c = e.cycle, law = e.law;
       if (!c || !law) return "";
-      const nd = core.nd, columns = [], unit = (kind) => data.units[kind];
+      const nd = core.nd, columns = /** @type {{head: string, read: (i: number) => number}[]} */ ([]), unit = (/** @type {string} */ kind) => data.units[kind];
+      /** @param {string} name @param {Unit} u @param {(i: number) => number} read */
       const add = (name, u, read) => columns.push({ head: `${name} [${u.symbol}]`, read: (i) => read(i) / u.size });
       const over = law.over;
       if (over.name !== "t" && !law.drives.includes(over.name)) add(over.name, over, (i) => c.x[i]);

@@ -5,6 +5,7 @@
   "use strict";
   const MOST = 8; // curves
   const FAR = 12; // times the median amount: a curve with a pole may leave the plot there
+  /** @type {Record<string, string>} */
   const KINDS = {
     angle: "Angle", length: "Travel", time: "Time", angular_speed: "Angular velocity", speed: "Velocity", angular_acceleration: "Angular acceleration", acceleration: "Acceleration",
     angular_jerk: "Angular jerk", jerk: "Jerk", curvature: "Curvature or advantage", pure_number: "Mechanical advantage", force: "Force", torque: "Torque", power: "Power", energy: "Energy",

@@ -179,6 +179,9 @@ interface Swing {
   step(dt: number): { ok: boolean; energy: number; drift: number | null; t: number; done: number };
 }
 
+/** Velocities of the tree and changes of q per unit speed of each drive. */
+type Tangents = { v: Float64Array; q: Float64Array }[];
+
 interface Pulled {
   moved: boolean;
   stopped: string;
