@@ -1,0 +1,89 @@
+"""Grammar of the model file (docs/model-grammar.md) against the reader: every check of keys in its sources has a rule, every rule a check."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import linkwright.model.file as reader
+from linkwright.joints import JOINTS
+from linkwright.model.curves.laws import LAWS
+from linkwright.model.curves.tables import INTERPOLATIONS
+from linkwright.model.file.inertia import DENSITIES
+from tests import ROOT
+
+Keys = tuple[frozenset[str], frozenset[str]]  # all of them, and those that are required
+TEXT = (ROOT / "docs" / "model-grammar.md").read_text(encoding="utf-8")
+RULE = re.compile(r"^(\w+) += (.*(?:\n +.*)*)", re.MULTILINE)
+KEY = re.compile(r"(?<![\w-])(\w+)(\??): ")
+
+
+def rules() -> dict[str, str]:
+    (block,) = re.findall(r"^```text\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    found = RULE.findall(block)
+    assert len({name for name, _ in found}) == len(found)
+    return {name: " ".join(text.split()) for name, text in found}
+
+
+def keys(text: str) -> Keys:
+    """The keys of a rule in braces; `{A-B: length}` inside one is an example of a value."""
+    found = KEY.findall(re.sub(r"\{A-B: [^}]*\}", "", text))
+    assert len({key for key, _ in found}) == len(found), text
+    return frozenset(k for k, _ in found), frozenset(k for k, optional in found if not optional)
+
+
+def written() -> set[Keys]:
+    """Keys of all rules; a rule with alternatives has those of all of them, and requires none."""
+    given = rules()
+    records = {name: keys(text) for name, text in given.items() if text.startswith("{")}
+    unions = [text.split(" | ") for text in given.values() if not text.startswith("{")]
+    none: frozenset[str] = frozenset()
+    together = {(none.union(*(records[p][0] for p in parts)), none) for parts in unions if all(p in records for p in parts)}
+    return {*records.values(), *together}
+
+
+def checks() -> Iterator[tuple[str, Keys]]:
+    """(place, keys) of every call `node.keys(what, allowed, required)` in the sources of the reader."""
+    for path in sorted(Path(str(reader.__file__)).parent.glob("*.py")):
+        module = vars(importlib.import_module(f"{reader.__name__}.{path.stem}")) if path.stem != "__init__" else {}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys" and len(node.args) > 1:
+                allowed, required = (*(value(x, module) for x in node.args[1:3]), ())[:2]
+                listed = [k for group in allowed.values() for k in group] if isinstance(allowed, Mapping) else allowed
+                yield f"{path.name}:{node.lineno}", (frozenset(listed), frozenset(required))
+
+
+def value(expression: ast.expr, module: dict[str, Any]) -> Any:
+    return eval(compile(ast.fix_missing_locations(ast.Expression(expression)), "reader", "eval"), module)
+
+
+def test_every_key_of_the_reader_has_its_rule() -> None:
+    found = dict(checks())
+    assert len(found) > 30
+    missing = {where: sorted(k) for where, k in found.items() if k not in written()}
+    assert not missing, "docs/model-grammar.md has no rule with just these keys (with ? where they are optional)"
+
+
+def test_every_rule_is_read() -> None:
+    found = {k for _, k in checks()}
+    stale = [name for name, text in rules().items() if text.startswith("{") and keys(text) not in found]
+    assert not stale, "the reader has no such keys"
+
+
+def test_lists_of_names() -> None:
+    given = rules()
+    types = given["type"].split(" | ")
+    assert set(types) == set(JOINTS)
+    assert [JOINTS[k].in_plane for k in types] == [True] * 5 + [False] * 6  # as the page says of those from `cylindrical` on
+    assert given["law"].split(" | ") == list(LAWS)
+    assert set(given["interpolation"].split(" | ")) == set(INTERPOLATIONS)
+    (materials,) = re.findall(r"Materials: (.*)\.", TEXT)
+    assert set(materials.split(", ")) == set(DENSITIES) - {"aluminum"}
+
+
+def test_one_page() -> None:
+    assert len(TEXT.splitlines()) < 125
