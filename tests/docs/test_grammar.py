@@ -1,4 +1,4 @@
-"""Grammar of the model file (docs/model-grammar.md) against the reader: every check of keys in its sources has a rule, every rule a check."""
+"""Grammar of the model file (docs/model-grammar.md) against the reader: every check of keys there has a rule, every rule a check."""
 
 from __future__ import annotations
 
