@@ -258,6 +258,8 @@ interface Linkwright {
   engineSwing(e: Engine): void;
   engineTell(e: Engine): void;
   engineChecks(e: Engine): void;
+  eyeLoads(core: Core, law: Law, c: Cycle, DATA: PageData): void;
+  engineStops(core: Core, DATA: PageData): (q: ArrayLike<number>, before: ArrayLike<number>) => string;
   engineSamples(e: Engine): Samples;
   engineChannels(e: Engine): void;
   engineLoadChannels(
