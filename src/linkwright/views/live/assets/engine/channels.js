@@ -201,10 +201,11 @@
     });
     /** @param {Float64Array} f @param {number} i */
     const size = (f, i) => Math.hypot(f[3 * i], f[3 * i + 1], f[3 * i + 2]);
-    for (const pin of data.pins) for (const body of pin.bodies) {
-      const key = `${pin.name}|${body}`, name = `${pin.name}.on.${body}`, of = [/** @type {Picked} */ ({ kind: "pin", name: pin.name }), /** @type {Picked} */ ({ kind: "body", name: body })];
-      add(`${name}.size`, "force", `load of ${pin.name} on ${body}`, of, (c) => moving(c, (i) => size(c.pins[key].force, i)));
-      Array.from(data.planar ? data.axes : "xyz", (axis, m) => add(`${name}.${axis}`, "force", `load of ${pin.name} on ${body} along ${axis}`, of, (c) => moving(c, (i) => c.pins[key].force[3 * i + m])));
+    const eyes = [...data.pins.flatMap((pin) => pin.bodies.map((body) => ({ pin: pin.name, body }))), ...(data.eyes || [])]; // of joints; of rods, springs and cylinders
+    for (const { pin, body } of eyes) {
+      const key = `${pin}|${body}`, name = `${pin}.on.${body}`, of = [/** @type {Picked} */ ({ kind: "pin", name: pin }), /** @type {Picked} */ ({ kind: "body", name: body })];
+      add(`${name}.size`, "force", `load of ${pin} on ${body}`, of, (c) => moving(c, (i) => size(c.pins[key].force, i)));
+      Array.from(data.planar ? data.axes : "xyz", (axis, m) => add(`${name}.${axis}`, "force", `load of ${pin} on ${body} along ${axis}`, of, (c) => moving(c, (i) => c.pins[key].force[3 * i + m])));
     }
     joints.forEach((name, j) => {
       const pin = data.pins.find((p) => p.joints.includes(name));
