@@ -84,6 +84,8 @@ def test_curves_are_those_of_python_and_can_be_chosen_pinned_compared_and_saved(
     wish.write_text("E [deg];slide [mm]\n" + rows, encoding="utf-8")
     here.page.set_input_files("#motion input[type=file]", wish)
     here.page.wait_for_selector("#motion path.curve.target", state="attached")
+    colours = here.ask("[...document.querySelectorAll('#motion [data-kind=length] path.curve')].map((p) => getComputedStyle(p).stroke)")
+    assert len(set(colours)) == len(colours), "a target is told from the curves by its colour"
     said = here.text("#motion .lw-deviation")
     assert "slide of wish.csv" in said and "37 points" in said and numbers(said)[0] == 2.0, said
     (tmp_path / "wrong.csv").write_text("E [deg],nothing\n0,1\n90,2\n", encoding="utf-8")

@@ -47,7 +47,7 @@
     const moving = (c, read) => Float64Array.from({ length: c.n }, (_, i) => (c.ok[i] ? read(i) : NaN));
     /** @type {(kind: Kind) => string} */
     const ratio = (kind) => RATIOS[`${kind} ${law.kinds[lead]}`];
-    const advantage = `mechanical advantage over ${law.drive}`;
+    const advantage = (/** @type {string} */ what) => `mechanical advantage of ${what} over ${law.drive}`;
 
     // ---------------------------------------------------------------- time and coordinates
 
@@ -65,7 +65,7 @@
         if ((inTree && k < 3) || solved) add(x.name + ending, RATES[x.kind][k], `${WORDS[x.kind][k]} of ${x.name}`, of, inTree ? own[k] : beside(k));
       });
       if (!solved || held) return;
-      add(`${x.name}.advantage`, ratio(x.kind), `${advantage} of ${x.name}`, of, (c) => {
+      add(`${x.name}.advantage`, ratio(x.kind), advantage(x.name), of, (c) => {
         const T = samples.tangent(c), m = T.beside.length / c.n;
         return each(c, (i) => 1 / (inTree ? T.v[i * nv + x.v] : T.beside[i * m + (x.beside || 0)]));
       });
@@ -90,7 +90,7 @@
       if (!solved) return;
       add(`${name}.a`, "angular_acceleration", label(2), of, (c) => moving(c, (i) => turning(samples.derivatives(c).body, i, b)));
       add(`${name}.jerk`, "angular_jerk", label(3), of, (c) => moving(c, (i) => turning(samples.derivatives(c).rate, i, b)));
-      add(`${name}.advantage`, ratio("angle"), `${advantage} of the angle of ${body.name}`, of, (c) => each(c, (i) => 1 / turning(samples.tangent(c).bodies, i, b)));
+      add(`${name}.advantage`, ratio("angle"), advantage(name), of, (c) => each(c, (i) => 1 / turning(samples.tangent(c).bodies, i, b)));
     };
 
     // position, velocity, acceleration and jerk of a place of body b at sample i, from the motion of the body
@@ -139,7 +139,7 @@
         const across = data.planar ? v[0] * a[1] - v[1] * a[0] : Math.hypot(...cross(v, a));
         return across / (square * Math.sqrt(square));
       }));
-      add(`${name}.advantage`, ratio("length"), `${advantage} of ${name}`, of, (c) => samples.with(c, () => {
+      add(`${name}.advantage`, ratio("length"), advantage(name), of, (c) => samples.with(c, () => {
         const turned = arm(c, b, c === e.original ? point.at : core.moved(b, point.at)), { bodies } = samples.tangent(c);
         return each(c, (i) => { const [w, u] = rows(bodies, i, b); return 1 / Math.hypot(...plus(u, cross(w, turned(i)))); });
       }));

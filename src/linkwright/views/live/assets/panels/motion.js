@@ -78,7 +78,7 @@
     const live = (name, values) => {
       const bounded = boundedBy(name, values), found = LW.scale.stats(values, values), beyond = Boolean(bounded && found && !bounded(found.index));
       const why = LOADS.test(name) ? "near a singular position" : /advantage$/.test(name) ? "where the output rests" : "where the point rests";
-      return { name, values: values.map((x) => (Number.isFinite(x) ? x : NaN)), bounded, stats: beyond ? { doubtful: why } : undefined };
+      return { name, values: values.map((x) => (Number.isFinite(x) ? x : NaN)), bounded, gaps: !LOADS.test(name), stats: beyond ? { doubtful: why } : undefined };
     };
     /** @type {(x: PlotAxis, target: TargetCurve) => PlotCurve} */
     const wanted = (x, target) => ({ name: "target", values: target.values, x: target.s.map((s) => LW.scale.between(x.values, s)), target: true });

@@ -1,6 +1,6 @@
 // LW.plot(container, spec): curves over the cycle or over time as SVG. Its cursor moves every frame, a click, a drag or the arrow
 // keys seek. A new spec changes one path attribute per curve, and the axes only where their ticks differ.
-//   spec: {title, x: {values, label, symbol, size, say(x)}, y: {label, symbol, size, least}, curves: [{name, values, x, colour, faint, dashed, target, stats}],
+//   spec: {title, x: {values, label, symbol, size, say(x)}, y: {label, symbol, size, least}, curves: [{name, values, x, colour, faint, dashed, target, gaps, stats}],
 //          key (words for what is grey), marks: [{x, text, title}], cursor, height, stats, extremes, onSeek(x)}
 // A curve may have places `x` of its own (a target). Where x.values go back and forth (x.free: another channel), the cursor is a sample.
 // Values are in the units of x.values; shown are value / size.
@@ -155,8 +155,8 @@
       const path = paths[k];
       const number = curve.faint ? spec.curves.filter((c) => c.faint).indexOf(curve) : shownLive.indexOf(curve);
       path.setAttribute("class", `curve${curve.faint ? " faint" : ""}${curve.target ? " target" : ""}${curve.dashed ? " dashed" : ""}`);
-      path.style.stroke = curve.faint && !curve.colour && shownLive.length < 2 ? "" : colourOf(spec, curve, number);
-      path.setAttribute("d", LW.scale.path(curve.x || spec.x.values, curve.values, box.toX, box.toY, box.right - box.left));
+      path.style.stroke = curve.target || (curve.faint && !curve.colour && shownLive.length < 2) ? "" : colourOf(spec, curve, number);
+      path.setAttribute("d", LW.scale.path(curve.x || spec.x.values, curve.gaps ? boundedValues(curve) : curve.values, box.toX, box.toY, box.right - box.left));
     });
   };
 
@@ -358,7 +358,7 @@
         aside = beside;
         drawCursor(dom, spec, box, at, aside, along);
       },
-      svg: () => LW.standaloneSvg(dom.svg, [spec.title || spec.y.label || "", dom.unit.textContent, dom.stats.textContent]),
+      svg: () => LW.standaloneSvg(dom.svg, [spec.title || spec.y.label || "", dom.unit.textContent, dom.stats.textContent], live(spec).length > 1 ? live(spec).map((c, i) => [c.name || "", dom.curves.querySelectorAll("path:not(.faint):not(.target)")[i]]) : []),
       element: dom.root,
     };
     LW.plotSeeking(dom.svg, {

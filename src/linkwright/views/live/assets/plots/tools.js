@@ -78,18 +78,24 @@
     return copy;
   };
 
-  // an SVG file as text: lines = [title, unit, remarks] above the picture
-  LW.standaloneSvg = (svg, lines) => {
+  const LETTER = 6; // pixels of a character of a remark
+
+  // an SVG file as text: lines = [title, unit, remarks] above the picture, remarks below the title where there is no room beside it;
+  // names = [[name, its path]] of several curves
+  LW.standaloneSvg = (svg, lines, names = []) => {
     const copy = styled(svg);
     const [, , width, height] = (svg.getAttribute("viewBox") || "0 0 0 0").split(" ").map(Number);
     const page = getComputedStyle(document.documentElement);
     const colour = (name, otherwise) => page.getPropertyValue(name).trim() || otherwise;
-    const head = 26;
+    const said = lines[2] || names.map(([name]) => name).join("   "), below = LETTER * (said.length + 1.3 * (lines[0].length + lines[1].length)) > width - 30;
+    const head = below ? 42 : 26;
     const line = (x, anchor, size, fill, weight, text) =>
-      LW.svgEl("text", { x, y: -9, "text-anchor": anchor, "font-size": size, fill, "font-weight": weight, text });
+      LW.svgEl("text", { x, y: below && anchor === "start" ? -25 : -9, "text-anchor": anchor, "font-size": size, fill, "font-weight": weight, text });
     const title = line(12, "start", 13, colour("--ink", "#22303c"), 600, lines[0]);
     title.append(LW.svgEl("tspan", { dx: 8, "font-size": 11, "font-weight": 400, fill: colour("--soft", "#566470"), text: lines[1] }));
     const remark = line(width - 12, "end", 11, colour("--soft", "#566470"), 400, lines[2]);
+    if (below) for (const [key, value] of [["x", "12"], ["text-anchor", "start"]]) remark.setAttribute(key, value);
+    for (const [name, path] of lines[2] ? [] : names) remark.append(LW.svgEl("tspan", { dx: 10, fill: getComputedStyle(path).stroke, "font-weight": 500, text: name }));
     copy.prepend(LW.svgEl("rect", { x: 0, y: -head, width, height: height + head, fill: colour("--paper", "#ffffff") }), title, remark);
     copy.setAttribute("viewBox", `0 ${-head} ${width} ${height + head}`);
     copy.setAttribute("width", width);

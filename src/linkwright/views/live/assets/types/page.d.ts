@@ -173,6 +173,8 @@ interface PlotCurve {
   dashed?: boolean;
   stats?: { max?: number; x?: number; rms?: number; doubtful: boolean | string };
   bounded?(i: number): boolean;
+  /** Not drawn where it is not bounded. */
+  gaps?: boolean;
 }
 
 interface PlotSpec {
@@ -277,7 +279,7 @@ interface Linkwright {
   placeNumber(axis: PlotAxis, x: number, digits?: number): string;
   plotSeeking(svg: SVGSVGElement, plot: { get(): any; seek(x: number, sample?: number | null): void }): void;
   plotStep(key: string, values: ArrayLike<number>, at: number): number | null;
-  standaloneSvg(svg: SVGSVGElement, lines: string[]): string;
+  standaloneSvg(svg: SVGSVGElement, lines: string[], names?: [string, Element][]): string;
   // panels
   channelList(items: ChosenItem[], options: { most: number; toggle(name: string): void; title?: string }): { element: HTMLElement; show(names: string[]): void };
   matchingChannels(names: string[], query: string): string[];
