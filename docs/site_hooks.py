@@ -20,7 +20,8 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parent.parent
 LIVE = ROOT / "build" / "gallery"  # written by `make gallery`
-PAGES = ("papers/*/README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/*.py", "gallery/*.py")
+HABITS = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")  # of the repository's root
+PAGES = ("papers/*/README.md", *HABITS, "examples/*.py", "gallery/*.py")
 FILES = ("papers/*/*.png", "papers/*/*.svg", "notebooks/*.ipynb")
 
 FENCE = re.compile(r"^ {0,3}(```|~~~)")
@@ -44,7 +45,7 @@ def site_path(repository_path: str) -> str | None:
 
 def repository_path(src_uri: str) -> str:
     """The other way round; pages made of scripts have no links of their own to follow."""
-    return src_uri if src_uri.startswith(("papers/", "CONTRIBUTING", "CHANGELOG")) else f"docs/{src_uri}"
+    return src_uri if src_uri.startswith(("papers/", *HABITS)) else f"docs/{src_uri}"
 
 
 # ---------------------------------------------------------------- hooks that mkdocs calls
