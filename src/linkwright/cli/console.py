@@ -125,3 +125,11 @@ def waiting(what: str) -> Generator[None]:
 def error(message: str) -> None:
     """One paragraph, on one line, away from the results."""
     print("error:", visible(" ".join(message.split())), file=sys.stderr)
+
+
+def note_interpreted() -> None:
+    """Say on stderr, where llvmlite is missing, that the results will be the same and take longer."""
+    from importlib.util import find_spec
+
+    if find_spec("llvmlite") is None:
+        print("note: the package llvmlite is not installed, so kernels are interpreted: the same results, much slower.", file=sys.stderr)

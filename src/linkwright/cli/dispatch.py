@@ -64,6 +64,7 @@ EPILOG = """examples:
   linkwright wiper --help
 
 exit codes: 0 success, 1 cannot be done (the reason is on stderr), 2 wrong usage, 130 interrupted, 143 terminated"""
+COMPUTING = ("simulate", "study", "optimise", "synthesise", "map", "fastest", "identify", "calibrate")  # by native code, mostly
 MODEL_ENDINGS = (*files.MODELS, *files.ROBOTS, *files.SKETCHES, *files.RUNS)
 
 
@@ -120,6 +121,8 @@ def _command(argv: list[str]) -> int:
     given, extra = parser.parse_known_args(argv)
     if extra:
         each[given.command].refuse(extra)
+    if given.command in COMPUTING:
+        console.note_interpreted()
     return next(c.run for c in COMMANDS if c.name == given.command)(given) or 0
 
 

@@ -1,0 +1,93 @@
+"""Run the tests whose packages are installed: on Windows, on Macs with an Intel processor, and with the lowest versions of dependencies.
+
+    python -m tests.portable [options of pytest]
+    python -m tests.portable --list        files that are left out, and why
+
+Left out are files that need packages which are not installed and, on Windows, those that start programs of Unix or make its system calls.
+`make test` runs all files, and those of the pages, docs and benchmarks, on Linux and on Macs with an ARM processor.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from tests import ROOT
+
+ROOMS = (
+    "numerics", "files", "joints", "compiler", "model", "topology", "mechanics", "results", "integrators", "kernels", "drives", "control",
+    "motion", "simulation", "system", "design", "exchange", "synthesis", "studies", "optimisation", "identification", "gym", "cli",
+    "test_without_llvmlite.py",
+)  # fmt: skip
+CORE = {"pytest", "_pytest", "linkwright", "tests"}
+INDIRECT = {  # packages that the package itself imports for a call or an ending
+    r"to_pandas|\.dataframe": "pandas", r"to_xarray": "xarray", r"\.parquet\b": "pyarrow", r"\.dxf\b": "ezdxf", r"\.xlsx\b": "openpyxl",
+    r"\.mjcf\b|to_mjcf": "mujoco", r"to_pinocchio": "pinocchio", r"\.(?:obj|glb|gltf)\b": "trimesh", r"\.casadi\(": "casadi",
+}  # fmt: skip
+UNIX = re.compile(
+    r"\bos\.(?:mkfifo|getuid|geteuid|fork|kill|killpg|symlink|chmod|umask)\b|\bsignal\.SIG(?!INT)|/dev/|\bRLIMIT_|\bsymlink_to\b|"
+    r"[\"'](?:gcc|g\+\+|cc|node|npm|ffmpeg|git)[\"']|\bshutil\.which\b"
+)
+
+
+@cache
+def reason(path: Path) -> str:
+    """The reason to leave a file out, its own or that of a module of the tests that it imports; empty without one."""
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names = [f"{node.module}.{a.name}" for a in node.names]
+        for name in names:
+            top = name.partition(".")[0]
+            if missing(top):
+                return f"imports {top}"
+            inner = _module(name) if top == "tests" else None
+            if inner is not None and inner != path and (why := reason(inner)):
+                return f"{inner.stem}: {why}"
+    for pattern, package in INDIRECT.items():
+        if missing(package) and re.search(pattern, text):
+            return f"uses {package}"
+    found = UNIX.search(text) if os.name == "nt" else None
+    return f"needs {found[0]}" if found else ""
+
+
+@cache
+def missing(package: str) -> bool:
+    """True for a package that is not installed."""
+    return package not in CORE and package not in sys.stdlib_module_names and find_spec(package) is None
+
+
+def _module(name: str) -> Path | None:
+    """The file of a module of the tests, or of the module that an imported name is in."""
+    for candidate in (name, name.rpartition(".")[0]):
+        path = ROOT / f"{candidate.replace('.', '/')}.py"
+        if path.is_file():
+            return path
+    return None
+
+
+def left_out() -> dict[Path, str]:
+    """Files of the rooms that need more, with the reason."""
+    files = [p for room in ROOMS for p in sorted((ROOT / "tests" / room).rglob("test_*.py"))]  # none below a single file
+    return {p: why for p in files if (why := reason(p))}
+
+
+def arguments() -> list[str]:
+    """Arguments of pytest: the rooms, without these files."""
+    rooms = [str(ROOT / "tests" / room) for room in ROOMS]
+    return [*rooms, *(f"--ignore={p}" for p in left_out())]
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(f"{p.relative_to(ROOT).as_posix()}: {why}" for p, why in left_out().items()))
+    else:
+        import pytest
+
+        sys.exit(pytest.main([*arguments(), *sys.argv[1:]]))
