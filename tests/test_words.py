@@ -126,7 +126,7 @@ def texts() -> list[tuple[Path, str, int, str]]:
         (script_texts, (p for p in PACKAGE.rglob("*.js") if "vendor" not in p.parts)),
         (page_texts, PACKAGE.rglob("*.html")),
         (abouts, (PACKAGE / "model" / "library").glob("*.yaml")),
-        (prose, [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]),
+        (prose, [*ROOT.glob("[!C]*.md"), *ROOT.glob("CO*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "paper").glob("*.md")]),
     ]
     return [(path, *found) for read, paths in readers for path in sorted(paths) for found in read(path)]
 
