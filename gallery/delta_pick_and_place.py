@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 import linkwright as lw
 from linkwright.views.load_plots import torque_speed
@@ -66,8 +67,8 @@ Q, V, A = (np.stack([c[f"A{k}{rate}"] for k in (1, 2, 3)], axis=1) for rate in (
 T = np.array([torque(*x) for x in zip(Q, V, A, strict=True)])
 V1 = np.where(np.abs(V[:, 0]) > 1e-9, V[:, 0], 0.0)  # round-off in a dwell is no speed
 shaft = np.where(T * V1 >= 0, T / EFFICIENCY, T * EFFICIENCY) / RATIO + 2e-5 * RATIO * A[:, 0]
-check = float(np.sqrt(np.trapezoid(shaft**2, c.t) / np.ptp(c.t)))
-found = float(np.sqrt(np.trapezoid(sizing.motor_torque**2, c.t) / np.ptp(c.t)))
+check = float(np.sqrt(trapezoid(shaft**2, c.t) / np.ptp(c.t)))
+found = float(np.sqrt(trapezoid(sizing.motor_torque**2, c.t) / np.ptp(c.t)))
 print(f"arm 1 needs up to {np.abs(c['A1.torque']).max():.3f} N m, on paper {np.abs(T).max():.3f} N m")
 print(f"RMS torque of the motor: {found:.5f} N m (check: {check:.5f})")
 assert abs(found - check) < 1e-4 * check  # rods on paper have no thickness

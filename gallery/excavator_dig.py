@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 import linkwright as lw
 
@@ -50,8 +51,8 @@ run = m.simulate(
     8, wrench={"bucket": lambda t, st: at_the_bucket(DIG * np.exp(-(((t - 4.5) / 0.8) ** 2)), st)}, tolerance=1e-8, output="80 ms"
 )
 teeth = run["bucket.T.vx"], run["bucket.T.vy"]
-done = -np.trapezoid((DIG[0] * teeth[0] + DIG[1] * teeth[1]) * np.exp(-(((run.t - 4.5) / 0.8) ** 2)), run.t)
-work = sum(np.trapezoid(run[f"{name}.power"], run.t) for name in CYLINDERS)
+done = -trapezoid((DIG[0] * teeth[0] + DIG[1] * teeth[1]) * np.exp(-(((run.t - 4.5) / 0.8) ** 2)), run.t)
+work = sum(trapezoid(run[f"{name}.power"], run.t) for name in CYLINDERS)
 print(f"the dig takes {done / 1e3:.2f} kJ at the teeth, the cylinders give {work / 1e3:.2f} kJ")
 assert abs(done - work) < 1e-3 * abs(done)  # trapezoids of 80 ms
 

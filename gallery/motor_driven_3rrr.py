@@ -12,7 +12,7 @@ python gallery/motor_driven_3rrr.py [folder]      writes motor_driven_3rrr.html 
 import sys
 from pathlib import Path
 
-import numpy as np
+from scipy.integrate import trapezoid
 
 import linkwright as lw
 
@@ -28,7 +28,7 @@ print(run.checks())
 
 
 def over_time(y):
-    return float(np.trapezoid(y, run.t))
+    return float(trapezoid(y, run.t))
 
 
 heat = sum(over_time(R * run[f"motor.{d}.current"] ** 2) for d in VOLTS)

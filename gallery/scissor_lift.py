@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 import linkwright as lw
 
@@ -38,7 +39,7 @@ assert abs(found - check) < 1e-9 * check
 
 c = m.turn(steps=180)  # 8 s up, 2 s waiting, 8 s down
 up = c.between(0, 8)
-energy = np.trapezoid(up["slide.power"], up.t)
+energy = trapezoid(up["slide.power"], up.t)
 print(f"lifted by {np.ptp(c['table.R3.y']):.3f} m with {energy / 1e3:.3f} kJ")
 m.page(folder / "scissor_lift.html")
 high = s.assemble(q={"slide": -0.4})

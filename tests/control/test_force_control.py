@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 
 import linkwright as lw
 from linkwright.control import force_feedback
@@ -293,7 +294,7 @@ def effort_over_a_period(arm: System, control: Any) -> float:
     """RMS torque over the first two seconds, continuous, from the trajectory."""
     run = arm.simulate(arm.start, 2.0, control=control, output=np.linspace(0.0, 2.0, 501), tolerance=1e-8)
     square = sum(np.asarray(run[f"{j}.torque"]) ** 2 for j in ARM_DRIVES)
-    return math.sqrt(np.trapezoid(square, run.t) / 2.0)  # 4 ms: 1e-5 of smooth motion
+    return math.sqrt(trapezoid(square, run.t) / 2.0)  # 4 ms: 1e-5 of smooth motion
 
 
 def test_which_law_takes_most_depends_on_the_sign_of_the_offset(arm):

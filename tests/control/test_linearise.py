@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 
 import linkwright as lw
 from linkwright.control.lqr import Lqr
@@ -230,7 +231,7 @@ def test_riccati_and_the_cost_of_a_run(pole: System) -> None:
 
     run = pole.simulate(pole.assemble({"A": st["A"] + 1e-4, "P": st["P"] - 2e-4}), 8, control=law, output=1e-3)
     x = np.array([run["A"] - st["A"], run["P"] - st["P"], run["A.v"], run["P.v"]])
-    cost = np.trapezoid(np.einsum("it,ij,jt->t", x, Q, x) + R * run["A.torque"] ** 2, run.t)
+    cost = trapezoid(np.einsum("it,ij,jt->t", x, Q, x) + R * run["A.torque"] ** 2, run.t)
     assert cost == pytest.approx(x[:, 0] @ S @ x[:, 0], rel=1e-3)
     assert np.abs(x[:, -1]).max() < 1e-3 * np.abs(x).max()
 

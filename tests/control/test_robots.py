@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 
 import linkwright as lw
 from tests import ROOT
@@ -117,7 +118,7 @@ MORE = [*FEW, "J2", "J3", "J4", "J5", "J6", "J7"]
 def rms(run, drives):
     """[Aghili2005 VIII]; samples are even."""
     squares = sum(run[f"{d}.torque"] ** 2 for d in drives)
-    return float(np.sqrt(np.trapezoid(squares, run.t) / (run.t[-1] - run.t[0])))
+    return float(np.sqrt(trapezoid(squares, run.t) / (run.t[-1] - run.t[0])))
 
 
 @pytest.fixture(scope="module")

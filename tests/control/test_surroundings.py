@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 
 import linkwright as lw
 from linkwright.errors import UsageError
@@ -59,7 +60,7 @@ def test_a_force_integral_does_not_wind_up_at_a_limit(crank):
     wrong = run["lam.C.ty"] + 5.0
     assert cut[0] and 0.3 < run.t[cut][-1] < 2.0 and not cut[-100:].any()
     assert np.abs(run["control.C.ty.sensed"] - run["lam.C.ty"]).max() < 1e-6, "the sensor feels what acts"
-    integral, missed = run["control.C.ty.integral"], float(np.trapezoid(wrong[cut], run.t[cut]))
+    integral, missed = run["control.C.ty.integral"], float(trapezoid(wrong[cut], run.t[cut]))
     assert (integral[run.t < 0.05] == 0.5).all() and integral[0] - missed < -0.8, "it waits; gone on, it would be there"
     assert np.abs(integral[-1]) < 1e-6 and integral.min() > -1e-6
     wound = 20.0 / 2.0 * missed

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy.integrate import quad, solve_ivp
+from scipy.integrate import quad, solve_ivp, trapezoid
 
 import linkwright as lw
 from linkwright.motion.fastest.reachability import LimitRows, fastest_profile, interval
@@ -122,7 +122,7 @@ def test_least_loss_of_a_mass_is_a_parabola_of_speed(slide: lw.Mechanism) -> Non
     """Minimise the integral of F^2 from rest to rest in T: F = 6 m L / T^2 (1 - 2 t / T), integral 12 m^2 L^2 / T^3."""
     f = slide.fastest(LINE, {"x.force": "10 N"}, law="least energy", duration="1.5 s", steps=200)
     assert abs(f.time - 1.5) < 1e-9
-    loss = np.trapezoid(f["x.force"] ** 2, f.t)
+    loss = trapezoid(f["x.force"] ** 2, f.t)
     assert abs(loss - 12.0 / 1.5**3) < 0.01 * 12.0 / 1.5**3
     np.testing.assert_allclose(f["x.force"][5:195], (6.0 / 1.5**2 * (1.0 - 2.0 * f.t / 1.5))[5:195], atol=0.06)
 

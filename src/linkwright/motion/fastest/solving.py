@@ -174,11 +174,13 @@ def _slowed(
     e: EffortTerms, z: np.ndarray, rates: tuple[np.ndarray, np.ndarray], seconds: float, heat: list[MotionLimit], pause: float
 ) -> float:
     """The duration, at least that given, at which no RMS effort of a law over motion and pause exceeds its limit."""
+    from scipy.integrate import trapezoid
+
     d1, d2 = rates
 
     def excess(T: float) -> float:
         effort = e.a * (d2 / T**2)[:, None] + e.b * ((d1 / T) ** 2)[:, None] + e.c
-        total = T * np.trapezoid(effort**2, z, axis=0) + pause * e.c[-1] ** 2
+        total = T * trapezoid(effort**2, z, axis=0) + pause * e.c[-1] ** 2
         return float((np.sqrt(total / (T + pause)) / [x.high for x in heat]).max())
 
     if excess(seconds) <= 1.0:

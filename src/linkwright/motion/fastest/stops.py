@@ -33,12 +33,14 @@ def pieces(
     paths: Sequence[PrescribedPath], span: tuple[float, float], steps: int, kappa: float, law: str
 ) -> tuple[list[PathPiece], list[str]]:
     """The path in pieces from stop to stop, with notes on stops inside it."""
+    from scipy.integrate import trapezoid
+
     whole = span[1] - span[0]
     s = np.linspace(*span, SAMPLES + 1)
     rate = _rate(paths, s, kappa)
     if not np.isfinite(rate).all():
         raise UsageError(f"fastest: the path is not finite at s = {s[int(np.argmin(np.isfinite(rate)))]:.5g}.")
-    length = float(np.trapezoid(rate, s))
+    length = float(trapezoid(rate, s))
     if length < NOTHING:
         names = " and ".join(f"'{w.name}'" for w in paths)
         raise UsageError(f"fastest: the path of {names} has no length: it stays where it is from s = {span[0]:g} to {span[1]:g}.")
