@@ -17,6 +17,7 @@ from linkwright.model.belts import Belt
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
 
+LONG_ARC = np.radians(270.0)  # of contact: more is hardly meant
 SLACK = -1e-9  # of the largest tension: below it a span would have to push
 
 
@@ -47,6 +48,13 @@ class BeltGeometry:
             out += f"; given {self.given / size:.6g} {length}, {abs(off):.3g} {length} {'longer' if off > 0.0 else 'shorter'} than its path"
         arcs = ", ".join(f"on {name} {x / turn:.1f} {angle}" for name, x in self.arcs)
         return f"{out}; {arcs}" if arcs else out
+
+
+def belt_warnings(found: tuple[BeltGeometry, ...], units: tuple[str, ...]) -> list[str]:
+    """Return warnings of arcs that are hardly meant: the belt goes almost all the way round a pulley."""
+    symbol, size = unit_of(units, "angle")
+    arcs = [(g, name, angle) for g in found for name, angle in g.arcs if angle > LONG_ARC]
+    return [f"belt '{g.name}' goes {angle / size:.4g} {symbol} round {name}: its `turn:` may be the wrong one" for g, name, angle in arcs]
 
 
 def belt_geometry(system: System) -> tuple[BeltGeometry, ...]:

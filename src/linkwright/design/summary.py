@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.design.belts import BeltGeometry, belt_geometry
+from linkwright.design.belts import BeltGeometry, belt_geometry, belt_warnings
 from linkwright.design.cams import CamSummary, summaries
 from linkwright.errors import LinkwrightError, degrees_of_freedom, listing, visible
 from linkwright.joints import JOINTS, is_hinge
@@ -174,7 +174,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
             cams = summaries(system, c)
         except LinkwrightError as problem:
             how = f"not turned: {problem}"
-    masses = [b.mass for b in d.moving]
+    masses, belts = [b.mass for b in d.moving], belt_geometry(system)
     residual = float(np.abs(system.phi(start) / system.loops.row_scale).max()) if system.tree.nc else 0.0
     return Summary(
         name=d.name,
@@ -187,7 +187,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         drives=tuple(x.joint for x in d.drives),
         motion=how,
         swings=swings,
-        belts=belt_geometry(system),
+        belts=belts,
         strokes=strokes,
         ends=tuple(x for x in (_stroke_ends(d, r.name) for r in strokes) if x is not None),
         transmission=transmission,
@@ -200,6 +200,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
             *d.warnings,
             *((_no_gravity(),) if _lacks_gravity(system) else ()),
             *elastic_loads(d),
+            *belt_warnings(belts, d.units),
             *(w for x in cams for w in x.warnings),
         ),
         redundant=tuple(str(r) for r in mobility.redundant),

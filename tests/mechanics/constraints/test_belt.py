@@ -75,6 +75,9 @@ def test_chains_by_pitch_and_teeth():
     assert "90.85 pitches of 0.0127 m (nearest even number 90: 0.0108 m shorter than its path)" in str(m.info())
 
 
+WHEELS = {n: {"pins": [j]} for n, j in zip(("a", "b", "c"), "ABC", strict=True)}
+
+
 def test_an_idler_bends_the_belt_the_other_way():
     """Three pulleys on ground, the third pressed on from outside: it turns against the others; belt speed is the same at all."""
     m = lw.load(pulleys(
@@ -84,6 +87,12 @@ def test_an_idler_bends_the_belt_the_other_way():
     ))  # fmt: skip
     c = m.turn(steps=12)
     assert c["B"] == pytest.approx(c["A"]) and np.ptp(c["C"] + 2 * c["A"]) < 1e-12 and m.system.mobility.freedoms == 1
+    assert not any("`turn:`" in text for text in m.info().warnings)
+    away = lw.load(pulleys(
+        {"around": [{"joint": "A", "radius": 0.1}, {"joint": "B", "radius": 0.1}, {"joint": "C", "radius": 0.05, "turn": "cw"}]},
+        more={"drawing": {"A": [0, 0], "B": [0.5, 0], "C": [0.25, 0.3]}, "bodies": {"ground": {"pins": ["A", "B", "C"]}, **WHEELS}},
+    ))  # fmt: skip
+    assert any(text.endswith("round C: its `turn:` may be the wrong one") for text in away.info().warnings)  # beside the straight belt
     explicit = lw.load(pulleys({"around": [{"joint": "A", "radius": 0.1, "turn": "cw"}, {"joint": "B", "radius": 0.1, "turn": "cw"}]}))
     assert explicit.turn(steps=4)["B.v"] == pytest.approx(2 * np.pi)
 

@@ -12,7 +12,7 @@ import linkwright as lw
 from linkwright.views import live
 from linkwright.views.scene_belts import belt_path
 from tests.compiler.samples import node
-from tests.mechanics.constraints.test_belt import around, pulleys
+from tests.mechanics.constraints.test_belt import around, block, hoist, pulleys
 from tests.motion.test_stop_ends import BOOM
 from tests.views.live.engine_runs import made, run
 
@@ -37,6 +37,7 @@ let pulled=far;
 for(let i=0;i<40;i++)pulled=e.drag(D.bodies[x[1]].name,D.bodies[x[1]].points.find(p=>p.name===x[2]).at,x[3]);
 return{up,high,down,low,pulled,end:e.state.drive[0]};
 """
+READ = "return Object.fromEntries(e.channels.list.map(({name, kind}) => [name, [kind, e.channels.read(name)]]))"
 PINS = "return Object.fromEntries(Object.entries(e.cycle.pins).map(([k,v])=>[k,v.force]));"
 
 
@@ -75,6 +76,42 @@ def test_the_line_of_a_belt_is_that_of_the_pictures():
     assert length[0] == pytest.approx(length[1], rel=1e-3)
     lean = np.arcsin(0.14 / np.hypot(0.5, 0.1))
     assert length[1] == pytest.approx(2 * np.hypot(0.5, 0.1) * np.cos(lean) + 0.14 * (np.pi + 2 * lean), rel=1e-3)
+
+
+def boom_with_a_bore():
+    return lw.load({**LIFTED, "cylinders": {"lift": {**LIFTED["cylinders"]["lift"], "bore": 80, "rod": 45}}})
+
+
+def belt_with_an_idler():
+    three = {"around": [*around(0.04, 0.1)["around"], {"joint": "C", "radius": 0.05, "turn": "cw"}], "pretension": "200 N"}
+    wheels = {n: {"pins": [j], "mass": 1, "com": j, "inertia": 0.01} for n, j in (("small", "A"), ("big", "B"), ("idler", "C"))}
+    more = {"bodies": {"ground": {"pins": ["A", "B", "C"]}, **wheels}, "loads": {"brake": {"on": "big", "moment": -5.0}}}
+    return lw.load(pulleys(three, more={"drawing": {"A": [0, 0], "B": [0.5, 0], "C": [0.25, 0.1]}, **more}))
+
+
+def rope_over_a_sheave():
+    rope, one = ["q.Q", {"at": "ground.A", "radius": 0.1, "turn": "cw"}, "p.P"], block("P", 0.1, -0.5, 2.0)
+    one["joints"]["Py"]["stroke"] = [-0.3, 0.2]
+    top = {"drawing": {"A": [0, 0]}, "bodies": {"ground": {"points": ["A"]}}}
+    return hoist(rope, one, block("Q", -0.1, -0.6, 3.0), top, drive={"Py": "0.1 m/s"})
+
+
+MACHINES = {"boom": boom_with_a_bore, "idler": belt_with_an_idler, "rope": rope_over_a_sheave}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_channels_of_machine_parts_are_those_of_the_turn(name):
+    """Pressures, flows, eyes and tensions: every channel that the page lists for them has Python's values."""
+    page = made(MACHINES[name]().system)
+    (found,) = run({"p": page}, [("p", READ, None)])
+    turn = page.motion.turn
+    parts = [n for n in turn.channels if any(x in n for x in (".tension.", ".push.", ".pull.", ".supply."))]
+    parts += [f"{e['pin']}.on.{e['body']}.size" for e in page.data["eyes"]]
+    assert parts and set(parts) <= set(found), sorted(set(parts) - set(found))
+    for n in parts:
+        kind, values = found[n]
+        assert kind == turn.dimension(n)
+        assert np.array(values, dtype=float) == pytest.approx(turn[n], rel=1e-8, abs=1e-8 * max(1.0, float(np.abs(turn[n]).max()))), n
 
 
 def test_loads_of_a_belt_in_the_page():

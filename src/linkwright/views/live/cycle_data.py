@@ -258,6 +258,8 @@ def interesting(system: System, run: Trajectory) -> list[str]:
     joined = list(dict.fromkeys([*lead, *(j.name for j in d.joints), *(c.name for c in d.cylinders)]))
     wanted = [f"{n}{tail}" for n in lead for tail in ("", ".v", ".torque", ".force", ".power")]
     wanted += [f"{n}{tail}" for tail in ("", ".v") for n in joined]
+    wanted += [f"{x.name}.supply.{kind}" for x in d.cylinders for kind in ("pressure", "flow")]
+    wanted += [f"{b.name}.tension.{end}" for b in d.belts for end in ("max", "min")]
     wanted += [n for n in run.columns if run.columns[n].values.ndim == 1]
     wanted += [f"{pin}.on.{body}.size" for pin, body in eyes(d)]
     wanted += [n for n in run.channels if n.startswith(("energy.", "work.", "motor."))]

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from linkwright.kernels.page_motion import beside_names, joint_coordinates
+from linkwright.mechanics.constraints.belt import centre_on
+from linkwright.mechanics.inverse.lines import line_eyes
 from linkwright.mechanics.inverse.places import resting_points
+from linkwright.model.belts import Belt
+from linkwright.model.description import Cylinder
+from linkwright.motion.stop_ends import stops_of
+from linkwright.results.cylinder_channels import areas
 from linkwright.results.recorded import THIRD
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
@@ -27,6 +33,8 @@ def channel_data(system: System, motion: PageMotion) -> dict[str, Any] | None:
         "rest": sorted(resting_points(system.description)),
         "passings": [{"name": p.channel, "pin": p.joint.name} for p in system.skel.transmission.passings],
         "cams": _cams(system),
+        "cylinders": [_cylinder(system, x) for x in system.description.cylinders if x.bore is not None],
+        "belts": [_belt(system, b) for b in system.description.belts],
         "first": _first_angles(system, c),
         "third": encoded(_third(c, motion)),
     }
@@ -39,6 +47,33 @@ def _cams(system: System) -> list[dict[str, Any]]:
     pins = {j.name: j.pin or j.name for j in d.joints}
     cams = (c for c in d.couplings if c.cam is not None)
     return [{"name": c.name, "pins": [pins[c.first], pins[c.second]], "kind": kinds[c.second]} for c in cams]
+
+
+def _cylinder(system: System, c: Cylinder) -> dict[str, Any]:
+    """Areas and ends of a cylinder with a bore; `eye` is the key of the load at its second end."""
+    d = system.description
+    push, pull = areas(c)
+    lows, highs = stops_of(d, c.name)
+    ends = [{"body": system.skel.node(body) + 1, "at": [float(x) for x in d.point((body, point)).at]} for body, point in c.between]
+    eye = next(e for e in line_eyes(d) if e.part is c and e.side > 0.0)
+    low, high = max(lows, default=None), min(highs, default=None)
+    whole = {"push": float(push), "pull": None if pull is None else float(pull), "low": low, "high": high}
+    return {"name": c.name, **whole, "eye": f"{eye.pin}|{eye.body}", "ends": ends}
+
+
+def _belt(system: System, b: Belt) -> dict[str, Any]:
+    """Pulleys, spans and the rows of lam of a belt."""
+    skel, d = system.skel, system.description
+    pulleys = []
+    for p, radius in zip(b.pulleys, b.radii, strict=True):
+        pin = d.joint(p.joint).pin or p.joint if p.joint else ""
+        at = [float(x) for x in centre_on(skel, p)]
+        pulleys.append({"body": skel.node(p.body) + 1, "at": at, "radius": float(radius), "turn": p.turn, "pin": pin})
+    rows = next(x.rows for x in system.tree.loops if (x.kind, x.name) == ("belt", b.name))
+    spans, parts = [list(x) for x in b.spans], [list(x) for x in b.parts]
+    tension = None if b.pretension is None else float(b.pretension)
+    held = {"rows": list(range(rows.start, rows.stop)), "carried": bool(b.carrier), "pretension": tension}
+    return {"name": b.name, "pulleys": pulleys, "spans": spans, "parts": parts, **held}
 
 
 def _coordinates(system: System) -> list[dict[str, Any]]:

@@ -1,5 +1,5 @@
 // Channels of a cycle by name, as Python's m.turn()[...] has them: coordinates of joints, angles of bodies, points with their rates up to the
-// jerk, transmission angles, mechanical advantage, loads of pins, torques and powers of drives, energies. The list is made once; the
+// jerk, transmission angles, mechanical advantage, loads of pins, torques and powers of drives, machine parts, energies. The list is made once; the
 // values of a channel are computed when they are asked for, for the present cycle or for that of the file's values.
 (() => {
   "use strict";
@@ -174,6 +174,7 @@
       if (data.loads && lam >= 0) add(`${cam.name}.contact`, "force", `contact force of ${cam.name}`, of, (c) => moving(c, (i) => c.lam[i * rows + lam] / value(c, i, 3)));
     });
     if (data.loads) LW.engineLoadChannels(e, add, moving);
+    LW.engineMachineChannels(e, add, moving);
     if (core.kernel.energy) {
       ["kinetic", "potential"].forEach((part, k) => add(`energy.${part}`, "energy", `${part} energy`, [], (c) => moving(c, (i) => samples.energies(c)[2 * i + k])));
       add("energy.total", "energy", "kinetic and potential energy", [], (c) => moving(c, (i) => samples.energies(c)[2 * i] + samples.energies(c)[2 * i + 1]));

@@ -101,8 +101,22 @@ interface ChannelData {
   rest: string[];
   passings: { name: string; pin: string }[];
   cams: { name: string; pins: string[]; kind: string }[];
+  /** Cylinders with a bore: areas, ends of the stroke, the key of the eye at the second end. */
+  cylinders: { name: string; push: number; pull: number | null; low: number | null; high: number | null; eye: string; ends: { body: number; at: number[] }[] }[];
+  belts: PageBelt[];
   first: number[];
   third: Encoded;
+}
+
+/** A belt: its spans between pulleys, parts of the same tension, and rows of lam of all parts but that which follows. */
+interface PageBelt {
+  name: string;
+  pulleys: { body: number; at: number[]; radius: number; turn: number; pin: string }[];
+  spans: number[][];
+  parts: number[][];
+  rows: number[];
+  carried: boolean;
+  pretension: number | null;
 }
 
 /** DATA of a page; views/live/data.py writes it. */
