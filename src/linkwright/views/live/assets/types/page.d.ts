@@ -283,6 +283,11 @@ interface Linkwright {
     add: (name: string, kind: string, label: string, of: Picked[], read: (c: Cycle) => Float64Array) => void,
     moving: (c: Cycle, read: (i: number) => number) => Float64Array,
   ): void;
+  engineMachineChannels(
+    e: Engine,
+    add: (name: string, kind: string, label: string, of: Picked[], read: (c: Cycle) => Float64Array) => void,
+    moving: (c: Cycle, read: (i: number) => number) => Float64Array,
+  ): void;
   singularPlace(law: Law, DATA: PageData, x: { value: number }): string;
   singularValues(rows: ArrayLike<number>[]): number[];
   csvCell(text: string): string;
