@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright import joints
+from linkwright.compiler.graph import TracingError
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.groups import Groups
 from linkwright.numerics.scalars import arctan2, is_complex
@@ -209,8 +210,11 @@ def _elements(d: Description) -> Iterator[Element]:
 
 
 def _straight(joint: Joint) -> bool:
-    """True for a slider or a pin in a straight slot: its force acts along y of F."""
-    return joints.along_x(joints.create(joint.type, joint.options))
+    """True for a slider or a pin in a straight slot: its force acts along y of F. A guide whose course depends on traced numbers is none."""
+    try:
+        return joints.along_x(joints.create(joint.type, joint.options))
+    except TracingError:
+        return False
 
 
 def _other(joint: Joint) -> bool:

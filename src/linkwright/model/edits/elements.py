@@ -31,16 +31,17 @@ from linkwright.model.file.units import (
 # of a part that is drawn before its numbers are known, in SI
 SOFT, TORSION, DAMPED, DAMPED_TURNING, PUSH = 1000.0, 1.0, 100.0, 0.1, 100.0
 DIRECTION_DIGITS = 12
+SLIDER, SLOT = "prismatic", "pin_slot"  # types of joints that the file calls so
 
 
 def add_slider(job: Job, op: Mapping[str, Any]) -> None:
     """A block with a pin on a straight guide, or a body that exists on one."""
-    _guided(job, op, "prismatic", "axis")
+    _guided(job, op, SLIDER, "axis")
 
 
 def add_slot(job: Job, op: Mapping[str, Any]) -> None:
     """A pin of a body in a straight slot of another."""
-    _guided(job, op, "pin_slot", "slot")
+    _guided(job, op, SLOT, "slot")
 
 
 def _guided(job: Job, op: Mapping[str, Any], kind: str, key: str) -> None:
@@ -50,7 +51,7 @@ def _guided(job: Job, op: Mapping[str, Any], kind: str, key: str) -> None:
         job.sheet.add(("bodies", GROUND), "{}")
     elif on != GROUND:
         job.body(on)
-    slides = kind == "prismatic"
+    slides = kind is SLIDER
     if op.get("body"):
         body = job.body(op["body"]).name
     elif slides:

@@ -6,6 +6,7 @@
   const LONG = 72; // pixels of the arrow of the largest load where pins have none
   const LEAST = 3; // pixels: shorter ones are not drawn
   const EDGE = 8; // pixels that stay free at the sheet's edge
+  const FOOT = 44; // pixels at the foot of the sheet: the scales, and a name above them
   const NONE = 1e-9; // of the largest force: neither push nor pull
 
   // a vector at a place as pixels, as long as a vector of size 1 in the plane of the drawing is `long` pixels
@@ -16,7 +17,7 @@
     return [long * size * (q[0] - p[0]), long * size * (q[1] - p[1])];
   }
 
-  const inside = (sheet, p) => p[0] > EDGE && p[1] > EDGE + 14 && p[0] < sheet.size[0] - EDGE && p[1] < sheet.size[1] - EDGE - 14; // a name too
+  const inside = (sheet, p) => p[0] > EDGE && p[1] > EDGE + 14 && p[0] < sheet.size[0] - EDGE && p[1] < sheet.size[1] - FOOT; // a name too
 
   // arrows of a frame's applied loads; made when first needed
   function appliedArrows(sheet) {
@@ -44,7 +45,7 @@
         if (turn) moment(sheet, item, p, turn);
         const free = from === p ? 1 : -1, away = long >= LEAST ? [free * d[0] * (1 + 11 / long), free * d[1] * (1 + 11 / long)] : [0, -30];
         const half = 4 * x.name.length + EDGE, [w, h] = sheet.size, clip = (v, low, high) => Math.max(low, Math.min(high, v));
-        D.set(item.label, { x: D.short(clip(p[0] + away[0], half, w - half)), y: D.short(clip(p[1] + away[1] + 4, EDGE + 14, h - EDGE - 6)), visibility: long >= LEAST || turn ? "inherit" : "hidden" });
+        D.set(item.label, { x: D.short(clip(p[0] + away[0], half, w - half)), y: D.short(clip(p[1] + away[1] + 4, EDGE + 14, h - FOOT + 8)), visibility: long >= LEAST || turn ? "inherit" : "hidden" });
         item.group.setAttribute("visibility", "visible");
       }
       for (const [name, item] of made) if (!used.has(name)) item.group.setAttribute("visibility", "hidden");
