@@ -210,7 +210,7 @@ def _elements(d: Description) -> Iterator[Element]:
 
 
 def _straight(joint: Joint) -> bool:
-    """True for a slider or a pin in a straight slot: its force acts along y of F. A guide whose course depends on traced numbers is none."""
+    """True for a slider or a pin in a straight slot: its force acts along y of F. A course that depends on traced numbers is none."""
     try:
         return joints.along_x(joints.create(joint.type, joint.options))
     except TracingError:
