@@ -131,6 +131,7 @@ def test_turn_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         "near_singular",
         "steps",
         "channels",
+        "cams",
         "measures",
         "loads",
         "cams",
