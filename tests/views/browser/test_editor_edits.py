@@ -58,7 +58,7 @@ def test_draw_reshapes_and_move_moves(machine: tuple[Path, Pencil, Any]) -> None
     # a drag changes one line of the file, as one step of undo
     pencil.drag((30, 60), (40, 60), (40, 50))
     assert text_of(file) == FOUR_BAR.replace("B: [30, 60]", "B: [40, 50]") and pencil.ask("a.history.undo") == 1
-    assert page.locator("#ed-part h2").inner_text() == "Pin or point B"
+    assert page.locator("#ed-part h2").inner_text() == "Pin B"
     # the paths of points follow from the kernels that were there
     pencil.moving()
     assert pencil.ask("ed.motion.started") == 1
@@ -112,6 +112,10 @@ def test_names_dimensions_and_what_is_refused(machine: tuple[Path, Pencil, Any])
     # the server's own refusal: a name that is taken
     pencil.field("Name", "rocker")
     assert "rocker" in page.inner_text("#ed-message") and text_of(file) == kept
+    # two points of one link cannot be one pin: the point goes back
+    pencil.drag((100, 140), pencil.at("C"))
+    page.wait_for_function("() => !LW.editor.server.waiting() && LW.editor.answer.drawing.points.find((p) => p.name === 'P').at[0] === 0.1")
+    assert "coupler" in page.inner_text("#ed-message") and text_of(file) == kept
     # typed while drawing
     pencil.tool("link").click((0, 0)).type("-40<90")
     assert "greater than 0" in page.inner_text("#ed-dimension-problem") and text_of(file) == kept
@@ -163,6 +167,24 @@ def test_files_changed_elsewhere_and_servers_that_stop(machine: tuple[Path, Penc
     assert "machine.yaml" in page.inner_text("#ed-banner") and len(pencil.ask("d.points")) == 5
     file.write_text(FOUR_BAR, encoding="utf-8")
     page.wait_for_function("() => !LW.editor.answer.stale && document.getElementById('ed-banner').hidden")
+    # both at once: the page has not heard of the other change yet when it edits
+    page.evaluate("LW.editor.server.stop()")
+    file.write_text(FOUR_BAR.replace("P: [100, 140]", "P: [100, 160]"), encoding="utf-8")
+    pencil.ask("void ed.edit({ do: 'move', points: { B: [0.04, 0.05] } })")
+    box = page.locator(".ed-dialog")
+    box.wait_for()
+    marked = box.locator("mark").all_inner_texts()
+    assert {line.strip() for line in marked} == {"B: [40, 50]", "P: [100, 140]", "B: [30, 60]", "P: [100, 160]"}
+    box.locator('[data-choice="merged"]').click()
+    pencil.answered()
+    both = FOUR_BAR.replace("B: [30, 60]", "B: [40, 50]").replace("P: [100, 140]", "P: [100, 160]")
+    assert text_of(file) == both
+    # a file that was deleted is said in the banner, and written again
+    file.unlink()
+    page.evaluate("LW.editor.server.start()")
+    page.locator("#ed-banner-button").click()
+    page.wait_for_function("() => document.getElementById('ed-banner').hidden")
+    assert text_of(file) == both
     server.shutdown()
     server.socket.close()
     page.locator("#ed-banner").wait_for()

@@ -61,7 +61,7 @@
     const undo = button("undo", "Undo", "Undo (Ctrl+Z)", () => ed.undo()), redo = button("redo", "Redo", "Redo (Ctrl+Y)", () => ed.redo());
     const duplicate = button("duplicate", "Duplicate", "Duplicate (Ctrl+D)", () => ed.duplicate()), mirror = button("mirror", "Mirror", "Mirror the selection about a line of two clicks", () => ed.use("mirror"));
     const remove = button("delete", "Delete", "Delete (Del)", () => ed.remove());
-    const snap = button("snap", "Snap to pins, directions and the grid", "Snap to pins, directions and the grid (Alt suspends it)", () => ed.setSnapping(!ed.snapping));
+    const snap = button("snap", "Snap to pins, directions and the grid", "Snap to pins, directions and the grid (Alt or Ctrl suspends it)", () => ed.setSnapping(!ed.snapping));
     const fit = button("fit", "Fit the drawing", "Fit the drawing (0)", () => ed.sheet.fit());
     const saved = LW.el("span", { id: "ed-file", role: "status" }), mobility = LW.el("b", { id: "ed-mobility" });
     const drawOnly = LW.el("div", { class: "ed-group" }, duplicate, mirror, remove, backdropMenu(ed), snap, fit);

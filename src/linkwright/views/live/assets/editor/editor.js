@@ -147,6 +147,7 @@
         ed.refresh();
       },
       conflict(a) { if (!document.querySelector(".ed-dialog[open]")) E.conflict(a, (choice) => ed.server.resolve(choice)); },
+      file(file) { if (file.state !== ed.answer.file.state || file.text !== ed.answer.file.text) { ed.answer = { ...ed.answer, file }; ed.refresh(); } },
       offline(text) { ed.offline = text; ed.refresh(); },
     };
 

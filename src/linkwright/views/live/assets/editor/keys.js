@@ -41,8 +41,8 @@
       return false;
     };
     window.addEventListener("keydown", (event) => {
-      if (document.querySelector("dialog[open]") || typing(event.target)) return;
-      const held = event.ctrlKey || event.metaKey;
+      const held = event.ctrlKey || event.metaKey, field = typing(event.target);
+      if (document.querySelector("dialog[open]") || (field && !(held && field.dataset.sent === field.value))) return;
       if (event.altKey && !held) { if (event.key === "Alt") event.preventDefault(); return; }
       const done = held ? command(event) : ed.mode === "draw" && plain(event);
       if (done) event.preventDefault();

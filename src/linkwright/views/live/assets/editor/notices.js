@@ -88,7 +88,7 @@
     const pick = (id) => () => { box.close(); choose(id); };
     const button = (id, label, title) => LW.el("button", { class: "button", type: "button", text: label, title, "data-choice": id, on: { click: pick(id) } });
     const texts = LW.el("div", { class: "ed-texts" }, ...[["mine", "Drawn here"], ["theirs", "In the file"]].map(([key, label]) => LW.el("figure", {}, LW.el("figcaption", { text: label }), LW.el("pre", { tabindex: "0" }, ...marked(a[key], a[key === "mine" ? "theirs" : "mine"])))));
-    const box = dialog("Two versions of the file", LW.el("p", { text: `${a.text} Lines that differ are marked. The other version stays in the history: Undo brings it back.` }), texts,
+    const box = dialog("Two versions of the file", LW.el("p", { text: `${a.text} Lines that differ are marked.` }), texts,
       LW.el("div", { class: "ed-choices" }, ...(a.merged ? [button("merged", "Take both changes")] : []), button("mine", "Keep what is drawn here"), button("theirs", "Take the file")));
     box.node.addEventListener("cancel", (event) => event.preventDefault());
   };

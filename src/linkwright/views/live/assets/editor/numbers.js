@@ -43,6 +43,9 @@
   /** The same for a field, or with more digits for a file. @param {number} x @param {{size: number}} unit */
   E.plain = (x, unit, digits = 7) => String(Number(Number((x / unit.size).toFixed(12)).toPrecision(digits)) + 0);
 
+  /** A typed angle with its unit: degrees unless it has one. @param {string} text */
+  E.degreesText = (text) => (/[a-z°]/i.test(text) ? E.pointed(text) : `${E.pointed(text)} deg`);
+
   /** Degrees of a direction, from the first axis, counter-clockwise. @param {number[]} d */
   E.degrees = (d) => (Math.atan2(d[1], d[0]) * 180) / Math.PI;
 })();

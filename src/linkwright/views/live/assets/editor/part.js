@@ -11,12 +11,15 @@
     const id = `ed-part-${++fields}`, input = /** @type {HTMLInputElement} */ (LW.el("input", { id, type: "text", value, autocomplete: "off", "data-field": label, "aria-describedby": `${id}-why` }));
     const why = LW.el("span", { id: `${id}-why`, class: "ed-problem", role: "alert" });
     let last = value;
+    input.dataset.sent = value; // a field that says what the file says leaves Ctrl+Z to the editor
     const leave = () => {
       const text = input.value.trim();
       if (text === last.trim()) { tell(""); return; }
       const problem = check(text);
       tell(problem);
-      if (!problem) { last = text; send(E.pointed(text)); }
+      if (problem) return;
+      last = input.dataset.sent = text;
+      send(E.pointed(text));
     };
     const tell = (text) => { LW.setText(why, text); input.classList.toggle("wrong", Boolean(text)); input.setAttribute("aria-invalid", String(Boolean(text))); };
     input.addEventListener("keydown", (event) => {
@@ -107,8 +110,8 @@
   const jointPart = (ed, j) => {
     const rows = j.implicit ? [note(`Hinge of ${j.first} and ${j.second} at pin ${j.point || j.name}.`)] : [renamed(ed, j)];
     if (j.axis) rows.push(field("Direction", angleOf(j.axis), "deg", (typed) => (Number.isFinite(E.quantity(typed, { size: 1 })) ? "" : "Type degrees: 30."), (typed) => {
-      const a = E.quantity(typed, { size: Math.PI / 180 });
-      ed.edit({ do: "set_value", path: ["joints", j.name, "axis"], value: [Math.cos(a), Math.sin(a)].map((x) => String(Number(x.toFixed(9)))) }, { label: `Direction of ${j.name}` });
+      const a = E.quantity(typed, { size: Math.PI / 180 }), exact = [Math.cos(a), Math.sin(a)].map((x) => Number(x.toFixed(12))), text = E.degreesText(typed);
+      ed.edit({ do: "set_value", path: ["joints", j.name, "axis"], value: exact.every(Number.isInteger) ? exact.map(String) : [`cos(${text})`, `sin(${text})`] }, { label: `Direction of ${j.name}` });
     }));
     const driven = ed.drawing().drives.find((x) => x.joint === j.name), carriers = ed.drawing().bodies.filter((b) => b.name !== j.second).map((b) => [b.name, b.name]);
     if (j.axis && !j.implicit) rows.push(choice("Guide on", j.first, carriers, (body) => ed.edit({ do: "set_value", path: ["joints", j.name, "between"], value: [body, j.second] }, { label: `Guide of ${j.name}` })));
@@ -143,7 +146,7 @@
 
   // name of the kind, list in the drawing, rows of the panel
   const KINDS = /** @type {Record<string, [string, string, (ed: any, item: any) => any[]]>} */ ({
-    point: ["Pin or point", "points", pointPart], body: ["Link", "bodies", bodyPart], joint: ["Joint", "joints", jointPart], cylinder: ["Cylinder", "cylinders", linePart], rod: ["Rod", "rods", linePart],
+    point: ["Pin", "points", pointPart], body: ["Link", "bodies", bodyPart], joint: ["Joint", "joints", jointPart], cylinder: ["Cylinder", "cylinders", linePart], rod: ["Rod", "rods", linePart],
     spring: ["Spring", "springs", springPart], damper: ["Damper", "dampers", springPart], gear: ["Gear pair", "gears", gearPart], load: ["Load", "loads", loadPart],
     drive: ["Motor", "drives", (ed, x) => [drivePart(ed, x.joint, x, !x.slides)]],
   });
@@ -171,8 +174,8 @@
             note(parts.length ? "Drag moves them together; Duplicate, Mirror and Delete are in the bar." : "Click a pin, a link or any other part to see its dimensions here."));
           return;
         }
-        const [[kind, item]] = parts, ground = kind === "body" && item.ground;
-        panel.replaceChildren(...[LW.el("h2", {}, `${ground ? "Ground" : KINDS[kind][0]} `, LW.el("b", { text: item.name || item.joint })),
+        const [[kind, item]] = parts, ground = kind === "body" && item.ground, title = ground ? "Ground" : kind === "point" ? (item.pin || item.grounded ? "Pin" : "Point") : KINDS[kind][0];
+        panel.replaceChildren(...[LW.el("h2", {}, `${title} `, LW.el("b", { text: item.name || item.joint })),
           ...(item.fixed ? [note("Made by a `repeat` block of the file; change it there.")] : ground ? [note(`Pins ${item.pins.join(", ") || "none"}.`)] : KINDS[kind][2](ed, item))].filter(Boolean));
         if (focused) { const again = panel.querySelector(`[data-field="${CSS.escape(focused)}"]`); if (again) again.focus({ preventScroll: true }); }
       },

@@ -53,7 +53,7 @@
     const place = (event, without) => {
       const pixel = pixelOf(event), tool = ed.tool, under = E.under(ed, pixel, kindOf(event));
       const snapped = E.snap({ at: sheet.place(pixel), pixel, points: ed.drawing().points, toPixel: sheet.pixel, scale: sheet.scale(), unit: ed.units().length, kind: kindOf(event),
-        from: tool.from ? tool.from() : null, off: !ed.snapping || event.altKey || Boolean(tool.unsnapped), without });
+        from: tool.from ? tool.from() : null, off: !ed.snapping || event.altKey || event.ctrlKey || Boolean(tool.unsnapped), without });
       const link = tool.onLinks && !snapped.point && snapped.kind !== "free" && under.body && !(tool.turned && tool.turned()) ? E.onLink(ed.drawing(), under.body, sheet.place(pixel), sheet.step()) : null;
       if (link) Object.assign(snapped, { at: link.at, kind: "link", text: `on ${under.body}, ${E.shown(link.far, ed.units().length)} ${ed.units().length.symbol} from ${link.from}` });
       return { ...snapped, pixel, under, body: under.body, joint: snapped.point ? null : under.joint, shift: event.shiftKey };

@@ -34,7 +34,7 @@
       else if (!already) ed.select([id]);
       const points = pointsOf(d, already ? ed.selection : [id]);
       const grabbed = points.find((q) => q.name === p.under.point);
-      if (points.length) held = { points, grabbed, from: grabbed ? grabbed.at : ed.sheet.place(p.pixel), start: d, id: `drag${Date.now()}-${++drags}`, asks: points.some((q) => (q.expression || []).some(Boolean)), moved: null, join: null };
+      if (points.length) held = { points, grabbed, from: grabbed ? grabbed.at : ed.sheet.place(p.pixel), start: d, id: `drag${Date.now()}-${++drags}`, asks: points.some((q) => (q.expression || []).some(Boolean)), moved: null, join: null, sent: false };
     };
     const shifted = (p) => {
       const step = ed.sheet.step(), free = p.kind === "free";
@@ -68,7 +68,7 @@
         held.join = held.points.length === 1 && p.kind === "pin" ? p.point : null;
         ed.ahead(E.withMoved(held.start, held.moved));
         ed.hover(p);
-        if (!held.asks && !held.join) send(false);
+        if (!held.asks && !held.join) { held.sent = true; send(false); }
       },
       up(p, press) {
         const done = held, region = box;
@@ -77,9 +77,10 @@
         if (!press.far || !done) { if (!press.far && !p.under.id && !p.shift) ed.select([]); ed.repaint(); return; }
         if (!done.moved) return;
         held = done;
-        const op = done.join ? ed.edit({ do: "join", point: done.points[0].name, to: done.join }, { label: `Join ${done.points[0].name} with ${done.join}` }) : send(true);
+        const op = done.join ? ed.edit({ do: "join", point: done.points[0].name, to: done.join }, { drag: done.id, label: `Join ${done.points[0].name} with ${done.join}` }) : send(true);
         held = null;
-        op.then(() => ed.ahead(null));
+        // pins that cannot be one: the point goes back to where it was
+        op.then((answer) => { ed.ahead(null); if (done.join && done.sent && answer && answer.kind === "refused") ed.undo(); });
         ed.repaint();
       },
       cancelDrag() { held = box = null; ed.ahead(null); ed.repaint(); },

@@ -17,7 +17,7 @@
   };
 
   /**
-   * on: answer(a, own), ask(questions, again), refused(text, answer), conflict(a), offline(text or "")
+   * on: answer(a, own), ask(questions, again), refused(text, answer), conflict(a), file(state of the file), offline(text or "")
    * @param {any} first the first answer, or null @param {any} on
    */
   E.server = (first, on) => {
@@ -74,7 +74,10 @@
         try {
           const before = server.version, v = await read(await fetch("edit/version", { cache: "no-store" }));
           state(false);
-          if (v.version && v.version !== before && server.version === before && !server.busy) await load();
+          if (server.version === before && !server.busy) {
+            if (v.version && (v.version !== before || v.conflict)) await load();
+            else if (v.file) on.file(v.file);
+          }
         } catch (problem) {
           if (!(problem instanceof TypeError)) throw problem;
           state(true);

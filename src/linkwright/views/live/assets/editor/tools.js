@@ -133,13 +133,13 @@
     id: "slider", label: "Slider", key: "s", least: 2, done: "Add slider", enough: (places) => places.length === 2,
     field: (places, e) => (places.length ? { label: "Direction", hint: "deg" } : LENGTH(places, e)),
     hints: (places) => (places.length ? "Click in the direction of the guide." : "Click the pin that slides."),
-    op: ([a, b]) => ({ do: "add_slider", at: where(a), axis: direction(a.at, b.at), on: "ground" }),
+    op: ([a, b]) => ({ do: "add_slider", at: where(a), ...(b.turn ? { angle: b.turn } : { axis: direction(a.at, b.at) }), on: "ground" }),
     typed: (text, places, e, now, tool) => {
       if (!places.length) { const p = typedPlace(e, text, null, now); if (p.problem) return p.problem; tool.click(p); return ""; }
       const angle = E.quantity(text.replace(/^.*</, ""), { size: Math.PI / 180 });
       if (!Number.isFinite(angle)) return `“${text}” is no direction. Type degrees: 30.`;
       const at = places[0].at;
-      tool.click({ at: [at[0] + Math.cos(angle) * e.sheet.step(), at[1] + Math.sin(angle) * e.sheet.step()], kind: "typed" });
+      tool.click({ at: [at[0] + Math.cos(angle) * e.sheet.step(), at[1] + Math.sin(angle) * e.sheet.step()], kind: "typed", turn: E.degreesText(text.replace(/^.*</, "")) });
       return "";
     },
     paint: (e, parent, places, now) => {
