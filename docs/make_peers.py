@@ -1,4 +1,4 @@
-"""Writes the tables of docs/peers.md again, from the results in docs/benchmark.csv, simulation-benchmark.csv and rollout-benchmark.csv.
+"""Writes the tables of docs/peers.md and paper/paper.md again, from docs/benchmark.csv, simulation-benchmark.csv, rollout-benchmark.csv.
 
     python docs/make_peers.py
 
@@ -22,6 +22,7 @@ from linkwright.system.system import System
 
 DOCS = Path(__file__).resolve().parent
 PAGE, STATES, RUNS, ROLLOUTS = (DOCS / name for name in ("peers.md", "benchmark.csv", "simulation-benchmark.csv", "rollout-benchmark.csv"))
+PAGES = (PAGE, DOCS.parent / "paper" / "paper.md")
 BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 DRIFT = re.compile(r"energy drift (\S+) J(?:, )?(.*)")
 NAMES = {"four-bar": "four-bar", "carpet-scraper": "carpet scraper", "3-rrr": "3-RRR", "stewart": "Stewart platform"}
@@ -29,8 +30,9 @@ STEPPED = {"five-bar": "five-bar", "3-rrr": "3-RRR", "stewart": "Stewart platfor
 
 
 def main() -> None:
-    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    print(f"{PAGE.name}: {PAGE.stat().st_size / 1000:.0f} KB")
+    for page in PAGES:
+        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+        print(f"{page.name}: {page.stat().st_size / 1000:.0f} KB")
 
 
 def renewed(text: str) -> str:

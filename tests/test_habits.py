@@ -130,6 +130,21 @@ def test_the_container_has_a_supported_python() -> None:
     assert not {"src", "pyproject.toml", "README.md", "LICENSE"} & set(left), "the wheel is built from these"
 
 
+def test_the_paper_cites_what_it_lists_and_has_the_sections_of_its_journal() -> None:
+    text = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
+    _, head, body = text.split("---\n", 2)
+    given = yaml.safe_load(head)
+    assert given.keys() >= {"title", "tags", "authors", "affiliations", "date", "bibliography"}
+    assert given["authors"][0]["name"] == project()["authors"][0]["name"]
+    keys = re.findall(r"^@\w+\{(\w+),", (ROOT / "paper" / given["bibliography"]).read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(set(re.findall(r"@(\w+)", re.sub(r"`[^`]*`", "", body)))) == sorted(keys)
+    headings = re.findall(r"^# (.+)$", body, re.MULTILINE)
+    assert headings[:2] == ["Summary", "Statement of need"] and {"State of the field", "References"} <= set(headings)
+    for name in re.findall(r"`(docs/[\w.-]+)`|python (docs/[\w.-]+)", body):
+        assert (ROOT / "".join(name)).is_file(), name
+    assert 750 <= len(body.split()) <= 1750  # asked for by the journal
+
+
 def test_lowest_versions_are_read_from_the_project() -> None:
     given = {
         "dependencies": ["numpy>=1.26", "foo[a,b]>=2.1,<3; sys_platform == 'win32'"],
