@@ -48,11 +48,9 @@ def _compiled(compiler: str, text: str, folder: Path) -> bytes:
     if found is not None:
         return found[1]
     source, made = folder / "code.c", folder / "code.so"
-    source.write_text(text)
+    source.write_text(text, encoding="utf-8", newline="\n")
     try:
-        done = subprocess.run(
-            [compiler, *FLAGS, str(source), "-o", str(made), "-lm"], capture_output=True, text=True, timeout=LONGEST, check=False
-        )
+        done = _run([compiler, *FLAGS, str(source), "-o", str(made), "-lm"], LONGEST)
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise LinkwrightError(f"the C compiler {compiler} cannot be run: {problem}") from problem
     if done.returncode:
@@ -65,6 +63,11 @@ def _compiled(compiler: str, text: str, folder: Path) -> bytes:
 def _version(compiler: str) -> str:
     """First line of what a compiler says of itself."""
     try:
-        return subprocess.run([compiler, "--version"], capture_output=True, text=True, timeout=60, check=False).stdout.split("\n")[0]
+        return _run([compiler, "--version"], 60.0).stdout.split("\n")[0]
     except (OSError, subprocess.TimeoutExpired):
         return ""
+
+
+def _run(command: list[str], longest: float) -> subprocess.CompletedProcess[str]:
+    """Run a program; letters of its messages that are not in the system's encoding are replaced."""
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=longest, check=False)

@@ -299,7 +299,7 @@ def _minor() -> int:
     import jax
 
     header = Path(jax.ffi.include_dir()) / "xla" / "ffi" / "api" / "c_api.h"
-    found = re.search(r"#define XLA_FFI_API_MINOR (\d+)", header.read_text())
+    found = re.search(r"#define XLA_FFI_API_MINOR (\d+)", header.read_text(encoding="utf-8"))
     if found is None:
         raise UsageError("this version of jaxlib does not say the version of its foreign function interface; use s.jax(repair=True).")
     return int(found[1])

@@ -81,8 +81,15 @@ class Folders:
     def _candidates(self, scheme: str, rest: str) -> Iterator[Path]:
         if "\0" in rest:
             return
+        if "\\" in rest and os.sep == "/":  # written on Windows; a name may hold a backslash here, so that comes second
+            yield from self._places(scheme, rest)
+            rest = rest.replace("\\", "/")
+        yield from self._places(scheme, rest)
+
+    def _places(self, scheme: str, rest: str) -> Iterator[Path]:
         if scheme == "file":
-            yield Path(rest) if rest.startswith("/") else self.own / rest
+            rest = local_path(rest, windows=os.name == "nt")
+            yield Path(rest) if os.path.isabs(rest) else self.own / rest
         elif scheme == "":
             yield self.own / rest
             if not os.path.isabs(rest):
@@ -93,6 +100,11 @@ class Folders:
                 yield x / rest
                 if x.name == head or _package_name(x) == head:
                     yield x / tail
+
+
+def local_path(rest: str, *, windows: bool) -> str:
+    """The path of a file:// URI behind its two slashes: on Windows file:///C:/a.stl has one more before the drive."""
+    return rest[1:] if windows and re.match(r"/[A-Za-z]:[/\\]", rest) else rest
 
 
 def _split(name: str) -> tuple[str, str]:
