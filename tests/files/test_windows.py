@@ -73,7 +73,8 @@ def both(path: Path, text: str, mark: bytes = b"") -> tuple[Path, Path]:
 def test_a_model_with_line_ends_and_marks_of_windows(tmp_path: Path) -> None:
     unix, windows = (lw.load(p) for p in both(tmp_path / "m.yaml", MODEL, MARK))
     assert windows.description.name == "Übung"
-    np.testing.assert_array_equal(unix.turn(steps=8)["A.torque"], windows.turn(steps=8)["A.torque"])
+    torque = windows.turn(steps=8)["A.torque"]
+    np.testing.assert_allclose(unix.turn(steps=8)["A.torque"], torque, atol=1e-13)  # 0.02 N m; one may be interpreted, one machine code
 
 
 def test_tables_with_line_ends_and_marks_of_windows(tmp_path: Path) -> None:
