@@ -134,7 +134,6 @@ def test_turn_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         "cams",
         "measures",
         "loads",
-        "cams",
     }
     assert (data["schema"], data["model"], data["drive"], data["full_turn"], data["steps"]) == ("linkwright.turn/1", "wiper", "A", True, 8)
     assert all(set(x) == {"unit", "values"} and len(x["values"]) == 9 for x in data["channels"].values())
