@@ -15,7 +15,7 @@ from typing import Any
 from linkwright.cli.edit import EMPTY
 from linkwright.views.serve import Server
 
-NAMES = ("editor-link", "editor-missing", "editor-path", "editor-move", "editor-phone")
+NAMES = ("editor-link", "editor-path", "editor-move", "editor-phone")
 WIDE, PHONE = (1280, 800), (390, 780)
 PLACE = """([x, y]) => {
   const s = LW.editor.sheet, box = s.element.getBoundingClientRect(), p = s.pixel([1e-3 * x, 1e-3 * y]);
@@ -70,8 +70,6 @@ def draw(page: Any, photo: Callable[[str], None] = lambda name: None) -> None:
     mouse.tool("link")
     mouse.drag((0, 0), (30, 60))
     mouse.drag((30, 60), (180, 120), lambda: photo("editor-link"))
-    mouse.at(240, 150)
-    photo("editor-missing")
     mouse.drag((180, 120), (200, 0))
     mouse.tool("motor")
     mouse.click((0, 0))

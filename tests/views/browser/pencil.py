@@ -149,6 +149,15 @@ class FingerPencil(Pencil):
         self._answered()
         return self
 
+    def pinch(self, centre: tuple[float, float], before: float, after: float) -> None:
+        """Two fingers side by side, so many pixels apart before and after."""
+        x, y = self.pixel(*centre)
+        for kind, apart in (("touchStart", before), ("touchMove", after)):
+            points = [{"x": x + s * apart / 2, "y": y, "id": k} for k, s in ((1, -1), (2, 1))]
+            self.device.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        self._touch("touchEnd")
+        self._answered()
+
     def _answered(self) -> None:
         """The page hears of touches with its next frame."""
         self.desk.frame()

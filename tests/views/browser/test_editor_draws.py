@@ -97,6 +97,9 @@ def test_a_slider_crank_with_a_finger(opened: Any, tmp_path: Path) -> None:
     file, pencil = opened(pen=FingerPencil, touch=True, width=800, height=1000)
     began = time.perf_counter()
     pencil.tool("pin").click((0, 0))
+    scale = pencil.ask("ed.sheet.scale()")
+    pencil.pinch((50, 50), 100, 120)
+    assert abs(pencil.ask("ed.sheet.scale()") / scale - 1.2) < 0.01 and len(pencil.ask("d.points")) == 1, "two fingers draw nothing"
     pencil.tool("link").drag((0, 0), (30, 40)).drag((30, 40), (150, 0))
     pencil.tool("slider").click((150, 0), (200, 0))
     pencil.tool("load").click((150, 0), (110, 0))

@@ -114,6 +114,7 @@
     };
     ed.started = () => {
       document.body.classList.remove("without-app");
+      LW.byId("keys").querySelector("header").after(E.keyList(ed), LW.el("h2", { class: "ed-move-keys", text: "Move" }));
       document.body.dataset.editing = ed.mode;
       ed.sheet.traces(ed.motion.traces());
       if (ed.mode === "draw") LW.app.player.pause();
@@ -175,6 +176,8 @@
     document.body.dataset.editing = "draw";
     app.classList.add("editing");
     document.body.classList.add("without-app");
+    const theme = LW.theme(() => {}); // until the page of a mechanism has its own
+    LW.byId("theme").addEventListener("click", () => { if (!LW.app) theme.toggle(); });
     ed.sheet.changed(() => { if (ed.foot) { paintMarks(ed); ed.repaint(true); } });
     ed.sheet.show(first);
     E.keys(ed, E.pointing(ed));

@@ -6,6 +6,17 @@
   const PAUSE = 800; // ms: arrow keys within it are one step of undo
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
+  const ALSO = [
+    ["120 Enter", "length in the direction of the pointer"], ["120<30 Enter", "length and direction"], ["120; 50 Enter", "place"], ["Enter", "end a link"], ["Esc", "leave the tool"], ["Alt, Ctrl", "suspend snapping"],
+    ["Ctrl+Z, Ctrl+Y", "undo, redo"], ["Ctrl+D, Ctrl+A, Del", "duplicate, select all, delete"], ["Arrows", "move what is selected by a step of the grid; with Shift ten"], ["0", "fit the drawing"],
+  ];
+
+  /** The keys of Draw, for the page's list of keys. @param {Editor} ed */
+  E.keyList = (ed) => {
+    const tools = Object.values(ed.tools).filter((t) => t.key).map((t) => [String(t.key).toUpperCase(), t.label.toLowerCase()]);
+    return LW.el("section", { id: "ed-keys" }, LW.el("h2", { text: "Draw" }), LW.el("dl", {}, ...[...tools, ...ALSO].flatMap(([keys, words]) => [LW.el("dt", {}, LW.el("kbd", { text: keys })), LW.el("dd", { text: words })])));
+  };
+
   /** @param {Editor} ed @param {any} hands */
   E.keys = (ed, hands) => {
     let series = "", last = 0;
