@@ -186,3 +186,15 @@ def test_a_turn_is_part_of_a_study(boom):
     s = lw.study(boom, {"boom.mass": [100.0, 200.0]}, "max lift.force", of=lw.turning(start="900 mm", stop="1.1 m", speed=0, steps=20))
     alone = boom.turn(start="900 mm", stop="1.1 m", speed=0, steps=20)["lift.force"].max()
     assert s["max lift.force"][1] == pytest.approx(alone) and s["max lift.force"][0] == pytest.approx(alone / 2)
+
+
+def test_a_stroke_is_a_rigid_stop_in_simulations():
+    """A ram that falls onto the end of its stroke rests there, and the energy of the fall is lost."""
+    ram = {"plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0]}, "drive": {},
+           "bodies": {"ground": {}, "ram": {"points": ["A"], "mass": 2, "com": "A", "inertia": 1}},
+           "joints": {"G": {"type": "prismatic", "between": ["ground", "ram"], "at": "A", "axis": [0, 1], "stroke": [-0.2, 0.3]}}}  # fmt: skip
+    m = lw.load(ram)
+    run = m.simulate(0.4, output=0.1)
+    assert run["G"][-1] == pytest.approx(-0.2, abs=1e-9) and run.events[0].time == pytest.approx(np.sqrt(2 * 0.2 / 9.81), abs=1e-6)
+    assert run.events[0].values["energy lost"] == pytest.approx(2 * 9.81 * 0.2, rel=1e-6)
+    assert [(s.name, s.joint, s.lower, s.upper) for s in m.description.stops] == [("G", "G", -0.2, 0.3)]
