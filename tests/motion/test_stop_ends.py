@@ -110,7 +110,7 @@ def test_a_turn_ends_where_another_coordinate_meets_its_stop(boom):
     """The boom, driven at its pin, goes as far as the cylinder does: angles by the law of cosines."""
     c = boom.turn("A", speed="1 rpm", steps=40)
     assert c["A"][[0, -1]] == pytest.approx([boom_angle(0.87), boom_angle(1.3)], abs=1e-9) and not c.full_turn
-    assert c.notes[0].endswith("it swings -29.26 .. 21.65 deg, between the stops of 'lift'")
+    assert c.notes[0].endswith("it swings -29.26 .. 21.65 deg, up to the stop of 'lift' both ways")
     found = boom.limits("A")
     assert (found.low, found.high) == pytest.approx((boom_angle(0.87), boom_angle(1.3))) and found.stop_high == "lift"
     crank = {"plane": "xy", "drawing": {"A": [0, 0], "B": [0.1, 0], "C": [0.4, 0]}, "drive": {"A": "60 rpm"},
@@ -190,10 +190,9 @@ def test_a_turn_is_part_of_a_study(boom):
 
 def test_a_stroke_is_a_rigid_stop_in_simulations():
     """A ram that falls onto the end of its stroke rests there, and the energy of the fall is lost."""
-    ram = {"plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0]}, "drive": {},
-           "bodies": {"ground": {}, "ram": {"points": ["A"], "mass": 2, "com": "A", "inertia": 1}},
-           "joints": {"G": {"type": "prismatic", "between": ["ground", "ram"], "at": "A", "axis": [0, 1], "stroke": [-0.2, 0.3]}}}  # fmt: skip
-    m = lw.load(ram)
+    guide = {"type": "prismatic", "between": ["ground", "ram"], "at": "A", "axis": [0, 1], "stroke": [-0.2, 0.3]}
+    ram = {"ground": {}, "ram": {"points": ["A"], "mass": 2, "com": "A", "inertia": 1}}
+    m = lw.load({"plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0]}, "drive": {}, "bodies": ram, "joints": {"G": guide}})
     run = m.simulate(0.4, output=0.1)
     assert run["G"][-1] == pytest.approx(-0.2, abs=1e-9) and run.events[0].time == pytest.approx(np.sqrt(2 * 0.2 / 9.81), abs=1e-6)
     assert run.events[0].values["energy lost"] == pytest.approx(2 * 9.81 * 0.2, rel=1e-6)

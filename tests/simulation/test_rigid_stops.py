@@ -134,8 +134,11 @@ def test_sliders_cylinders_and_single_coordinates():
 
 
 def test_prescribed_motions_pass_an_end_and_it_is_said():
-    m = lw.load({**LOOP, "stops": {"K": {"joint": "D", "max": "100 deg"}}, "drive": {"A": "60 rpm"}, "units": ["deg"]})
-    assert any("stop 'K': 'D' goes to" in n and "beyond its end at 100 deg" in n for n in m.turn().notes)
+    stopped = {**LOOP, "stops": {"K": {"joint": "D", "max": "100 deg"}}, "units": ["deg"]}
+    m = lw.load({**stopped, "drive": {"A": "60 rpm"}})
+    assert any("the stop of 'D'" in n for n in m.turn().notes) and m.turn()["D"].max() == pytest.approx(np.radians(100), abs=1e-9)
+    programme = lw.load({**stopped, "drive": {"A": {"position": "2 rad/s * t"}}})
+    assert any("stop 'K': 'D' goes to" in n and "beyond its end at 100 deg" in n for n in programme.turn(duration=3.0).notes)
     assert not any("stop" in n for n in lw.load({**LOOP, "drive": {"A": "60 rpm"}}).turn().notes)
     own = lw.load({**PENDULUM, "stops": {"A": {"max": 0.5}}, "drive": {"A": "1 rad/s"}})
     run = own.simulate(1.0)

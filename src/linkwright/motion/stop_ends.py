@@ -137,6 +137,7 @@ def ends_text(slides: bool, stopped: tuple[bool, bool], dead: tuple[bool, bool],
     kinds = [f"the stop of '{o}'" if o else "a dead centre" if c else own if s else "" for s, c, o in named]
     if all(kinds):
         both = {"its stop": "its stops", "the end of its stroke": "the ends of its stroke", "a dead centre": "dead centres"}
-        twice = both.get(kinds[0], kinds[0].replace("the stop of", "the stops of"))
-        return f"between {twice}" if kinds[0] == kinds[1] else f"between {kinds[0]} and {kinds[1]}"
+        if kinds[0] == kinds[1]:
+            return f"between {both[kinds[0]]}" if kinds[0] in both else f"up to {kinds[0]} both ways"
+        return f"between {kinds[0]} and {kinds[1]}"
     return f"up to {kinds[0] or kinds[1]}" if any(kinds) else "in the range tried"

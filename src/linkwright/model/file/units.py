@@ -60,12 +60,12 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     "Nm": (1.0, TORQUE), "Nmm": (1e-3, TORQUE), "kNm": (1e3, TORQUE),
     "Pa": (1.0, PRESSURE), "kPa": (1e3, PRESSURE), "MPa": (1e6, PRESSURE), "GPa": (1e9, PRESSURE), "bar": (1e5, PRESSURE),
     "psi": (_LB * _G0 / _IN**2, PRESSURE),
-    "l": (1e-3, VOLUME), "ml": (1e-6, VOLUME),
     "J": (1.0, ENERGY), "mJ": (1e-3, ENERGY), "kJ": (1e3, ENERGY), "W": (1.0, POWER), "mW": (1e-3, POWER), "kW": (1e3, POWER),
     "A": (1.0, CURRENT), "mA": (1e-3, CURRENT), "V": (1.0, VOLTAGE), "mV": (1e-3, VOLTAGE), "kV": (1e3, VOLTAGE),
     "ohm": (1.0, RESISTANCE), "Ω": (1.0, RESISTANCE), "H": (1.0, INDUCTANCE), "mH": (1e-3, INDUCTANCE), "uH": (1e-6, INDUCTANCE),
     "percent": (0.01, NONE), "%": (0.01, NONE),
 }  # fmt: skip
+LITRES = {"l": (1e-3, VOLUME), "ml": (1e-6, VOLUME)}  # behind a number only: as a name in an expression `l` is a length of the user's
 _SI_SYMBOLS = ("m", "kg", "s", "rad", "A")
 UNIT_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-zµΩ°%]+)|(?P<number>\d+(?:\.\d+)?)|(?P<op>\^|\*\*|[*/()·-]))")
 
@@ -123,12 +123,13 @@ def parse_unit(text: str) -> tuple[float, Dimension]:
                 raise UsageError(f"'{text}' is not a unit: it holds the number {token}. Write units like mm, kg m^2, N m/rad or 1/s.")
             fresh = False
             continue
-        if token not in UNITS:
+        known = UNITS.get(token) or LITRES.get(token)
+        if known is None:
             raise UsageError(f"'{token}' is not a unit. {nearest(token, UNITS, 'Units')}")
         exponent = 1
         if position + 1 < len(tokens) and tokens[position][1] in ("^", "**"):
             position, exponent = _exponent(tokens, position + 1, text)
-        unit_factor, unit_dimension = UNITS[token]
+        unit_factor, unit_dimension = known
         exponent = -exponent if divide else exponent
         factor *= unit_factor**exponent
         dimension = multiply(dimension, unit_dimension, exponent)
