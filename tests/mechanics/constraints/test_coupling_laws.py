@@ -10,6 +10,7 @@ import linkwright as lw
 from linkwright.errors import ModelError
 from linkwright.model.file import read, write
 from linkwright.model.file.reader import read_text
+from tests.mujoco_terms import mass_matrix
 
 WHEELS = {
     "plane": "xy",
@@ -35,8 +36,7 @@ def coupled(**coupling):
 
 def hard(model: mujoco.MjModel, data: mujoco.MjData, bias: np.ndarray) -> np.ndarray:
     """Accelerations with MuJoCo's inertia, weight and row of the equality, held exactly; `bias` is the rate of that row times v."""
-    M, J = np.zeros((3, 3)), data.efc_J.reshape(-1, 3)
-    mujoco.mj_fullM(model, data, M)
+    M, J = mass_matrix(model, data), data.efc_J.reshape(-1, 3)
     K = np.block([[M, -J.T], [J, np.zeros((1, 1))]])
     return np.linalg.solve(K, np.concatenate([-data.qfrc_bias, -bias]))[:3]
 

@@ -112,7 +112,7 @@ class Context:
         if quantity.dimension == NONE or matches(quantity.dimension, dimension):
             return
         names = dict(self.algebra.names or {})
-        for name in sorted(n for n in _names_in(node, names) if names[n].dimension == NONE and n in self.env):
+        for name in sorted(n for n in names_in(node, names) if names[n].dimension == NONE and n in self.env):
             for lacking in (LENGTH, MASS, TIME):
                 if self._dimension_with(node, {**names, name: parameter(name, lacking)}) == dimension:
                     unit = self.units.base(lacking, display_unit((), lacking)[0])[0]
@@ -275,7 +275,7 @@ def read_parameters(context: Context, node: FileNode | None, overrides: dict[str
         if name in RESERVED:
             raise entry.error(f"'{name}' cannot be a parameter: the name is reserved in expressions. Rename it.")
     given = {**entries, **overrides}
-    needs = {name: _names_in(entry, given) for name, entry in given.items()}
+    needs = {name: names_in(entry, given) for name, entry in given.items()}
     try:
         order = dependency_order(needs)
     except ModelError as error:
@@ -329,7 +329,7 @@ def read_abbreviations(context: Context, node: FileNode | None) -> None:
         if not IDENTIFIER.match(name) or name in RESERVED or name in known:
             raise entry.error(f"let: '{name[:40]}' is no usable name, or a parameter has it already. Use letters, digits and _.")
     try:
-        order = dependency_order({name: _names_in(entry, entries) for name, entry in entries.items()})
+        order = dependency_order({name: names_in(entry, entries) for name, entry in entries.items()})
     except ModelError as error:
         raise ModelError(error.message.replace("parameters", "names under `let`"), error.where or (node.where if node else None)) from error
     for name in order:
@@ -371,7 +371,8 @@ class _NameCollector:
         return 1.0
 
 
-def _names_in(node: FileNode, names: Iterable[str]) -> frozenset[str]:
+def names_in(node: FileNode, names: Iterable[str]) -> frozenset[str]:
+    """Those of some names that an expression uses."""
     try:
         return _names_of(node.string("a parameter"), frozenset(names))
     except ModelError as error:

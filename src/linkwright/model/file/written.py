@@ -5,11 +5,12 @@ A parameter without a unit is a bare number: it means what a bare number means i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
+from linkwright.model.file.context import names_in
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.quantities import Quantity, QuantityAlgebra, parameter, read_quantity
 from linkwright.model.file.units import NONE, Dimension, UnitSystem
@@ -50,7 +51,7 @@ def parameter_dimension(described: Description, name: str) -> Dimension:
     units, known = _units(described), dict[str, Quantity]()
     left = {n: inside(root(described), *parameter_path(described, n)) for n, _ in described.parameters}
     while left and name not in known:  # parameters may refer to each other
-        found = {n: x for n, node in left.items() if (x := _read(node, QuantityAlgebra(units, known))) is not None}
+        found = {n: x for n, node in left.items() if (x := _read(node, QuantityAlgebra(units, known), left)) is not None}
         if not found:
             return NONE
         known |= {n: parameter(n, x.dimension) for n, x in found.items()}
@@ -58,10 +59,10 @@ def parameter_dimension(described: Description, name: str) -> Dimension:
     return known[name].dimension if name in known else NONE
 
 
-def _read(node: FileNode | None, algebra: QuantityAlgebra) -> Quantity | None:
-    """A quantity; None where it needs names that are not known yet."""
+def _read(node: FileNode | None, algebra: QuantityAlgebra, later: Iterable[str]) -> Quantity | None:
+    """A quantity; None where it needs names that are not known yet, also those that are units too (l, m)."""
     try:
-        return None if node is None else read_quantity(node, algebra)
+        return None if node is None or names_in(node, later) else read_quantity(node, algebra)
     except LinkwrightError:
         return None
 

@@ -16,6 +16,7 @@ from linkwright.model.description import Description
 from linkwright.numerics.spatial import quaternion_rotation
 from linkwright.results.state import State
 from linkwright.system.system import System
+from tests.mujoco_terms import mass_matrix
 
 HINGE, SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
@@ -77,8 +78,7 @@ class AgainstMujoco:
         """(ours, MuJoCo's in our order)."""
         self.d.qpos[:], self.d.qvel[:] = qpos, 0.0
         mujoco.mj_forward(self.m, self.d)
-        M = np.zeros((self.m.nv, self.m.nv))
-        mujoco.mj_fullM(self.m, self.d, M)
+        M = mass_matrix(self.m, self.d)
         _, v = self.order()
         st = self.state(qpos, np.zeros(self.m.nv))
         return self.s.M(st), M[np.ix_(v, v)]
@@ -110,8 +110,7 @@ class AgainstMujoco:
         self.d.qpos[:], self.d.qvel[:], self.d.ctrl[:] = qpos, qvel, 0.0
         self.m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ACTUATION
         mujoco.mj_forward(self.m, self.d)
-        M = np.zeros((self.m.nv, self.m.nv))
-        mujoco.mj_fullM(self.m, self.d, M)
+        M = mass_matrix(self.m, self.d)
         return M, np.array(self.d.qfrc_passive - self.d.qfrc_bias), J, k
 
     def _jacobian(self, qpos: np.ndarray) -> np.ndarray:
