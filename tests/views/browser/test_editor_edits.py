@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.model import library as models
 from tests.views.browser.desk import Desk
 from tests.views.browser.pencil import Pencil, edited
 
@@ -249,3 +250,25 @@ def test_a_photo_is_scaled_by_two_clicks_and_a_dxf_is_true_to_scale(machine: tup
     )
     wanted = [pencil.pixel(0, 0)[0], pencil.pixel(120, 0)[0]]
     assert np.abs(np.subtract(box, wanted)).max() < 2, "the line of the DXF is 120 mm wide"
+
+
+EVERY_PART = """() => {
+  const ed = LW.editor, kinds = ["points", "bodies", "joints", "rods", "cylinders", "springs", "dampers", "gears", "loads", "drives"];
+  const parts = kinds.flatMap((kind) => ed.drawing()[kind]);
+  return parts.map((part) => { ed.select([part.id]); return document.querySelector("#ed-part h2").textContent; });
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in models.names() if "\nplane:" in models.path(n).read_text(encoding="utf-8")])
+def test_every_shipped_planar_model_opens_and_its_parts_have_panels(name: str, tmp_path: Path, desk: Callable[..., Desk]) -> None:
+    file = tmp_path / f"{name}.yaml"
+    text = models.path(name).read_text(encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
+    with edited(file) as server:
+        pencil = Pencil(desk(server.address, ready=False, online=True))
+        assert pencil.ask("a.complete"), pencil.ask("a.messages.map((m) => m.text)")
+        titles = pencil.page.evaluate(EVERY_PART)
+        assert len(titles) > 3 and "Nothing selected" not in titles
+        assert text_of(file) == text, "looking changes nothing"
+        pencil.leave()
