@@ -138,3 +138,20 @@ def test_links_lead_somewhere() -> None:
             if not re.match(r"https?:|mailto:", target) and not (page.parent / target).exists():
                 broken.append(f"{name(page)}: {target}")
     assert not broken
+
+
+# Classes that calls return, and the calls; every other public name is used by its own name.
+RETURNED = {
+    "Atlas": r"\.(?:map|workspace)\(", "AtlasModes": r"modes=\"all\"", "Bridge": r"\.(?:jax|casadi)\(", "Calibration": r"lw\.calibrate\(",
+    "Comparison": r"lw\.compare\(", "Excitation": r"lw\.excitation\(", "FastestMotion": r"\.fastest\(", "Identification": r"lw\.identify\(",
+    "Optimum": r"\.optimise\(", "ParetoFront": r"\.optimise\(", "State": r"\.assemble\(", "Stepper": r"\.stepper\(", "Study": r"lw\.study",
+    "Syntheses": r"lw\.synthesise\(", "SynthesisedLinkage": r"lw\.synthesise\(", "System": r"lw\.compile\(",
+    "Trajectory": r"\.turn\(", "Transmission": r"\.transmission\(", "Turns": r"\.turns\(",
+}  # fmt: skip
+
+
+def test_every_public_name_has_a_running_example() -> None:
+    code = "\n".join(text for page in PAGES for heavy in ("", *HEAVY) for _, text in blocks(page, "python", heavy=heavy))
+    without = [x for x in lw.__all__ if not re.search(RETURNED.get(x, rf"\blw\.{re.escape(x)}\b"), code)]
+    assert not without, f"write a block for {without}, in docs/api-examples.md or on the page of its topic"
+    assert RETURNED.keys() <= set(lw.__all__)

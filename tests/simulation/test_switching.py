@@ -76,6 +76,15 @@ def test_locking_a_joint_is_an_inelastic_impact(double):
     assert abs(free["P"][-1] - held[-1]) > 0.1 and 0.5 < reach < 2.0
 
 
+def test_a_time_that_is_past_does_not_come_again():
+    """Equations without time: an event of the time, watched again after a lock, is on the side of the present."""
+    m = lw.load("wiper")
+    events = [lw.when("t", 0.05, do=lw.lock("A")), lw.when("t", 0.1, do=lw.unlock("A"))]
+    run = m.simulate("0.15 s", drive={"A": lw.torque("2 N m")}, events=events)
+    assert [(e.values["did"], round(e.time, 9)) for e in run.events] == [("lock A", 0.05), ("unlock A", 0.1)]
+    assert run["A.v"][-1] > 0.1  # it moves again
+
+
 def test_a_lock_can_be_opened_again(double):
     st = double.assemble({"O": 0.0, "P": 0.3}, {"O": 0.5})
     events = [lw.when("t", 0.1, do=lw.lock("P")), lw.when("t", 0.4, do=lw.unlock("P"))]

@@ -50,6 +50,7 @@ def look(plan: MemoryPlan, floats: np.ndarray, which: int) -> int:
 
 def begin_sides(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """Sides at the start, where x and K[0] are known; of a function that is zero, that a moment later."""
+    floats[plan.x + plan.n] = floats[START]
     outcome = look(plan, floats, BOTH)
     unsure = 0
     for e in range(plan.n_watched):
