@@ -8,7 +8,6 @@ import sys
 from tests import ROOT
 from tests.oldest import project
 
-
 PLACES = {  # by text: a release is checked before anything is installed
     "src/linkwright/__init__.py": r'^__version__ = "([^"]+)"$',
     "CITATION.cff": r"^version: (\S+)$",
