@@ -118,3 +118,13 @@ def test_pdf_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert printing.chromium() is None and not Path("c.pdf").exists()
     assert cli.main(["report", "wiper", "--variant", "longer B.x=170mm", "-o", "d.pdf"]) == 2
     assert "is no variant" in capsys.readouterr().err
+
+
+def test_a_mechanism_of_pulleys_alone_has_a_report(tmp_path: Path) -> None:
+    belts = {"flat": {"around": [{"joint": "A", "radius": 0.05}, {"joint": "B", "radius": 0.15}], "pretension": 300.0}}
+    wheels = {name: {"pins": [pin], "mass": 1, "com": pin, "inertia": 0.01} for name, pin in (("motor", "A"), ("drum", "B"))}
+    bodies = {"ground": {"pins": ["A", "B"]}, **wheels}
+    m = lw.load({"plane": "xy", "drawing": {"A": [0, 0], "B": [0.6, 0]}, "bodies": bodies, "belts": belts, "drive": {"A": "900 rpm"}})
+    text = Path(m.report(tmp_path / "belt.html", steps=36)).read_text(encoding="utf-8")
+    drawn = text[text.index(">Dimensions<") :]
+    assert ">600<" in drawn or ">0.6<" in drawn, "the distance of the shafts is dimensioned"

@@ -171,7 +171,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
             swings, strokes, transmission = (tuple(next(found) for _ in group) for group in groups)
             transmission = tuple(r for r in transmission if r.high - r.low > 1e-9)  # one that stays the same is no matter of design
             pressure = _pressure(system, moving)
-            cams = summaries(system, c)
+            cams = summaries(system, turn)  # of a whole turn of their own: contact forces need more samples than extremes
         except LinkwrightError as problem:
             how = f"not turned: {problem}"
     masses, belts = [b.mass for b in d.moving], belt_geometry(system)

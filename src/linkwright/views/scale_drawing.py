@@ -290,7 +290,7 @@ def _guide(out: ScaleDrawing, stage: Stage, g: SceneGuide) -> None:
 
 def _names(out: ScaleDrawing, scene: Scene, stage: Stage) -> np.ndarray:
     """Write names where there is room beside pins, and beside the middle of links; return points on all that is drawn."""
-    w, busy = out.width, [np.zeros((0, 2))]
+    w, busy = out.width, [MM * stage.spot(p.spot)[None, :2] for p in scene.pins]
     for p in scene.pieces:
         busy.append(MM * dense(stage.place(p.node, np.vstack([p.points, p.points[:1]]) if p.closed else p.points))[:, :2])
     seen: list[np.ndarray] = []
@@ -314,7 +314,7 @@ def _names(out: ScaleDrawing, scene: Scene, stage: Stage) -> np.ndarray:
             reach = 0.6 * w + abs(n[0]) * half[0] + abs(n[1]) * half[1]
             tried += [a + s * (b - a) + side * reach * n for s in (0.5, 0.4, 0.6, 0.3, 0.7) for side in (1.0, -1.0)]
         _write(out, piece.body, tried, busy)
-    return np.concatenate(busy)
+    return np.concatenate([np.zeros((0, 2)), *busy])
 
 
 def _half(out: ScaleDrawing, text: str) -> np.ndarray:
@@ -324,11 +324,11 @@ def _half(out: ScaleDrawing, text: str) -> np.ndarray:
 
 def _write(out: ScaleDrawing, text: str, centres: Sequence[np.ndarray], busy: list[np.ndarray]) -> None:
     """Write a text at the first of the places with the most room round it."""
-    half, obstacles = _half(out, text), np.concatenate(busy)
+    half, obstacles = _half(out, text), np.concatenate([np.zeros((0, 2)), *busy])
     room = []
     for c in centres:
         away = np.maximum(np.abs(obstacles - c) - half, 0.0)
-        room.append(min(float(np.hypot(*away.T).min()), 0.5 * out.width))
+        room.append(float(np.hypot(*away.T).min(initial=0.5 * out.width)))
     best = centres[int(np.argmax(np.round(np.array(room) / (0.05 * out.width))))]
     out.text(best - half, text)
     busy.append(best + half * np.array([[-1, -1], [1, 1], [-1, 1], [1, -1], [0, 0], [0.5, 0], [-0.5, 0]]))

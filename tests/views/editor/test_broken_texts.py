@@ -85,3 +85,32 @@ def test_every_text_is_answered(tmp_path: Path, seed: int) -> None:
         assert all(m["text"] and "Traceback" not in m["text"] for m in answer["messages"])
         whole, stale = whole + answer["complete"], stale + answer["stale"]
     assert whole and stale  # both happen
+
+
+def test_a_misspelt_section_leaves_the_last_drawing_on_the_screen(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(FOUR_BAR)
+    session = Session(path)
+    answers = EditAnswers(session)
+    points = [p["name"] for p in answers.state()["drawing"]["points"]]
+    session._push(EditStep(FOUR_BAR.replace("drawing:", "drawin:"), "x"), write=False)
+    answer = answers.state()
+    assert answer["stale"] and not answer["complete"] and points
+    assert [p["name"] for p in answer["drawing"]["points"]] == points
+    assert len(answer["messages"]) == 1 and "Did you mean 'drawing'?" in answer["messages"][0]["text"]
+    session._push(EditStep("plane: xy\n", "x"), write=False)  # emptied on purpose: nothing is drawn
+    assert not answers.state()["stale"] and not answers.state()["drawing"]["points"]
+
+
+def test_missing_masses_are_named_where_loads_are_meant(tmp_path: Path) -> None:
+    def notes(text: str) -> list[dict[str, object]]:
+        path = tmp_path / "x.yaml"
+        path.write_text(text)
+        return [m for m in EditAnswers(Session(path)).state()["messages"] if m["code"] == "no_mass"]
+
+    bare = "plane: xy\ndrawing: {A: [0, 0], B: [1, 0]}\nbodies:\n  ground: {pins: [A]}\n  a: {pins: [A, B]}\n  b: {pins: [B]}\ndrive: {A: 1}\n"
+    assert not notes(bare), "motion alone needs none"
+    (note,) = notes(bare.replace("b: {pins: [B]", "b: {pins: [B], mass: 1, com: B, inertia: 1"))
+    assert note["ids"] == ["body:a"] and note["level"] == "note" and "No mass is given for a:" in str(note["text"])
+    (note,) = notes(bare + "loads: {push: {on: b.B, force: [1 N, 0 N]}}\n")
+    assert note["ids"] == ["body:a", "body:b"]

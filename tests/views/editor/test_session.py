@@ -184,6 +184,23 @@ def test_deleted_file_is_said_and_made_again_on_request(tmp_path: Path) -> None:
     assert session.state() == ("saved", "") and "E: [2000, 0]" in session.path.read_text()
 
 
+def test_edits_reach_a_file_that_is_back(tmp_path: Path) -> None:
+    session = Session(file(tmp_path))
+    away = session.path.with_suffix(".away")
+    session.path.rename(away)
+    noticed(session)
+    done(session, PIN)
+    away.rename(session.path)
+    noticed(session)
+    assert session.state() == ("saved", "") and "E: [2000, 0]" in session.path.read_text()
+    session.path.chmod(0o444)
+    done(session, {**PIN, "at": [3.0, 0.0]})
+    assert session.state()[0] == "read-only"
+    session.path.chmod(0o644)
+    session.look()
+    assert session.state() == ("saved", "") and "F: [3000, 0]" in session.path.read_text()
+
+
 def test_file_that_changed_while_edits_were_unsaved_is_a_conflict(tmp_path: Path) -> None:
     session = Session(file(tmp_path))
     session.path.chmod(0o444)

@@ -54,16 +54,27 @@ class Reader:
         try:
             draft = read_draft(sheet)
         except ModelError as error:
-            problem = DraftProblem("error", "unreadable", error.message, error.where.line if error.where else 0)
-            if self._good is not None:
-                return TextReading(self._good.sheet, self._good.draft, self._good.known, [problem], stale=True)
-            empty = EditSheet("", name)
-            return TextReading(empty, read_draft(empty), None, [problem], stale=True)
+            return self._stale(error)
         found = edits.described(self.session.text, name, folder)
+        if isinstance(found, ModelError) and self._lost(draft):
+            return self._stale(found)
         problems = _problems(sheet, draft, found)
         known = found if isinstance(found, Description) and found.planar and len(found.bodies) > 1 else None
         self._good = TextReading(sheet, draft, known, problems)
         return self._good
+
+    def _lost(self, draft: Draft) -> bool:
+        """True if bodies name points, as the last good text did, and none of them can be read: `drawin:` for `drawing:`."""
+        named = any(b.points for b in draft.bodies.values())
+        return named and not draft.points and self._good is not None and bool(self._good.draft.points)
+
+    def _stale(self, error: ModelError) -> TextReading:
+        """The last good drawing, with what is wrong in the present text."""
+        problem = DraftProblem("error", "unreadable", error.message, error.where.line if error.where else 0)
+        if self._good is not None:
+            return TextReading(self._good.sheet, self._good.draft, self._good.known, [problem], stale=True)
+        empty = EditSheet("", self.session.path.name)
+        return TextReading(empty, read_draft(empty), None, [problem], stale=True)
 
 
 def _problems(sheet: EditSheet, draft: Draft, found: Description | ModelError) -> list[DraftProblem]:
@@ -75,9 +86,19 @@ def _problems(sheet: EditSheet, draft: Draft, found: Description | ModelError) -
             out.append(DraftProblem("error", "unreadable", found.message, line))
     if isinstance(found, Description):
         out += [DraftProblem("note", "warning", w.partition(": ")[2] or w, _line_of(w)) for w in found.warnings]
+        out += _without_mass(draft, found)
         if not found.planar:
             out.append(DraftProblem("error", "spatial", "The editor draws planar mechanisms; this one is built in space. Edit its file."))
     return [*out, *missing(draft)]
+
+
+def _without_mass(draft: Draft, d: Description) -> list[DraftProblem]:
+    """Bodies whose mass is missing where loads are meant: others have one, or loads are drawn."""
+    bare = [b.name for b in d.moving if b.mass is None and b.name in draft.bodies]
+    if not bare or (len(bare) == len(d.moving) and not d.loads):
+        return []
+    text = f"No mass is given for {', '.join(bare)}: Move shows the motion, but no loads and no drive torque."
+    return [DraftProblem("note", "no_mass", text, draft.bodies[bare[0]].line, tuple(f"body:{name}" for name in bare))]
 
 
 def _line_of(warning: str) -> int:

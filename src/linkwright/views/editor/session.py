@@ -62,6 +62,7 @@ class Session:
         self._stamp = files.stamp(path)
         self._pending: tuple[Any, float] | None = None
         self._why = ""  # the text could not be written
+        self._barred = False  # a text waits until the file may be written
         self.steps = [EditStep(self._disk, "")]
         self.at = 0
         self.version = ""
@@ -103,6 +104,8 @@ class Session:
             now = files.stamp(self.path)
             if now == self._stamp:
                 self._pending = None
+                if self._barred and self.conflict is None and _writable(self.path):
+                    self._write()
                 return
             if not now:  # gone; editors that replace a file leave a gap
                 if self._settled(now):
@@ -126,6 +129,8 @@ class Session:
             self._why = str(problem)
             return
         if text == self._disk:
+            if self.text != text:  # it is back, or may be written again
+                self._write()
             return
         clean = self.text == self._disk
         self._disk = text
@@ -145,7 +150,8 @@ class Session:
 
     def _write(self) -> None:
         """Write the present text, if the file is there and may be written."""
-        if not self._stamp or not _writable(self.path):
+        self._barred = bool(self._stamp) and not _writable(self.path)
+        if not self._stamp or self._barred:
             return
         try:
             if self.step.drag:  # one of many: the last one is on the disk soon enough
