@@ -100,6 +100,7 @@ def test_info_and_turn_have_cams():
     m = loaded(held="-4 N", fast="500 rpm")
     s = m.info()
     assert s.cams[0].name == "cam" and any("lifts off" in w for w in s.warnings) and "  cam cam: base circle" in str(s)
+    assert s.cams[0].least_contact == m.cam().forces.least, "from samples as close as those of `turn`"
     c = m.turn(steps=90)
     assert c["cam.lift"].max() == pytest.approx(0.02) and np.degrees(c["cam.pressure_angle"].max()) < 45.0
     np.testing.assert_allclose(c["lift.load"], np.abs(c["cam.contact"]) * np.sin(c["cam.pressure_angle"]), atol=1e-9)
