@@ -108,6 +108,16 @@ def test_info_and_turn_have_cams():
     assert run["cam.contact"].min() == pytest.approx(c["cam.contact"].min(), rel=0.05)
 
 
+def test_a_dwell_is_named_by_its_beginning():
+    """Not by the places in it that round-off chooses: the follower rests from 60 to 150 and from 270 to 360 deg."""
+    m = loaded(fast="60 rpm")
+    (lift,) = m.info().strokes
+    assert np.degrees([lift.at_high, *lift.also_high]) == pytest.approx([60.0])
+    (row,) = m.turn().bearings().cams  # slowly, the spring alone decides
+    assert np.degrees([row.at_min, row.at_max]) == pytest.approx([0.0, 60.0])
+    assert "-0.00" not in str(m.info())
+
+
 def test_wrong_calls():
     m = loaded()
     with pytest.raises(UsageError, match="there is no cam 'kam'"):

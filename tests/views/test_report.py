@@ -16,6 +16,7 @@ import linkwright as lw
 from linkwright.design.cycle_loads import cycle_loads
 from linkwright.design.summary import Range
 from linkwright.design.tables import show
+from linkwright.model.file import read_text
 from linkwright.views import live, picture, report, report_figures, report_forces, report_tables
 from linkwright.views.planar import drawn_bodies
 from linkwright.views.report_parts import table, text
@@ -187,6 +188,11 @@ def test_what_acts_and_what_it_takes() -> None:
     # both strokes of a turn, down to each of the two dead centres, begin with the load
     assert re.match(r"the torque of A jumps by \S+ N m between \d+ and \d+ deg and by \S+ N m between \d+ and \d+ deg: figures are", said)
     assert report_forces.acting(lw.load("wiper").system, None) == []
+    load = "loads: {both: {on: rocker.C, force: [3 N, -4 N], moment: -5 N m}}\n"
+    m = lw.Mechanism(read_text(lw.load("wiper").description.document.text + load, "wiper.yaml"))
+    assert report_forces.acting(m.system, m.turn(steps=12)) == [
+        "both on rocker.C: (3.000, \N{MINUS SIGN}4.000) N and \N{MINUS SIGN}5.000 N m"
+    ]
 
 
 def test_motor_and_checks(turn: lw.Trajectory, told: str) -> None:

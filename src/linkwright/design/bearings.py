@@ -19,7 +19,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.design.efforts import cycle_axis
-from linkwright.design.tables import columns, integral, marked, time_mean
+from linkwright.design.tables import columns, extremes, integral, marked, time_mean
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
@@ -220,7 +220,7 @@ def eyes(d: Description) -> list[tuple[str, str]]:
 def _bearing(c: Trajectory, pin: str, body: str, kind: str, against: tuple[str, ...], move: Movement, where: np.ndarray) -> Bearing:
     own = c.load(pin, body, frame=body)
     moments = np.linalg.norm(own.moment, axis=1)
-    largest, bent = int(np.argmax(own.size)), int(np.argmax(moments))
+    largest, bent = extremes(own.size)[1], extremes(moments)[1]
     return Bearing(
         pin=pin,
         on=body,
@@ -353,7 +353,7 @@ def _cams(c: Trajectory, where: np.ndarray) -> tuple[CamLoad, ...]:
     out = []
     for x in (x for x in c.skel.tree.description.couplings if x.cam is not None):
         force = c[f"{x.name}.contact"]
-        low, high = int(np.argmin(force)), int(np.argmax(force))
+        low, high = extremes(force)
         ends = float(force[low]), float(where[low]), float(force[high]), float(where[high])
         out.append(CamLoad(x.name, *ends, time_mean(c.t, force), float(np.sqrt(time_mean(c.t, force**2)))))
     return tuple(out)

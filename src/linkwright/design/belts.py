@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.design.efforts import cycle_axis
-from linkwright.design.tables import columns, marked
+from linkwright.design.tables import columns, extremes, marked
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.inverse.belts import belt_tensions
@@ -171,7 +171,7 @@ def belts(c: Trajectory) -> BeltTable:
         least = SLACK * float(np.abs(found).max(initial=0.0))
         for k, (i, j) in enumerate(b.spans):
             y = found[:, k]
-            high, low = int(np.argmax(y)), int(np.argmin(y))
+            low, high = extremes(y)
             ends = pulley_name(b, i), pulley_name(b, j)
             places = float(y[high]), float(over.values[high]), float(y[low]), float(over.values[low])
             near = bool(c.near_singular[high]), bool(c.near_singular[low])

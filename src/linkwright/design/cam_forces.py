@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkwright.design.tables import extremes
 from linkwright.errors import LinkwrightError
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.model.description import CoilSpring, TorsionSpring
@@ -99,7 +100,7 @@ def cam_forces(system: System, c: Trajectory, coupling: Coupling) -> CamForces:
     off = force < -NEGLIGIBLE * size
     cam = cam_of(c.skel, coupling.name)
     work = np.abs(np.asarray(cam.at(angle).work, dtype=float))
-    low, high = int(np.argmin(force)), int(np.argmax(force))
+    low, high = extremes(force)
     groove = coupling.cam.groove
     lift_off = () if groove else sample_ranges(angle, off, closed=c.full_turn)
     still = None if groove else _static(system, c)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.design.tables import columns, integral, marked, time_mean
+from linkwright.design.tables import columns, extremes, integral, marked, time_mean
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -178,7 +178,7 @@ def drive_history(c: Trajectory, drive: str | None = None) -> DriveHistory:
 def summary(h: DriveHistory, place: np.ndarray, near: np.ndarray) -> Effort:
     """The figures of a drive's cycle; `place` is the place of each sample in the cycle, `near` true near a singular position."""
     power = h.power
-    low, high, least, most = (int(pick(y)) for y in (h.effort, power) for pick in (np.argmin, np.argmax))
+    (low, high), (least, most) = extremes(h.effort), extremes(power)
     return Effort(
         drive=h.name,
         kind="torque" if h.rotary else "force",

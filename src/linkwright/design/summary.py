@@ -12,6 +12,7 @@ import numpy as np
 
 from linkwright.design.belts import BeltGeometry, belt_geometry, belt_warnings
 from linkwright.design.cams import CamSummary, summaries
+from linkwright.design.tables import extremes
 from linkwright.errors import LinkwrightError, degrees_of_freedom, listing, visible
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.kinematics.transmission import LinkContact
@@ -134,8 +135,8 @@ def _ranges_text(title: str, ranges: tuple[Range, ...], unit: str, size: float, 
     return [
         f"  {title}",
         *(
-            f"    {r.name:<{wide}} {r.low / size + 0.0:10.{decimals}f}{stars[r.near_low]} .. "
-            f"{r.high / size + 0.0:10.{decimals}f}{stars[r.near_high]} {unit}{travel.get(r.name, '')}"
+            f"    {r.name:<{wide}} {r.low / size:z10.{decimals}f}{stars[r.near_low]} .. "
+            f"{r.high / size:z10.{decimals}f}{stars[r.near_high]} {unit}{travel.get(r.name, '')}"
             for r in ranges
         ),
     ]
@@ -370,7 +371,7 @@ def _places(i: int, curve: ChannelCurve, y: np.ndarray, t: np.ndarray) -> list[P
     """Candidates of a curve: its outermost samples, turning points, and for a folded angle passages through 0 and 90 deg."""
     value, rate, bend = y
     shown = curve.shown(value)
-    samples = [Place(i, sample=int(k)) for k in (np.argmin(shown), np.argmax(shown))]
+    samples = [Place(i, sample=k) for k in extremes(shown)]
     if np.ptp(value) < 1e-9:
         return samples
     still = np.abs(rate) <= STILL * float(np.abs(rate).max())

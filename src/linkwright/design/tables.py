@@ -9,6 +9,8 @@ import numpy as np
 
 from linkwright.files.columns import table
 
+ROUND_OFF = 1e-10  # of the largest of a curve's values: two that are closer are the same
+
 
 def time_mean(t: np.ndarray, y: np.ndarray) -> float:
     """Average over the samples' time (trapezoidal: exact to all digits for smooth periodic y at equal steps)."""
@@ -19,6 +21,12 @@ def time_mean(t: np.ndarray, y: np.ndarray) -> float:
 def integral(x: np.ndarray, y: np.ndarray) -> float:
     """Trapezoidal integral of y over x."""
     return float(np.sum(0.5 * (y[1:] + y[:-1]) * np.diff(x)))
+
+
+def extremes(y: np.ndarray) -> tuple[int, int]:
+    """Samples of the least and the largest value; of values that are equal up to round-off the first, which is the beginning of a dwell."""
+    near = ROUND_OFF * float(np.abs(y).max())
+    return int(np.argmax(y <= y.min() + near)), int(np.argmax(y >= y.max() - near))
 
 
 def cleaned(x: float, scale: float) -> float:

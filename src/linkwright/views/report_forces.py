@@ -86,17 +86,20 @@ def _sizes(d: Description, x: Any, c: Trajectory) -> str:
         symbol, size = unit_of(d.units, kind)
         low, high = float(values.min()) / size, float(values.max()) / size
         if high > 0.0:
-            parts.append(f"{show(low)} .. {show(high)} {symbol}" if high - low > 1e-6 * high else f"{_directed(d, x, high)} {symbol}")
+            parts.append(f"{show(low)} .. {show(high)} {symbol}" if high - low > 1e-6 * high else f"{_directed(d, x, kind, high)} {symbol}")
     over = sorted(_channels(x))
     return (" and ".join(parts) or "nothing in this motion") + (f", over {', '.join(over)}" if over else "")
 
 
-def _directed(d: Description, x: Any, size: float) -> str:
-    """A constant size, with its direction where it is along an axis: `200 N along -x` is written as (-200, 0)."""
-    if not isinstance(x, Load) or any(isinstance(y, (Expr, Table)) for y in (*x.force, *x.moment)) or not any(x.force):
+def _directed(d: Description, x: Any, kind: str, size: float) -> str:
+    """A constant size with its direction: `200 N along -x` is written as (-200, 0), a moment in the plane with its sign."""
+    law = () if not isinstance(x, Load) else x.force if kind == "force" else x.moment
+    if not law or any(isinstance(y, (Expr, Table)) for y in law):
         return show(size)
-    scale = size / float(np.linalg.norm(np.array(x.force, dtype=float)))
-    return f"({', '.join(show(scale * float(y)) for y in x.force[: len(d.plane or 'xyz')])})".replace("-", MINUS)
+    whole = np.array(law, dtype=float) * (size / float(np.linalg.norm(np.array(law, dtype=float))))
+    if kind != "force" and d.planar:
+        return show(float(whole[2])).replace("-", MINUS)
+    return f"({', '.join(show(float(y)) for y in whole[: len(d.plane or 'xyz')])})".replace("-", MINUS)
 
 
 def _channels(x: Any) -> set[str]:
