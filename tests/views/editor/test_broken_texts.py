@@ -108,7 +108,8 @@ def test_missing_masses_are_named_where_loads_are_meant(tmp_path: Path) -> None:
         path.write_text(text)
         return [m for m in EditAnswers(Session(path)).state()["messages"] if m["code"] == "no_mass"]
 
-    bare = "plane: xy\ndrawing: {A: [0, 0], B: [1, 0]}\nbodies:\n  ground: {pins: [A]}\n  a: {pins: [A, B]}\n  b: {pins: [B]}\ndrive: {A: 1}\n"
+    bodies = "bodies:\n  ground: {pins: [A]}\n  a: {pins: [A, B]}\n  b: {pins: [B]}\n"
+    bare = f"plane: xy\ndrawing: {{A: [0, 0], B: [1, 0]}}\n{bodies}drive: {{A: 1}}\n"
     assert not notes(bare), "motion alone needs none"
     (note,) = notes(bare.replace("b: {pins: [B]", "b: {pins: [B], mass: 1, com: B, inertia: 1"))
     assert note["ids"] == ["body:a"] and note["level"] == "note" and "No mass is given for a:" in str(note["text"])
