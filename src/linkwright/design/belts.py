@@ -11,7 +11,7 @@ import numpy as np
 from linkwright.design.efforts import cycle_axis
 from linkwright.design.tables import columns, extremes, marked
 from linkwright.errors import UsageError, nearest
-from linkwright.mechanics.constraints.belt import BeltConstraint
+from linkwright.mechanics.constraints.belt import BeltConstraint, BeltSpan
 from linkwright.mechanics.inverse.belts import belt_tensions
 from linkwright.model.belts import Belt
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -32,6 +32,7 @@ class BeltGeometry:
     links: float | None = None  # length over pitch
     pitch: float | None = None
     given: float | None = None  # length of the belt that is given, of one whose pulleys do not move
+    overlaps: tuple[tuple[str, str, float, float], ...] = ()  # neighbours (pulley, pulley) with their distance and the sum of their radii
 
     def text(self, units: tuple[str, ...]) -> str:
         """`1459.2 mm long; on A 163.7 deg, on B 196.3 deg`."""
@@ -51,10 +52,17 @@ class BeltGeometry:
 
 
 def belt_warnings(found: tuple[BeltGeometry, ...], units: tuple[str, ...]) -> list[str]:
-    """Return warnings of arcs that are hardly meant: the belt goes almost all the way round a pulley."""
-    symbol, size = unit_of(units, "angle")
-    arcs = [(g, name, angle) for g in found for name, angle in g.arcs if angle > LONG_ARC]
-    return [f"belt '{g.name}' goes {angle / size:.4g} {symbol} round {name}: its `turn:` may be the wrong one" for g, name, angle in arcs]
+    """Return warnings of what is hardly meant: neighbouring pulleys that overlap, else a belt almost all the way round a pulley."""
+    (symbol, size), (length, metre) = unit_of(units, "angle"), unit_of(units, "length")
+    out = [
+        f"belt '{g.name}': the pulleys {a} and {b} overlap: their radii add up to {radii / metre:.4g} {length}, their shafts are "
+        f"{apart / metre:.4g} {length} apart"
+        for g in found
+        for a, b, apart, radii in g.overlaps
+    ]
+    arcs = [(g, name, angle) for g in found if not g.overlaps for name, angle in g.arcs if angle > LONG_ARC]
+    turns = [f"belt '{g.name}' goes {angle / size:.4g} {symbol} round {name}: its `turn:` may be the wrong one" for g, name, angle in arcs]
+    return out + turns
 
 
 def belt_geometry(system: System) -> tuple[BeltGeometry, ...]:
@@ -68,8 +76,21 @@ def belt_geometry(system: System) -> tuple[BeltGeometry, ...]:
             pitch = None if b.pitch is None else float(b.pitch)
             given = None if b.length is None or not b.carrier else float(b.length)
             named = tuple((pulley_name(b, i), angle) for i, angle in arcs)
-            out.append(BeltGeometry(c.name, b.closed, length, named, None if pitch is None else length / pitch, pitch, given))
+            links = None if pitch is None else length / pitch
+            out.append(BeltGeometry(c.name, b.closed, length, named, links, pitch, given, _overlaps(b, spans)))
     return tuple(out)
+
+
+def _overlaps(b: Belt, spans: list[BeltSpan]) -> tuple[tuple[str, str, float, float], ...]:
+    """Neighbours that both have a radius and are closer than the two together."""
+    out = {}
+    for (i, j), s in zip(b.spans, spans, strict=True):
+        radii, turns = (float(b.radii[i]), float(b.radii[j])), (b.pulleys[i].turn, b.pulleys[j].turn)
+        across = turns[1] * radii[1] - turns[0] * radii[0]
+        apart = float(np.hypot(float(s.length), across))
+        if min(radii) > 0.0 and apart < sum(radii) * (1.0 - 1e-9):
+            out.setdefault(frozenset((i, j)), (pulley_name(b, i), pulley_name(b, j), apart, sum(radii)))
+    return tuple(out.values())
 
 
 def belt_arcs(b: Belt, directions: list[np.ndarray]) -> list[tuple[int, float]]:

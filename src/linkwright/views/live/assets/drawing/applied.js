@@ -43,7 +43,8 @@
         else item.arrow.hide();
         item.arc.setAttribute("visibility", turn ? "inherit" : "hidden");
         if (turn) moment(sheet, item, p, turn);
-        const free = from === p ? 1 : -1, away = long >= LEAST ? [free * d[0] * (1 + 11 / long), free * d[1] * (1 + 11 / long)] : [0, -30];
+        const gap = 1 + (11 + (3.2 * x.name.length * Math.abs(d[0])) / long) / long; // beside the end of the arrow, half the name further along a level one
+        const free = from === p ? 1 : -1, away = long >= LEAST ? [free * d[0] * gap, free * d[1] * gap] : [0, -30];
         const half = 4 * x.name.length + EDGE, [w, h] = sheet.size, clip = (v, low, high) => Math.max(low, Math.min(high, v));
         D.set(item.label, { x: D.short(clip(p[0] + away[0], half, w - half)), y: D.short(clip(p[1] + away[1] + 4, EDGE + 14, h - FOOT + 8)), visibility: long >= LEAST || turn ? "inherit" : "hidden" });
         item.group.setAttribute("visibility", "visible");
