@@ -42,3 +42,17 @@ def test_the_window_follows_what_outgrows_it(desk: Callable[..., Desk], page_of:
     page.evaluate("() => { LW.app.view.zoom(1.5, 300, 300); LW.app.reset(); }")
     page.wait_for_timeout(150)
     assert page.evaluate("() => LW.app.view.moved()"), "a window that was chosen by hand stays"
+
+
+def test_loads_without_masses_and_a_target_to_the_end_of_a_turn(
+    desk: Callable[..., Desk], page_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Loads of the model need no mass; a target's last place, one turn after its first, is not its first."""
+    light = {**BOOM, "bodies": {**BOOM["bodies"], "boom": {"pins": ["A"], "points": ["D", "F"]}}}
+    page = desk(live.write(lw.load(light), tmp_path / "light.html"), "#s=20&play=0").page
+    found = {x["name"]: x["force"] for x in page.evaluate("() => LW.app.frame().applied")}
+    assert found["payload"] == pytest.approx([0.0, -2000.0, 0.0])
+    assert page.locator('.lw-applied[data-load="payload"]').get_attribute("visibility") == "visible"
+    page = desk(page_of("punch-press"), "#play=0").page  # its turn begins at 90 deg
+    s = page.evaluate("() => Array.from(LW.targets('E [deg],slide [mm]\\n90,0\\n180,-15\\n360,40\\n450,0', 'a.csv', LW.app, '')[0].s)")
+    assert s == pytest.approx([0.0, 90.0, 270.0, 360.0], abs=1e-6)

@@ -54,7 +54,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "parameters": free,
         "shape": made.shape,
         "acting": made.acting,
-        "applied": list(largest_loads(scene, scene.start)) if loads else [0.0, 0.0],
+        "applied": list(largest_loads(scene, scene.start)) if made.acting else [0.0, 0.0],
         "scale": _scale(system),
         "idle": [i for i, x in enumerate(np.abs(np.array(system.kernels.plan.idle)).sum(axis=0)) if x] if system.kernels.plan.idle else [],
         "topology": _topology(system),

@@ -66,6 +66,7 @@ def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
     if kernels.drives and all(export.possible(kernels, n) for n in MOVED):
         names += [*MOVED, *(["speeds"] if beside_names(system.skel) else [])]
     if massless:
+        names += ["acting"] if d.loads else []  # where loads act and how large they are needs no mass
         return names, f"kinematics only: no mass given for {', '.join(massless[:4])}{' ...' if len(massless) > 4 else ''}"
     why = ""
     rubbing = [f.name for f in d.frictions if f.mu]

@@ -131,11 +131,14 @@
     /** @param {(x: {name: string, kind: string, body: number}) => boolean} wanted */
     const pushing = (wanted) => {
       const f = core.kernel.acting, s = e.state;
-      if (!f || !s.loads || !data.acting.some(wanted)) return [];
+      if (!f || !s.q || !data.acting.some(wanted)) return [];
       f.put("q", s.q);
-      f.put("v", s.v);
-      f.put("u", s.loads.u);
-      f.put("lam", s.loads.lam);
+      if (s.v) f.put("v", s.v);
+      else f.zero("v");
+      for (const key of /** @type {["u", "lam"]} */ (["u", "lam"])) { // not known without masses; loads of the model do not depend on them
+        if (s.loads) f.put(key, s.loads[key]);
+        else f.zero(key);
+      }
       f.run(s.near);
       const out = /** @type {{name: string, kind: string, body: number, moment: number[], force: number[], at: number[]}[]} */ ([]), start = f.to.rows[0];
       data.acting.forEach((x, i) => {
@@ -148,7 +151,7 @@
 
     // drives, springs, loads, gears and rods that push the body
     /** @param {number} k */
-    const acting = (k) => pushing((x) => x.body === k).map((x) => ({ name: x.name, kind: x.kind === "drive" ? "drive" : "other", moment: x.moment, force: x.force, at: x.at, unique: true }));
+    const acting = (k) => !e.state.loads ? [] : pushing((x) => x.body === k).map((x) => ({ name: x.name, kind: x.kind === "drive" ? "drive" : "other", moment: x.moment, force: x.force, at: x.at, unique: true }));
 
     // loads of the model now
     e.applied = () => pushing((x) => x.kind === "applied");
@@ -157,6 +160,7 @@
     const telescopes = /** @type {{name: string, ends: {body: number, at: number[]}[]}[]} */ (data.scene.telescopes);
     e.pushes = () => {
       const out = /** @type {Record<string, number>} */ ({}), at = (/** @type {{body: number, at: number[]}} */ spot) => e.place(spot.body, spot.at);
+      if (!e.state.loads) return out;
       for (const x of pushing((y) => y.kind !== "applied" && telescopes.some((t) => t.name === y.name))) {
         const t = telescopes.find((y) => y.name === x.name), k = t && t.ends[1].body > 0 ? 1 : 0;
         if (!t || t.ends[k].body !== x.body) continue; // one end tells of both

@@ -187,10 +187,11 @@
     // all plots below each other as one SVG, with what they are of
     const picture = () => {
       const texts = [...plots.values()].map(({ plot }) => plot.svg()), sizes = texts.map((text) => ["width", "height"].map((key) => Number((new RegExp(`<svg[^>]* ${key}="([\\d.]+)"`).exec(text) || ["", "0"])[1])));
-      const width = Math.max(...sizes.map((x) => x[0])), head = 30, paper = getComputedStyle(document.documentElement), tone = (/** @type {string} */ key) => paper.getPropertyValue(key).trim();
+      const edge = 16, width = Math.max(...sizes.map((x) => x[0])) + 2 * edge, head = 30; // numbers of an axis may begin left of its plot
+      const paper = getComputedStyle(document.documentElement), tone = (/** @type {string} */ key) => paper.getPropertyValue(key).trim();
       const said = [DATA.name, ...LW.changeTexts(DATA, app.values)].join("; ").replace(/&/g, "&amp;").replace(/</g, "&lt;");
       let y = head;
-      const parts = texts.map((text, k) => { const placed = text.replace("<svg ", `<svg y="${y}" `); y += sizes[k][1] + 8; return placed; });
+      const parts = texts.map((text, k) => { const placed = text.replace("<svg ", `<svg x="${edge}" y="${y}" overflow="visible" `); y += sizes[k][1] + 8; return placed; });
       const title = `<rect width="${width}" height="${y}" fill="${tone("--paper")}"/><text x="12" y="20" font-family="system-ui, sans-serif" font-size="13" fill="${tone("--ink")}">${said}</text>`;
       return { text: `<svg xmlns="${LW.draw.SVG}" width="${width}" height="${y}" viewBox="0 0 ${width} ${y}">${title}${parts.join("")}</svg>`, width, height: y };
     };

@@ -50,7 +50,7 @@
     const slack = 1e-9 * (high - low);
     // angles of a full turn may be given from 0 or from the start
     /** @param {number} x */
-    const within = (x) => (law.full_turn && kind === "angle" ? x - TURN * Math.floor((x - low + slack) / TURN) : x);
+    const within = (x) => (law.full_turn && kind === "angle" && !(x >= low - slack && x <= high + slack) ? x - TURN * Math.floor((x - low + slack) / TURN) : x);
     const at = columns[0].map((x) => within(x * size)), inside = at.map((x) => x >= low - slack && x <= high + slack);
     /** @type {TargetCurve[]} */
     const out = [];
