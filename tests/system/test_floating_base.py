@@ -86,6 +86,14 @@ def test_the_wrench_is_the_rate_of_momentum_against_weight(leg: lw.System) -> No
     np.testing.assert_allclose(moment, rate[:3], atol=1e-11)
 
 
+@pytest.mark.parametrize("about", [[0.1, 0.2], "shank.F", [0.0, 0.0, np.nan]])
+def test_a_place_of_moments_has_three_finite_numbers(leg: lw.System, about: object) -> None:
+    loads = leg.inverse(leg.start, {"hip": 1.0})
+    for wrench in (loads.base_wrench, loads.shaking):
+        with pytest.raises(lw.UsageError, match="three numbers in m"):
+            wrench(about=about)
+
+
 def test_free_flight_needs_no_wrench(leg: lw.System) -> None:
     st = moving(leg, 2)
     fallen = leg.forward(st, {"hip": 1.5, "crank": 0.3})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import linkwright as lw
 from tests.motion.atlas.robots import BASE, LEGS, PLATFORM, robot
 
 ROUND_OFF = 1e-12  # of places, some hundred operations on numbers of size 1
@@ -123,6 +124,12 @@ def test_five_bar_reach_and_singularities():
             poses = s.kernel("poses")(np.concatenate([x.q for x in lost]))
             first, second = (poses.R[:, s.core.skel.node(n), :2, 0] for n in ("left_rod", "right_rod"))
             assert np.abs(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]).max() < 1e-9
+
+
+def test_a_line_through_the_reach_has_points_and_no_surface():
+    line = lw.compile("five-bar").map("dexterity", over={"left_rod.C.x": (-0.3, 0.5, 17)}, at={"left_rod.C.y": 0.22})
+    located = [text for text in str(line).splitlines() if text.startswith("type I:")]
+    assert located and all(text.endswith("located points") for text in located)
 
 
 def test_limits_of_a_3rpr_are_circles():

@@ -254,8 +254,8 @@ class Atlas:
         for kind in KIND_NAMES:
             n = sum(len(x.share) for x in self.located if x.kind == kind)
             if n:
-                parts = f"{sum(c.kind == kind for c in self.curves)} curves" if self.grid.divided == 2 else "surface"
-                lines.append(f"{kind}: {n:,} located points, {parts}")
+                parts = {2: f", {sum(c.kind == kind for c in self.curves)} curves", 3: ", surface"}.get(self.grid.divided, "")
+                lines.append(f"{kind}: {n:,} located points{parts}")
         return "\n".join([*lines, *(f"note: {x}" for x in self.notes)])
 
     @property
