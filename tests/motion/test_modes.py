@@ -111,6 +111,8 @@ def test_a_path_between_modes_keeps_the_legs_independent(flat: tuple[lw.System, 
         found.path(k, i, within={"leg9": (0, 1)})
     with pytest.raises(lw.AssemblyError, match="within the limits"):
         found.path(k, i, within={"leg1": (14.9, 15.1)}, most=200)
+    with pytest.raises(lw.UsageError, match="outside of 20 to 30. Widen"):
+        found.path(k, i, within={"leg1": (20, 30)})
 
 
 @pytest.mark.parametrize(("name", "complex_", "real"), [("four-bar", 2, 2), ("five-bar", 2, 2), ("3-rrr", 6, 2), ("rssr", 2, 2)])

@@ -126,8 +126,9 @@ def singularity_free(on: ClosedPositions, first: np.ndarray, second: np.ndarray,
     trees = [ReachedTree(first[None]), ReachedTree(second[None])]
     by_poses = on.P.count - sum(b.kind != "slide" for b in on.P.blocks) == len(on.P.names)
     near = slice(0, on.P.size) if by_poses else slice(None)  # as many drives as equations: the poses are free
-    joined = None
-    while joined is None and sum(len(t.z) for t in trees) < most:
+    for _ in range(max(1, most // LANES)):  # a round in which no step counts adds nothing
+        if sum(len(t.z) for t in trees) >= most:
+            break
         for mine, other in (trees, trees[::-1]):
             targets = np.concatenate(
                 [_random(on, first, second, rng, LANES // 2), other.z[rng.integers(len(other.z), size=LANES - LANES // 2)]]

@@ -40,6 +40,7 @@ SOME_DOUBT, LEAST_DOUBT = 1e-2, 1e-6  # of the loops before the trace test, and 
 SEARCHES = 3  # from different points, where the trace test does not pass
 LARGEST = 24  # unknowns of a system that is followed: elimination is unrolled in machine code
 MARGIN = 1e-3  # smallest singular value of a position on a path
+SLACK = 1e-9  # m or rad: round-off of a drive at its limit
 PLACED = 1e-6  # dimensionless distance of a closed state from the solution that it was put at
 
 
@@ -218,6 +219,10 @@ class _PathSearch:
             raise UsageError(f"within: '{unknown[0]}' is not held. Held are {', '.join(self.P.names)}.")
         a, b = self.modes[first], self.modes[second]
         assert a is not None and b is not None
+        for name, value in zip(self.P.names, a[self.P.size :] * self.P.units, strict=True):
+            low, high = within.get(name, (-np.inf, np.inf))
+            if not low - SLACK <= value <= high + SLACK:
+                raise UsageError(f"within: {name} is {value:.6g} at the modes, outside of {low:g} to {high:g}. Widen these limits.")
         smallest = ClosedPositions.of(self.P, 0.0, {}).signs(np.array([a, b]))[1].min()
         on = ClosedPositions.of(self.P, min(MARGIN, 0.1 * float(smallest)), within)
         path = singularity_free(on, a, b, most=most, seed=seed)
