@@ -58,7 +58,11 @@ class Firefox:
         home = {**os.environ, "HOME": self.place}
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=home)
         self.opened = ExitStack()
-        self.socket = self.opened.enter_context(connect(f"{self._address()}/session", max_size=None, open_timeout=PATIENCE))
+        try:
+            self.socket = self.opened.enter_context(connect(f"{self._address()}/session", max_size=None, open_timeout=PATIENCE))
+        except Exception:
+            self.process.kill()
+            raise
         self.count, self.complaints = 0, list[str]()
         self.send("session.new", capabilities={})
         self.send("session.subscribe", events=["log.entryAdded"])
