@@ -189,11 +189,11 @@ def test_files_changed_elsewhere_and_servers_that_stop(machine: tuple[Path, Penc
     # read-only: said before anything is edited; what is edited then is written as soon as the file may be
     file.chmod(0o444)
     page.wait_for_function("() => document.getElementById('ed-banner-text').textContent.includes('read-only')")
-    pencil.tool("pin").click((260, 0))
+    pencil.tool("pin").click((150, 0))
     assert text_of(file) == both and len(pencil.ask("d.points")) == 6
     file.chmod(0o644)
     page.wait_for_function("() => document.getElementById('ed-banner').hidden")
-    assert "[260, 0]" in text_of(file)
+    assert "[150, 0]" in text_of(file)
     server.shutdown()
     server.socket.close()
     page.locator("#ed-banner").wait_for()

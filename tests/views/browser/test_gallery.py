@@ -116,14 +116,15 @@ def plays_and_swings(here: Desk) -> None:
 
 
 def ran(script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *more: str) -> re.Match[str]:
-    """Runs a script here; its number, which agrees with its check, and it has written its page and its picture and nothing else."""
+    """Runs a script here; its number agrees with its check; it has written page, picture, a drawing if it says so, nothing else."""
     monkeypatch.setattr(sys, "argv", [str(script), "out", *more])
     runpy.run_path(str(script), run_name="__main__")
     (said,) = NUMBER.finditer(capsys.readouterr().out)
     value, check = float(said["value"]), float(said["check"])
     assert abs(value - check) <= 1e-3 * abs(check), "the number and its check differ"
     assert [p.name for p in Path().iterdir()] == ["out"]
-    assert {p.name for p in Path("out").iterdir()} == {f"{script.stem}.html", f"{script.stem}.png"}
+    drawing = {f"{script.stem}.svg"} if f"{script.stem}.svg" in script.read_text(encoding="utf-8") else set()
+    assert {p.name for p in Path("out").iterdir()} == {f"{script.stem}.html", f"{script.stem}.png", *drawing}
     return said
 
 
