@@ -133,3 +133,18 @@ def note_interpreted() -> None:
 
     if find_spec("llvmlite") is None:
         print("note: the package llvmlite is not installed, so kernels are interpreted: the same results, much slower.", file=sys.stderr)
+
+
+def served(server: Any, browser: bool) -> int:
+    """Answer a page's requests until the user ends it; `browser`: open it there first. Return the exit code."""
+    from linkwright.views.page import opened
+
+    if browser:
+        opened(server.ticket())
+    try:
+        server.serve_forever(poll_interval=0.1)
+    except Terminated:
+        raise
+    except KeyboardInterrupt:  # the ordinary way to end it
+        return 0
+    return 0

@@ -38,21 +38,11 @@ def opened(path: Path, *, port: int = 0, browser: bool = True, json: bool = Fals
 
     if not json:
         return serve(path, port=port, browser=browser, out=console.show, edit=True)
-    from linkwright.views.page import opened as shown
-
     with Server(path, port=port, edit=True) as server:
         name = server.editor.answers.state()["name"] if server.editor is not None else path.stem
         outputs.print_json("edit/1", {"file": str(path), "name": name, "address": server.address})
         sys.stdout.flush()
-        if browser:
-            shown(server.ticket())
-        try:
-            server.serve_forever(poll_interval=0.1)
-        except console.Terminated:
-            raise
-        except KeyboardInterrupt:  # the ordinary way to end it
-            return 0
-    return 0
+        return console.served(server, browser)
 
 
 def model_path(given: str) -> Path:

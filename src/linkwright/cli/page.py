@@ -40,21 +40,11 @@ def _serve(given: argparse.Namespace) -> int:
     changes = _changes(given)
     if not given.json:
         return serve(given.model, port=given.port, browser=given.browser, out=_say, steps=given.steps, **changes)
-    from linkwright.views.page import opened
-
     with Server(given.model, port=given.port, out=_warn, changes=changes, steps=given.steps) as server:
         data = {"model": _name(given), "run": loading.is_run(given.model), "file": None, "bytes": None, "address": server.address}
         outputs.print_json("page/1", data)
         sys.stdout.flush()
-        if given.browser:
-            opened(server.ticket())
-        try:
-            server.serve_forever(poll_interval=0.1)
-        except console.Terminated:
-            raise
-        except KeyboardInterrupt:  # the ordinary way to end it
-            return 0
-    return 0
+        return console.served(server, given.browser)
 
 
 def _name(given: argparse.Namespace) -> str:

@@ -24,6 +24,7 @@ import numpy as np
 from linkwright.errors import ModelError
 from linkwright.joints import JOINTS
 from linkwright.mechanics.constraints.base import ConstraintRows
+from linkwright.mechanics.constraints.carriers import common_carrier, frame_on
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, node_motion, pose_of
 from linkwright.model.curves import Curve
 from linkwright.model.curves.combined import ScaledCurve
@@ -71,8 +72,8 @@ class CamGeometry:
         """The geometry of a coupling with a contact; its law begins at the base circle if that is given."""
         assert c.cam is not None
         first, second = d.joint(c.first), d.joint(c.second)
-        carrier = _carrier(first, second, c)
-        frame_a, frame_b = _frame(first, carrier), _frame(second, carrier)
+        carrier = common_carrier(first, second, f"cam '{c.name}'", "disc and follower", c.where)
+        frame_a, frame_b = frame_on(first, carrier), frame_on(second, carrier)
         z = frame_a.R[:, 2]
         slides = "length" in JOINTS[second.type].coordinate_kinds
         sign = 1.0 if second.first == carrier else -1.0
@@ -217,21 +218,6 @@ class CamGeometry:
             node = skel.node(body)
             out.append((node, sign * lam[0] / work * point_wrench(point - skel.origin(node), normal)))
         return out
-
-
-def _carrier(first: Joint, second: Joint, c: Coupling) -> str:
-    common = {first.first, first.second} & {second.first, second.second}
-    if len(common) != 1:
-        raise ModelError(
-            f"cam '{c.name}': joints '{first.name}' and '{second.name}' must share the body that carries disc and follower "
-            f"(they join {first.first}-{first.second} and {second.first}-{second.second}).",
-            c.where,
-        )
-    return common.pop()
-
-
-def _frame(joint: Joint, carrier: str) -> Any:
-    return pose_of(joint.frame_first if joint.first == carrier else joint.frame_second)
 
 
 def _drawn(d: Description, joint: Joint, carrier: str, ref: tuple[str, str]) -> Any:

@@ -15,7 +15,8 @@ import numpy as np
 
 from linkwright.errors import ModelError
 from linkwright.mechanics.constraints.base import ConstraintRows
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate, node_motion, pose_of
+from linkwright.mechanics.constraints.carriers import common_carrier, frame_on
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate, node_motion
 from linkwright.model.description import Gear, Joint
 from linkwright.model.file.units import LENGTH, shown
 from linkwright.numerics.spatial import cross, normalise, point_wrench
@@ -43,7 +44,7 @@ class GearConstraint:
     def of(cls, skel: Skeleton, g: Gear) -> GearConstraint:
         d = skel.tree.description
         first, second = d.joint(g.first), d.joint(g.second)
-        carrier = _carrier(first, second, g)
+        carrier = common_carrier(first, second, f"gear '{g.name}'", "both wheels", g.where)
         s_a = 1.0 if first.first == carrier else -1.0
         s_b = 1.0 if second.first == carrier else -1.0
         z_a, z_b = _axis(first, carrier), _axis(second, carrier)
@@ -127,28 +128,13 @@ class GearConstraint:
         return skel.node(wheels[0]), skel.node(wheels[1])
 
 
-def _carrier(first: Joint, second: Joint, g: Gear) -> str:
-    common = {first.first, first.second} & {second.first, second.second}
-    if len(common) != 1:
-        raise ModelError(
-            f"gear '{g.name}': joints '{first.name}' and '{second.name}' must share the body that carries both wheels "
-            f"(they join {first.first}-{first.second} and {second.first}-{second.second}).",
-            g.where,
-        )
-    return common.pop()
-
-
-def _frame(joint: Joint, carrier: str) -> Any:
-    return pose_of(joint.frame_first if joint.first == carrier else joint.frame_second)
-
-
 def _axis(joint: Joint, carrier: str) -> Any:
-    return _frame(joint, carrier).R[:, 2]
+    return frame_on(joint, carrier).R[:, 2]
 
 
 def _slide(joint: Joint, carrier: str) -> Any:
-    return _frame(joint, carrier).R[:, 0]
+    return frame_on(joint, carrier).R[:, 0]
 
 
 def _centre(joint: Joint, carrier: str) -> Any:
-    return _frame(joint, carrier).p
+    return frame_on(joint, carrier).p

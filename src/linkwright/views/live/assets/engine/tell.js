@@ -163,7 +163,7 @@
       if (!e.state.loads) return out;
       for (const x of pushing((y) => y.kind !== "applied" && telescopes.some((t) => t.name === y.name))) {
         const t = telescopes.find((y) => y.name === x.name), k = t && t.ends[1].body > 0 ? 1 : 0;
-        if (!t || t.ends[k].body !== x.body) continue; // one end tells of both
+        if (!t || t.ends[k].body !== x.body) continue; // one end is enough
         const ends = t.ends.map(at), d = ends[k].map((c, i) => c - ends[1 - k][i]), n = size(d) || 1;
         out[x.name] = (out[x.name] || 0) + x.force.reduce((sum, c, i) => sum + (c * d[i]) / n, 0);
       }
