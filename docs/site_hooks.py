@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LIVE = ROOT / "build" / "gallery"  # written by `make gallery`
 HABITS = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")  # of the repository's root
 PAGES = ("papers/*/README.md", *HABITS, "examples/*.py", "gallery/*.py")
+GUIDE = "llms.txt"  # what programs read first
 FILES = ("papers/*/*.png", "papers/*/*.svg", "notebooks/*.ipynb")
 
 FENCE = re.compile(r"^ {0,3}(```|~~~)")
@@ -61,6 +62,7 @@ def on_files(files: Any, config: Any) -> Any:
         text = path.read_text(encoding="utf-8")
         src_uri = str(site_path(relative(path)))
         files.append(File.generated(config, src_uri, content=script_page(path, text) if path.suffix == ".py" else text))
+    files.append(File.generated(config, GUIDE, content=guide((ROOT / GUIDE).read_text(encoding="utf-8"))))
     for path in found(*FILES):
         files.append(File.generated(config, relative(path), abs_src_path=str(path)))
     for path in live_pages():
@@ -137,6 +139,11 @@ def rewritten(markdown: str, repository: str, src_uri: str) -> str:
         return match.group(0) if there is None else opening + posixpath.relpath(there, posixpath.dirname(src_uri) or ".") + closing
 
     return per_line(markdown, lambda line: LINK.sub(moved, line))
+
+
+def guide(text: str) -> str:
+    """llms.txt with links to the pages of the site."""
+    return LINK.sub(lambda m: m[1] + re.sub(r"\.md\Z", ".html", m[2]) + m[3], rewritten(text, GUIDE, GUIDE))
 
 
 def separated(markdown: str) -> str:

@@ -103,6 +103,12 @@ def test_every_link_leads_somewhere(site: Site) -> None:
     assert not broken
 
 
+def test_links_of_llms_txt_lead_to_pages(site: Site) -> None:
+    """The file for programs lies beside the pages, and its links are those of the site."""
+    links = re.findall(r"\]\(([^)#]+)", (site.folder / "llms.txt").read_text(encoding="utf-8"))
+    assert len(links) > 10 and not [link for link in links if not link.endswith(".html") or not (site.folder / link).is_file()]
+
+
 def test_every_page_can_be_reached(site: Site) -> None:
     """By the navigation alone: from the first page on, links of any page."""
     seen: set[Path] = set()
