@@ -1,0 +1,80 @@
+"""Linkwright on the set: `s.simulate`, `s.forward` and `s.inverse`, each call timed as a user makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.closed_loop_set.cases import Case, Task
+from benchmarks.closed_loop_set.mechanism import built, efforts, measured
+from benchmarks.closed_loop_set.results import Answer
+from linkwright import __version__
+from linkwright.cli.bench.clocks import again_and_again
+from linkwright.drives import torque
+
+PROGRAM = "Linkwright"
+TOLERANCES = (1e-6, 1e-8, 1e-10, 1e-12)
+SECONDS = 0.5  # of repeating a call
+
+
+def version() -> str:
+    return __version__
+
+
+def free_motion(case: Case, task: Task, quick: bool) -> list[Answer]:
+    """Simulate at several tolerances."""
+    system, state = built(case)
+    end = float(task.given["time"])
+    drive = {name: torque(value) for name, value in efforts(case).items()}
+    out = []
+    for tolerance in TOLERANCES[1:2] if quick else TOLERANCES:
+
+        def call(tolerance: float = tolerance) -> Any:
+            return system.simulate(state, end, drive=drive, tolerance=tolerance, output=[end], progress=False)
+
+        run = call()
+        values = measured(task, run.state(-1))
+        out.append(Answer(case.name, task.id, f"tolerance {tolerance:g}", values, _timed(call, quick)))
+    return out
+
+
+def accelerations(case: Case, task: Task, quick: bool) -> list[Answer]:
+    """Solve for the accelerations of the start."""
+    system, state = built(case)
+    tau = efforts(case)
+    values = measured(task, system.forward(state, tau).st)
+    return [Answer(case.name, task.id, "s.forward", values, _timed(lambda: system.forward(state, tau).a, quick))]
+
+
+def inverse_dynamics(case: Case, task: Task, quick: bool) -> list[Answer]:
+    """Solve for the efforts of joints that follow given accelerations."""
+    system, state = built(case)
+    given = {name: float(a) for name, a in task.given["accelerations"].items()}
+
+    def call() -> Any:
+        return system.inverse(state, given, drives=list(given))
+
+    return [Answer(case.name, task.id, "s.inverse", measured(task, state, call()), _timed(call, quick))]
+
+
+def joint_forces(case: Case, task: Task, quick: bool) -> list[Answer]:
+    """Solve for the reactions at the start, under the forces of the case."""
+    system, state = built(case)
+    tau = efforts(case)
+
+    def call() -> Any:
+        return system.inverse(state, system.forward(state, tau).a, drives=list(tau))
+
+    return [Answer(case.name, task.id, "s.forward, s.inverse", measured(task, state, call()), _timed(call, quick))]
+
+
+def _timed(call: Callable[[], Any], quick: bool) -> float:
+    return again_and_again(call)(0.0 if quick else SECONDS) / 1e9
+
+
+KINDS = {
+    "free motion": free_motion,
+    "accelerations": accelerations,
+    "inverse dynamics": inverse_dynamics,
+    "joint forces": joint_forces,
+}

@@ -1,0 +1,19 @@
+"""Reference values of the set, computed with mpmath and without Linkwright: one module a family of cases, one line in FAMILIES.
+
+A module has `CASES`: for each name a function that returns the case as its file holds it, values included. Values come from two
+independent computations, which must agree within the uncertainty that the file states. `python -m benchmarks.closed_loop_set.references`
+compares the files with what it computes; `--write` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+FAMILIES = ("four_bars",)
+
+
+def makers() -> dict[str, Callable[[], dict[str, Any]]]:
+    """Return for each case the function that makes it."""
+    return {name: make for family in FAMILIES for name, make in import_module(f"{__name__}.{family}").CASES.items()}
