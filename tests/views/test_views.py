@@ -10,6 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.files.columns import table
 from linkwright.views import animation, picture, plots
+from linkwright.views.live.geometry import shapes
 from linkwright.views.page import Page
 from linkwright.views.scene import Scene, Stage
 from linkwright.views.sheet import nice_length
@@ -109,6 +110,53 @@ def test_scene_of_cylinders_springs_and_slots() -> None:
     (guide,) = Scene(slider.system, slider.turn(steps=36)).guides
     # equal links of 1 m: the slider's pin runs from -2 to 2 m, the slot's origin is at -1 m
     assert guide.low == pytest.approx(-1.0, abs=0.02) and guide.high == pytest.approx(3.0, abs=0.02)
+
+
+def shaper(*, lever: dict, points: dict) -> Scene:
+    """A quick return: a crank moves a block along a lever; the slot's line passes through the lever's bearing O."""
+    m = lw.load(
+        {
+            "plane": "xy",
+            "drawing": {"O": [0, 0], "E": [0, 0.25], "A": [0.06, 0.33], **points},
+            "bodies": {"ground": {"pins": ["O", "E"]}, "crank": {"pins": ["E", "A"]}, "block": {"pins": ["A"]}, "lever": lever},
+            "joints": {"slot": {"type": "prismatic", "between": ["lever", "block"], "at": "A", "axis": [0.06, 0.33]}},
+            "drive": {"E": "60 rpm"},
+        }
+    )
+    return Scene(m.system, m.turn(steps=12))
+
+
+def test_a_slotted_lever_is_no_cylinder() -> None:
+    """Levers with a second point beyond the block are drawn whole, with a slot; a barrel hinged at one place stays a telescope."""
+    tip = {"B": [0.1, 0.55]}
+    for scene in (shaper(lever={"pins": ["O"], "points": ["B"]}, points=tip), shaper(lever={"along": {"O": 0, "B": 0.56}}, points=tip)):
+        assert not scene.telescopes and [g.joint.name for g in scene.guides] == ["slot"]
+        (bar,) = [p.points for p in scene.pieces if p.body == "lever"]
+        assert np.linalg.norm(bar[-1] - bar[0]) == pytest.approx(np.hypot(0.1, 0.55), abs=2e-3)  # 0.56 of the second one
+    barrel = shaper(lever={"pins": ["O"]}, points={})
+    assert [t.bodies for t in barrel.telescopes] == [("lever", "block")] and not barrel.guides
+
+
+def test_a_slot_apart_from_its_link_has_an_arm() -> None:
+    """Whitworth's lever turns fully: its slot lies on the other side of the bearing than its crank pin."""
+    m = lw.load(
+        {
+            "plane": "xy",
+            "drawing": {"O": [0, 0], "E": [0, 0.06], "A": [0.15, 0.06], "B": [-0.05, -0.02]},
+            "bodies": {"ground": {"pins": ["O", "E"]}, "crank": {"pins": ["E", "A"]}, "lever": {"pins": ["O"], "points": ["B"]}},
+            "joints": {"slot": {"type": "pin_slot", "between": ["lever", "crank"], "at": "A", "slot": [0.15, 0.06]}},
+            "drive": {"E": "60 rpm"},
+        }
+    )
+    scene = Scene(m.system, m.turn(steps=12))
+    (guide,) = scene.guides
+    arms = [p.points for p in scene.pieces if p.body == "lever"]
+    assert len(arms) == 2 and arms[1][0] == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
+    # the crank's pin is between 0.15 - 0.06 and 0.15 + 0.06 m from the bearing; twelve steps from 0 deg meet both
+    assert np.linalg.norm(arms[1][1]) == pytest.approx(0.09, abs=1e-9)
+    text = shapes(scene)
+    assert all(n is not None for piece in text["pieces"] for n in piece["places"])  # so that sliders move the arm, too
+    assert guide.high - guide.low == pytest.approx(0.12, abs=1e-9)
 
 
 def test_wheels_and_coils_fit_on_the_page() -> None:

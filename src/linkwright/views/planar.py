@@ -265,7 +265,7 @@ class PlanarDrawing:
         corners = [at + x * sx * 1.35 * w * pt + y * sy * 0.66 * w * pt for sx, sy in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
         body = self.scene.skel.tree.nodes[g.block].body if g.block >= 0 else ""
         fill = self.fill(sheet, body) if body and not g.turns else mixed(sheet.look.faint, sheet.look.paper, 0.5)
-        sheet.add(Polygon(corners, closed=True, fc=fill, ec=sheet.look.ink, lw=1.2, joinstyle="round", zorder=18))
+        sheet.add(Polygon(corners, closed=True, fc=fill, ec=sheet.look.ink, lw=1.2, joinstyle="round", zorder=18 if g.node < 0 else 31.2))
 
     # ---------------------------------------------------------------- drives and names
 

@@ -24,6 +24,7 @@ from linkwright.views.outlines import dense, guide_samples, hull, inside, unit_c
 from linkwright.views.scene_belts import belt_points, rims, scene_belts
 from linkwright.views.scene_cams import scene_cams
 from linkwright.views.scene_points import ScenePoint
+from linkwright.views.scene_sliding import arm, between_ends, distinct
 from linkwright.views.surfaces import body_surfaces
 from linkwright.views.tips import tips
 
@@ -71,6 +72,12 @@ class SceneGuide:
         middles, steps = 0.5 * (self.curve[1:] + self.curve[:-1]), np.diff(self.curve, axis=0)
         step = steps[int(np.argmin(np.linalg.norm(middles - at, axis=1)))]
         return step / (float(np.linalg.norm(step)) or 1.0)
+
+    def rail(self) -> np.ndarray:
+        """(3, 3): both ends and the middle of the guide, in the body that carries it."""
+        joint = create(self.joint.type, self.joint.options)
+        places = np.array([track(joint, s) for s in (self.low, 0.5 * (self.low + self.high), self.high)], dtype=float)
+        return places @ self.frame.R.T + self.frame.p
 
     def extended(self, margin: float) -> np.ndarray:
         """The curve, longer by a margin at either end."""
@@ -160,6 +167,7 @@ class Scene:
         self.surfaces = body_surfaces(self.description, self.skel)
         self.covered = {s.body for s in self.surfaces}  # bodies that are not drawn as bars
         self.guides = self._guides()
+        self.pieces += self._arms()
         self.pins = self._pins()
         self.marks = self._marks()
         self.lines = self._lines()
@@ -185,12 +193,7 @@ class Scene:
     def _places(self, body: Body) -> np.ndarray:
         """All distinct places of a body: its points and its joints."""
         every = [array(p.at) for p in body.points] + [at for _, at in self._joint_spots(body)]
-        size = self._size(every)
-        retained: list[np.ndarray] = []
-        for p in every:
-            if all(np.linalg.norm(p - k) > 1e-6 * size for k in retained):
-                retained.append(p)
-        return np.array(retained, dtype=float).reshape(-1, 3)
+        return np.array(distinct(every), dtype=float).reshape(-1, 3)
 
     @staticmethod
     def _size(points: list[np.ndarray]) -> float:
@@ -259,9 +262,25 @@ class Scene:
             ends = [(p, q) for p in self._places(self.description.body(j.first)) for q in self._places(self.description.body(j.second))]
             base, tip = max(ends, key=lambda e: float(np.linalg.norm(stage.place(a, e[0]) - stage.place(b, e[1]))))
             pair = (ScenePoint(a, base), ScenePoint(b, tip))
-            if np.linalg.norm(stage.spot(pair[0]) - stage.spot(pair[1])) > 0.0:
+            if np.linalg.norm(stage.spot(pair[0]) - stage.spot(pair[1])) > 0.0 and self._barrel_and_rod(j, pair):
                 out.append(Telescope(j.name, (j.first, j.second), pair, BARREL * self._shortest(pair)))
         return out
+
+    def _barrel_and_rod(self, joint: Joint, ends: tuple[ScenePoint, ScenePoint]) -> bool:
+        """True if each body is joined to others at one place at most, and no point of theirs ever lies beyond the ends.
+
+        A lever with a slot for a block is no barrel, although all its places lie on one line."""
+        spots = []
+        for body in (self.description.body(joint.first), self.description.body(joint.second)):
+            joined = [at for j, at in self._joint_spots(body) if j is not joint]
+            joined += [self._ref(ref).at for pair in self._between() for ref in pair if ref[0] == body.name]
+            if len(distinct(joined)) > 1:
+                return False
+            node = self.skel.node(body.name)
+            spots += [ScenePoint(node, at) for at in distinct([*joined, *(array(p.at) for p in body.points)])]
+        now = Stage(self.skel, self.start)
+        paths = [np.vstack([now.spot(spot), self._path(spot)]) for spot in (*ends, *spots)]
+        return between_ends(paths[:2], paths[2:])
 
     def _struts(self) -> list[Telescope]:
         d = self.description
@@ -303,6 +322,16 @@ class Scene:
                 low, high = self._travel(j, jt.guide)
                 curve = np.array([track(jt, s) for s in guide_samples(jt, low, high)], dtype=float)
                 out.append(SceneGuide(j, "angle" in jt.coordinate_kinds, nodes[0], frames[0], nodes[1], frames[1], low, high, curve))
+        return out
+
+    def _arms(self) -> list[BodyPiece]:
+        """Bars from links to slots of theirs that lie apart from what is drawn of them."""
+        out = []
+        for g in self.guides:
+            drawn = [(p.points, p.closed) for p in self.pieces if p.node == g.node]
+            line = arm(drawn, g.rail()) if g.node >= 0 else None
+            if line is not None:
+                out.append(BodyPiece(self.skel.tree.nodes[g.node].body, g.node, line, False))
         return out
 
     def _pins(self) -> list[Pin]:
@@ -382,16 +411,8 @@ class Scene:
             for t in self.telescopes:
                 if t.bodies == (j.first, j.second):
                     return [Arrow(j.name, False, t.ends[0], X.R[:, 0], t.ends[1], sense)]
-            return [
-                Arrow(
-                    j.name,
-                    False,
-                    ScenePoint(self.skel.node(j.second), pose_of(j.frame_second).p),
-                    pose_of(j.frame_second).R[:, 0],
-                    None,
-                    sense,
-                )
-            ]
+            Y = pose_of(j.frame_second)
+            return [Arrow(j.name, False, ScenePoint(self.skel.node(j.second), Y.p), Y.R[:, 0], None, sense)]
         return [Arrow(j.name, True, ScenePoint(node, X.p), X.R[:, 2], None, sense)]
 
     # ---------------------------------------------------------------- over the turn

@@ -65,6 +65,10 @@ class Places:
             for side, name, frame in (("second", j.second, j.frame_second), ("first", j.first, j.frame_first)):
                 if name == body and np.linalg.norm(np.asarray(frame.at, dtype=float) - at) < NEAR:
                     return self.number(Ref(side, j.name), node)
+        for g in self.scene.guides if joint is None else ():
+            for s, place in zip((g.low, 0.5 * (g.low + g.high), g.high), g.rail(), strict=True):
+                if g.node == node and np.linalg.norm(place - at) < NEAR:
+                    return self.number(Ref("guide", g.joint.name, s=float(s)), node)
         return None
 
     def spot(self, spot: ScenePoint, joint: Joint | None = None) -> dict[str, Any]:

@@ -6,7 +6,7 @@
   "use strict";
   const MANY = 40; // names
   const D = LW.draw;
-  const LAYERS = ["ground", "ghost", "blocks", "bodies", "traces", "loads", "pins", "drives", "labels", "furniture", "hover"];
+  const LAYERS = ["ground", "ghost", "blocks", "bodies", "riders", "traces", "loads", "pins", "drives", "labels", "furniture", "hover"];
   const BAR = [7, 15]; // least and greatest width of a bar, pixels
 
   // room around the mechanism: for names and arrows, blocks and ends of guides, and at the foot for the scales

@@ -138,8 +138,10 @@
         hatched(sheet, rail, beside(path.slice().reverse(), 0.85 * w));
       } else {
         const colour = DATA.bodies[body].colour, slot = D.path(path), group = bodyGroup(sheet, body);
-        const layers = [[w + 2 * EDGE, look.edge(colour)], [w, look.fill(colour)], [0.5 * w + 1.6, look.edge(colour)], [0.5 * w, look.paper]];
-        for (const [width, paint] of layers) D.set(line(group, paint, width), { d: slot });
+        const rows = [[w + 2 * EDGE, look.edge(colour)], [w, look.fill(colour)]], cut = [[0.5 * w + 1.6, look.edge(colour)], [0.5 * w, look.paper]];
+        const draw = (layers) => layers.forEach(([width, paint]) => D.set(line(group, paint, width), { d: slot }));
+        draw(rows);
+        sheet.slots.push(() => draw(cut)); // into the bars of the link, which are not there yet
       }
       if (!g.turns || body === 0) block(sheet, g);
     }
@@ -148,7 +150,7 @@
   // the block is drawn with the guide's direction; in a sliding pair without turning that is fixed in the block's body too
   function block(sheet, g) {
     const { look, DATA } = sheet, w = sheet.width;
-    const node = D.make("rect", { x: -1.4 * w, y: -0.7 * w, width: 2.8 * w, height: 1.4 * w, rx: 0.18 * w, stroke: look.ink, "stroke-width": 1.5 }, sheet.layers.blocks);
+    const node = D.make("rect", { x: -1.4 * w, y: -0.7 * w, width: 2.8 * w, height: 1.4 * w, rx: 0.18 * w, stroke: look.ink, "stroke-width": 1.5 }, g.spot.body ? sheet.layers.riders : sheet.layers.blocks);
     const own = !g.turns && g.block.body > 0;
     D.set(node, { fill: own ? look.fill(DATA.bodies[g.block.body].colour) : D.mix(look.faint, look.paper, 0.5), class: "lw-edge" });
     sheet.movers.push((poses) => {
@@ -346,7 +348,7 @@
 
   // builds everything that is solid; `sheet.movers` then holds the functions to call with new poses
   function solids(sheet) {
-    Object.assign(sheet, { groups: [], absent: sheet.absent || [], movers: [], still: [], arcs: [], loose: new Set(), order: "" });
+    Object.assign(sheet, { groups: [], absent: sheet.absent || [], movers: [], still: [], arcs: [], loose: new Set(), slots: [], order: "" });
     if (sheet.DATA.planar) {
       cams(sheet);
       ground(sheet);
@@ -358,6 +360,7 @@
       rails(sheet);
     }
     const moves = bodies(sheet);
+    sheet.slots.forEach((cut) => cut());
     lines(sheet);
     telescopes(sheet);
     arrows(sheet);
