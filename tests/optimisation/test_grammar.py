@@ -42,6 +42,8 @@ def test_straightness_is_minimised_without_being_asked() -> None:
         ("range guide while 100..180 deg <= 1 mm", "range guide while 100..180 deg", -np.inf, 1.0, "mm"),
         ("stroke guide = 100 mm +- 0.5 mm", "stroke guide", 99.5, 100.5, "mm"),
         ("stroke guide = 100 mm", "stroke guide", 100.0, 100.0, "mm"),
+        ("dwell guide within 1 mm > 80 deg", "dwell guide within 1 mm", 80.0, np.inf, "deg"),
+        ("dwell guide within 1 mm >= 0.1 s while 0..0.5 s", "dwell guide within 1 mm while 0..0.5 s", 0.1, np.inf, "s"),
         ("A.torque within -5..5 N m", "A.torque", -5.0, 5.0, "N m"),
         ("crank.mass < 0.4 kg", "crank.mass", -np.inf, 0.4, "kg"),
     ],

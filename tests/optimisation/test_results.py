@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,13 @@ def test_the_mechanism_is_the_one_that_was_found(found: lw.Optimum) -> None:
     assert abs(found.mechanism.turn().measure("rms A.torque") / found.value - 1.0) < 1e-9
     assert found.rows()[0][0] == "min rms A.torque" and found.rows()[1][4] in ("binds", "holds")
     assert "KKT residual" in str(found) and found.as_dict()["numbers"]["r"] == pytest.approx(0.05)
+
+
+def test_a_residual_that_is_not_small_is_no_local_optimum(found: lw.Optimum) -> None:
+    sure = found.certificate
+    assert sure is not None and sure.kkt < 1e-6 and "not certified" not in str(found)
+    alone = replace(found, certificate=replace(sure, kkt=1.0, starts=1))
+    assert "KKT residual 1.0e+00: not certified as a local optimum; one start" in str(alone) and "a local optimum\n" not in str(alone)
 
 
 def test_pictures_and_pages(found: lw.Optimum, tmp_path: Path) -> None:

@@ -328,6 +328,25 @@ def test_windows_go_through_the_end_of_the_turn(turn) -> None:
     assert turn.measure("stroke slide while 300..60 deg") >= turn.measure("range slide while 300..60 deg")
 
 
+def test_ends_of_a_window_lie_between_samples(slider) -> None:
+    """Extremes of a window do not depend on the place of the samples: here they are those of the closed form at its ends."""
+
+    def at(angle: float) -> float:
+        a = np.radians(angle)
+        return R * np.cos(a) + np.sqrt(L**2 - (R * np.sin(a) - E) ** 2) - 0.25
+
+    chord = np.radians(4.0) ** 2 / 8.0 * 1.3 * R  # a straight line over a step of 4 deg; the position falls from 101 to 179 deg
+    for begin in ("0 deg", "0.7 deg", "-31.9 deg"):
+        c = slider.turn(steps=90, start=begin)
+        for sense, sign in ((c, 1.0), (slider.turn(steps=90, start=begin, speed="-120 rpm"), -1.0)):
+            assert np.sign(sense["A.v"][0]) == sign
+            assert sense.measure("range slide while 101..179 deg") == pytest.approx(at(101) - at(179), abs=chord)
+            assert sense.measure("max slide while 101..102.5 deg") == pytest.approx(at(101), abs=chord)
+            assert sense.measure("min slide while 101..102.5 deg") == pytest.approx(at(102.5), abs=chord)
+        when = c["t"][0] + 0.1001
+        assert c.measure(f"max slide.v while 0..{when} s") >= c["slide.v"][c["t"] <= when].max()
+
+
 def test_static_analyses_have_no_rates_to_follow() -> None:
     m = lw.load("punch-press")
     moving, still = m.turn(), m.turn(speed=0)
@@ -352,7 +371,7 @@ def test_samples_without_a_value_do_not_count() -> None:
 TEXTS = ("stroke slide", "stroke rod.P", "time ratio slide", "dwell slide within 2 mm", "dwell slide within 2 mm in s", "stroke slide.v",
          "dwell slide within 20 mm while 320..100 deg", "straightness rod.P while 20..170 deg", "rms slide.jerk",
          "max slide.advantage while 30..140 deg", "min slide.transmission.force", "min C.transmission",
-         "max rod.P.curvature while 20..90 deg")  # fmt: skip
+         "max rod.P.curvature while 20..90 deg", "range slide while 21..98.5 deg", "peak rod.P.v while 21..30 deg")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -195,6 +195,37 @@ def test_what_acts_and_what_it_takes() -> None:
     ]
 
 
+def test_friction_by_load_is_among_the_forces_and_in_the_checks() -> None:
+    """The largest of mu r F over the pins, the slider's mu F; forward dynamics with these efforts gives the motion back."""
+    rubbing = "{A: {mu: 0.1, radius: 12 mm}, B: {mu: 0.1, radius: 10 mm}, C: {mu: 0.1, radius: 8 mm}, slide: {mu: 0.05}}"
+    text = """\
+name: pump
+plane: xy
+units: [mm, kg, deg, rpm]
+drawing: {A: [0, 0], B: [0, 40], C: [200, 0]}
+bodies: {ground: {pins: [A]}, crank: {pins: [A, B], mass: 1}, rod: {pins: [B, C], mass: 1}, ram: {pins: [C], mass: 3}}
+joints: {slide: {type: prismatic, between: [ground, ram], at: C, axis: [1, 0]}}
+springs: {coil: {joint: slide, stiffness: 1 N/mm}}
+dampers: {oil: {joint: slide, coefficient: 1 N s/m}}
+cylinders: {press: {between: [ground.A, ram.C], force: 500 N}}
+drive: {A: 60 rpm}
+"""
+    m = lw.Mechanism(read_text(f"{text}friction: {rubbing}\n", "pump.yaml"))
+    c = m.turn(steps=40)
+    lines = report_forces.acting(m.system, c)
+    assert lines[0] == "cylinder press ground.A to ram.C: 500.0 N" and len(lines) == 5
+    pins = (("A", "crank", 12), ("B", "rod", 10), ("C", "rod", 8))
+    most = max(0.1 * 1e-3 * r * float(c[f"{pin}.on.{on}.size"].max()) for pin, on, r in pins)
+    (size,) = re.findall(r"^friction in A, B, C: up to ([\d.]+) N m$", lines[3])
+    assert float(size) == pytest.approx(most, rel=0.01)  # tanh(v / speed) is not quite 1 where a joint is slow
+    (size,) = re.findall(r"^friction in slide: up to ([\d.]+) N$", lines[4])
+    assert float(size) == pytest.approx(0.05 * float(c["slide.on.ram.size"].max()), rel=0.01)
+    (check,) = [x for x in report_tables.checks(m.system, c, cycle_loads(c), []) if x[1] == "Forward dynamics"]
+    assert check[0]
+    (note,) = m.simulate("1 ms").notes
+    assert note == "friction by load (A, B, C, slide) is left out of a simulation; turns and followed motions have it"
+
+
 def test_motor_and_checks(turn: lw.Trajectory, told: str) -> None:
     page = Reader(told)
     (row,) = page.table("motor of")

@@ -19,6 +19,7 @@ from linkwright.optimisation.problem import DesignPoint
 from linkwright.optimisation.program import GoalProgram
 
 ACTIVE = 1e-4  # relative to the scale of a row, or the range of a number: what is so near its end counts as active
+OPTIMAL = 1e-3  # KKT residual up to which a design counts as a local optimum
 MATTERS = 1e-9  # multipliers above it
 
 
@@ -39,6 +40,11 @@ class OptimumCertificate:
     binding: tuple[Binding, ...]
     agreeing: int = 0  # starts that ended at this value
     starts: int = 0
+
+    @property
+    def optimal(self) -> bool:
+        """True if the residual is that of a local optimum."""
+        return self.kkt <= OPTIMAL
 
     @property
     def confirmed(self) -> bool:

@@ -8,6 +8,7 @@ straight coupler.P while 100..180 deg          straightness and distance are min
 C.transmission > 40 deg                        a constraint: a channel at all samples, a measure, a number, or a sum of them
 range guide < 1 mm while 100..180 deg
 stroke guide = 100 mm +- 0.1 mm
+dwell guide within 1 mm > 80 deg
 coupler.P within 0..300 x -50..200 mm          a point in a box; `A.torque within -5..5 N m` for any channel
 full turn                                      the drive turns fully
 """
@@ -92,10 +93,9 @@ def limit(text: str) -> LimitText:
     # a window after the comparison belongs to what is compared
     if found is not None and (_COMPARED.match(found[1]) or _WITHIN.match(found[1])):
         body, window = found[1], f" while {found[2]}"
-    within = _WITHIN.match(body)
-    if within is not None:
+    compared, within = _COMPARED.match(body), _WITHIN.match(body)
+    if compared is None and within is not None:  # what is compared may have a band: dwell guide within 1 mm > 80 deg
         return _boxed(name, f"{within[1]}{window}", within[2])
-    compared = _COMPARED.match(body)
     if compared is None:
         raise UsageError(f"'{name}' is no constraint: compare something with a quantity. Examples: {CONSTRAINTS}.")
     left, sign, number, unit, band, band_unit = compared.groups()

@@ -187,8 +187,11 @@ class Optimum:
         c = self.certificate
         if c is None:
             return []
-        starts = f"{c.agreeing} of {c.starts} starts ended here" if c.starts > 1 else "one start: a local optimum"
-        return [f"KKT residual {c.kkt:.1e}; {starts}"]
+        starts = f"{c.agreeing} of {c.starts} starts ended here" if c.starts > 1 else "one start"
+        if c.optimal:
+            return [f"KKT residual {c.kkt:.1e}; {starts}{': a local optimum' if c.starts == 1 else ''}"]
+        why = "the goal has a kink there, or the search ended early; more starts or another start may find better"
+        return [f"KKT residual {c.kkt:.1e}: not certified as a local optimum; {starts}", f"  ({why})"]
 
     def _bindings(self) -> list[str]:
         out = []

@@ -17,12 +17,12 @@ import numpy as np
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.parameters import with_values
 from linkwright.results.measures import Measure
+from linkwright.results.measures.reductions import EXTREMES
 
 if TYPE_CHECKING:
     from linkwright.optimisation.problem import DesignPoint
 
 STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
-EXTREMES = ("max", "min", "peak", "range")
 
 
 @dataclass(frozen=True)
@@ -111,15 +111,17 @@ class OfMotion(MeasuredValue):
         m, c = self.measure, p.motion
         assert m is not None
         found = m.motions(c)
-        x, mask = found.values[m.channel][0], found.mask(m.window)
-        size = x if x.ndim == 1 else np.linalg.norm(x.reshape(len(x), -1), axis=1)
-        at = np.arange(len(x)) if mask is None else np.flatnonzero(mask[0])
+        x, (sizes, mask, ends) = found.values[m.channel][0], m.sampled(found)
+        size = sizes[0]
+        at = np.arange(len(size)) if mask is None else np.flatnonzero(mask[0])
 
         def slopes() -> np.ndarray:
             dx = p.slopes.read([m.channel])[m.channel]
             if x.ndim > 1:
                 flat, dflat = x.reshape(len(x), -1), dx.reshape(len(x), -1, dx.shape[-1])
-                dx = np.einsum("si,sip->sp", flat, dflat) / np.where(size > 0.0, size, 1.0)[:, None]
+                long = size[: len(x)]
+                dx = np.einsum("si,sip->sp", flat, dflat) / np.where(long > 0.0, long, 1.0)[:, None]
+            dx = dx if ends is None else np.concatenate([dx, ends.values(dx.T).T])
             return dx[at]
 
         return SampleCurve(at, size[at], slopes)

@@ -85,6 +85,9 @@ class Simulation:
         self.evidence = Evidence(self.system, named, bool(driven), self.free)
         self.ends = {e.key: e for e in rigid_stops.ends_of(self._loops.skel.tree.description)}
         self.events = (*self.events, *rigid_stops.events_of(self._loops, tuple(self.ends.values())))
+        rubbing = [f.name for f in self.system.description.frictions if f.mu]
+        if rubbing:
+            self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation; turns and followed motions have it")
 
     @property
     def _loops(self) -> Loops:

@@ -15,6 +15,8 @@ from linkwright.design.flywheel import flywheel
 from linkwright.design.tables import cleaned, show
 from linkwright.errors import LinkwrightError
 from linkwright.mechanics import forces
+from linkwright.mechanics.inverse import rubbing_effort
+from linkwright.model.coordinates import joint_part
 from linkwright.model.description import (
     CoilSpring,
     Cylinder,
@@ -37,6 +39,7 @@ MOST_LOADS = 6
 MOST_DRIVES = 3
 MOST_LOOKS = 400  # samples at which loads are evaluated
 FLUCTUATION = 0.05
+NOTHING = "nothing in this motion"
 KINDS: dict[type, str] = {
     Load: "load", TorsionSpring: "spring", CoilSpring: "spring", GasSpring: "gas spring", Damper: "damper", Friction: "friction",
     Stop: "stop", Cylinder: "cylinder",
@@ -50,10 +53,27 @@ def acting(system: System, c: Trajectory | None) -> list[str]:
     """All that acts beside weight and drives, a line each."""
     d = system.description
     driven = {x.joint for x in d.drives}
-    found: list[Any] = [*d.loads, *d.springs, *d.dampers, *d.frictions, *d.stops, *(y for y in d.cylinders if y.name not in driven)]
-    lines = [line(system, x, c) for x in found[:MOST_LOADS]]
-    more = [f"and {len(found) - MOST_LOADS} more"] if len(found) > MOST_LOADS else []
-    return [*lines, *more]
+    found: list[Any] = [*d.loads, *(y for y in d.cylinders if y.name not in driven), *d.springs, *d.dampers, *d.stops]
+    several = len(found) + len(d.frictions) > MOST_LOADS
+    lines = [line(system, x, c) for x in (found if several else [*found, *d.frictions])]
+    lines += _rubbing(system, c) if several else []
+    more = [f"and {len(lines) - MOST_LOADS} more"] if len(lines) > MOST_LOADS else []
+    return [*lines[:MOST_LOADS], *more]
+
+
+def _rubbing(system: System, c: Trajectory | None) -> list[str]:
+    """Friction of many joints in a line for hinges and one for sliders: `friction in A, B, C: up to 0.52 N m`."""
+    d = system.description
+    kinds: dict[str, list[Friction]] = {}
+    for x in d.frictions:
+        kinds.setdefault("torque" if joint_part(d, x.joint).kinds == {"angle"} else "force", []).append(x)
+    out = []
+    for kind, rubbing in kinds.items():
+        symbol, size = unit_of(d.units, kind)
+        top = 0.0 if c is None else max(float(values.max()) for x in rubbing for values in _history(x, c)) / size
+        said = "" if c is None else f": up to {show(top)} {symbol}" if top > 0.0 else f": {NOTHING}"
+        out.append(f"friction in {', '.join(x.joint for x in rubbing)}{said}")
+    return out
 
 
 def line(system: System, x: Any, c: Trajectory | None) -> str:
@@ -88,7 +108,7 @@ def _sizes(d: Description, x: Any, c: Trajectory) -> str:
         if high > 0.0:
             parts.append(f"{show(low)} .. {show(high)} {symbol}" if high - low > 1e-6 * high else f"{_directed(d, x, kind, high)} {symbol}")
     over = sorted(_channels(x))
-    return (" and ".join(parts) or "nothing in this motion") + (f", over {', '.join(over)}" if over else "")
+    return (" and ".join(parts) or NOTHING) + (f", over {', '.join(over)}" if over else "")
 
 
 def _directed(d: Description, x: Any, kind: str, size: float) -> str:
@@ -128,9 +148,17 @@ def _history(x: Any, c: Trajectory) -> tuple[np.ndarray, np.ndarray]:
             w = np.asarray(found[0][1], dtype=float) if found else np.zeros(6)
             f = w[3:]
             m = w[:3] if not np.any(f) else np.zeros(3)  # an effort of a hinge is a pure moment; a push at a point has only its arm
-        force.append(float(np.linalg.norm(f)))
-        moment.append(float(np.linalg.norm(m)))
+        by_load, turns = _by_load(x, c, i)  # against the velocity, as the other parts of friction are
+        force.append(float(np.linalg.norm(f)) + (0.0 if turns else by_load))
+        moment.append(float(np.linalg.norm(m)) + (by_load if turns else 0.0))
     return np.array(force), np.array(moment)
+
+
+def _by_load(x: Any, c: Trajectory, i: int) -> tuple[float, bool]:
+    """Size of the friction by the joint's load at a sample, and whether it is a moment; 0 without masses."""
+    if not isinstance(x, Friction) or not x.mu or any(b.mass is None for b in c.system.description.bodies[1:]):
+        return 0.0, False
+    return abs(float(rubbing_effort(c.loads[i], x))), joint_part(c.system.description, x.joint).kinds == {"angle"}
 
 
 # -------------------------------------------------------------------- drives

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from linkwright.design.cylinders import CylinderTable
 from linkwright.design.summary import NEAR_ANGLES, Range, Summary, transmission_note
 from linkwright.design.tables import cleaned, marked, show
 from linkwright.errors import LinkwrightError, degrees_of_freedom
+from linkwright.mechanics.inverse import rubbing_effort
 from linkwright.results.recorded import RunEvent
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
@@ -352,7 +353,7 @@ def _given_back(system: System, c: Trajectory) -> list[Verdict]:
     for i in np.linspace(0, len(c) - 1, CHECKED + 2).astype(int)[1:-1]:
         st, efforts = c.state(int(i)), c.loads[int(i)].tau
         try:
-            found = system.forward(st, tau=efforts)
+            found = system.forward(st, tau=_with_load_friction(system, c.loads[int(i)], efforts))
         except LinkwrightError:
             return []
         got, wanted = np.asarray(found.a), c.a[i]
@@ -363,6 +364,15 @@ def _given_back(system: System, c: Trajectory) -> list[Verdict]:
         largest = max(largest, float(np.abs(c.a[i]).max()), float(np.abs(c.v[i]).max()) ** 2)
     off = worst / largest if largest > 0.0 else worst
     return [(off < AGREE, "Forward dynamics", f"reproduces the motion from the drive efforts, {_to(off)} of it")]
+
+
+def _with_load_friction(system: System, loads: Any, efforts: Mapping[str, float]) -> dict[str, float]:
+    """Drive efforts and the friction by load, which forward dynamics does not compute by itself."""
+    out = dict(efforts)
+    for f in system.description.frictions:
+        if f.mu:
+            out[f.joint] = out.get(f.joint, 0.0) + float(rubbing_effort(loads, f))
+    return out
 
 
 def certificate(run: Trajectory) -> list[Verdict]:

@@ -179,6 +179,18 @@ def test_messages_say_what_is_missing() -> None:
     assert found[2].ids == ("body:lost",)
 
 
+def test_pins_at_one_place_that_are_not_connected_are_joined() -> None:
+    """Two pins at the place of one look like a hinge and are none: one message for both, whose operation makes the hinge."""
+    crank = {"do": "add_link", "through": [{"at": [0, 0], "ground": True}, {"at": [0.1, 0]}], "name": "crank"}
+    text = perform(HEAD, "drawn.yaml", [crank]).text
+    text = perform(text, "drawn.yaml", [{"do": "add_link", "through": [{"at": [0.1, 0]}, {"at": [0.3, 0.1]}], "name": "rod"}]).text
+    found = [p for p in missing(read_draft(EditSheet(text, "drawn.yaml"))) if p.code == "on_pin"]
+    assert [p.ids for p in found] == [("point:B", "point:C")] and "B and C lie at one place" in found[0].text
+    joined = read_draft(EditSheet(perform(text, "drawn.yaml", [{"do": "join", "point": "B", "to": "C"}]).text, "drawn.yaml"))
+    assert {(j.first, j.second) for j in joined.joints.values()} == {("ground", "crank"), ("crank", "rod")}
+    assert "on_pin" not in [p.code for p in missing(joined)]
+
+
 def test_over_constrained_and_surplus_drives_are_named() -> None:
     text = drawn(FOUR_BAR_OPERATIONS)
     text = perform(text, "x", [{"do": "add_rod", "between": ["coupler.P", {"at": [0.5, -0.1], "body": "ground"}]}]).text

@@ -185,6 +185,7 @@ ADDITIONS = [
     ("repeat of the same name", "repeat: {i: 1..3, drawing: {Z: [i, 0]}}", "there already"),
     ("repeat with a fraction", "repeat: {i: 1..L/7, drawing: {'Z{i}': [i, 0]}}", "whole number"),
     ("missing mesh", "guess: {}\nrods: {}\nmasses: {m: {body: coupler, at: Q, mass: 1}}", "not a point of the body"),
+    ("channel that loads cannot have", "loads: {l: {on: coupler.P, moment: C.torque*2}}", "there is no channel 'C.torque'. Channels: t, A"),
     ("name of a parameter and a joint", "let: {}\nrods: {}\nloads: {l: {on: coupler.P, moment: A*2 N m}}\nmasses: {}", "at once"),
     ("radians in a file of degrees", "start: {A: pi/2}", "looks like radians"),
     ("let that shadows a parameter", "let: {L: 3}", "parameter has it"),

@@ -122,6 +122,10 @@ def test_names_dimensions_and_what_is_refused(machine: tuple[Path, Pencil, Any])
     assert "greater than 0" in page.inner_text("#ed-dimension-problem") and text_of(file) == kept
     page.keyboard.press("Escape")
     pencil.key("Escape").key("Escape")
+    # a typed place at a drawn pin is that pin
+    pencil.tool("link").type("{:g}; {:g}".format(*pencil.at("C")))
+    assert pencil.ask("ed.tool.places()[0].point") == "C"
+    pencil.key("Escape").key("Escape")
     # duplicate, delete, mirror
     pencil.ask("ed.select(['body:rocker'])")
     pencil.key("Control+d")

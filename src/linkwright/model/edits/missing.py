@@ -13,6 +13,7 @@ from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import Draft, DraftPart, DraftProblem
 from linkwright.numerics.groups import Groups
 
+ONE_PLACE = 1e-6  # m between pins that look like one
 PLANE = 3  # degrees of freedom of a body in the plane
 
 
@@ -107,9 +108,17 @@ def _ids(kind: str, names: list[str]) -> tuple[str, ...]:
 
 def _loose(draft: Draft) -> list[DraftProblem]:
     """Ends of links that are hinged to nothing."""
-    out = []
+    out, paired = [], set()
     for name in loose_pins(draft):
+        if name in paired:
+            continue
         bodies, line = draft.bodies_at(name), draft.points[name].line
+        under = _under(draft, name)
+        if under:
+            paired.add(under)
+            text = f"{name} and {under} lie at one place and are not connected: join them, or move one of them."
+            out.append(DraftProblem("missing", "on_pin", text, line, _ids("point", [name, under])))
+            continue
         if not bodies:
             text = f"Pin {name} belongs to no body: draw a link through it, or fix it to the ground."
         elif bodies == [GROUND]:
@@ -118,6 +127,17 @@ def _loose(draft: Draft) -> list[DraftProblem]:
             text = f"The end {name} of {bodies[0]} is loose: draw a link through it, fix it to the ground, or make it a marked point."
         out.append(DraftProblem("missing", "loose_pin", text, line, _ids("point", [name])))
     return out
+
+
+def _under(draft: Draft, name: str) -> str:
+    """Return another point of the drawing at the same place, on other bodies; empty: there is none."""
+    here, mine = draft.points[name].at, set(draft.bodies_at(name))
+    for other in draft.points.values():
+        if other.name == name or other.own or mine & set(draft.bodies_at(other.name)):
+            continue
+        if max(abs(a - b) for a, b in zip(here, other.at, strict=True)) < ONE_PLACE:
+            return other.name
+    return ""
 
 
 def _apart(draft: Draft) -> list[DraftProblem]:

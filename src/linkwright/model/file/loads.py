@@ -87,7 +87,7 @@ class ChannelDimensions:
     def quantity(self, name: str) -> Quantity | None:
         dimension = self.dimension(name)
         if dimension is None and "." in name:
-            raise ModelError(f"there is no channel '{name}'. {nearest(name, self.names(), 'ChannelDimensions')}")
+            raise ModelError(f"there is no channel '{name}'. {nearest(name, self.names(), 'Channels')}")
         return None if dimension is None else Quantity(variable(name), dimension)
 
     def bare(self, name: str) -> Quantity | None:
@@ -102,7 +102,7 @@ def varying(context: Context, node: FileNode, dimension: Dimension, channels: Ch
         channel = keys["over"].string(f"{what}: over")
         over = channels.dimension(channel)
         if over is None:
-            raise keys["over"].error(f"{what}: there is no channel '{channel}'. {nearest(channel, channels.names(), 'ChannelDimensions')}")
+            raise keys["over"].error(f"{what}: there is no channel '{channel}'. {nearest(channel, channels.names(), 'Channels')}")
         return tabulated(context, channel, keys, node, (over, dimension), what, motion=motion)
     units = context.units
 

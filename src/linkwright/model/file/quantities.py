@@ -63,7 +63,7 @@ class QuantityAlgebra:
         found = self.channel(name) if self.channel else None
         if self.names and name in self.names:
             if found is not None:
-                raise ModelError(f"'{name}' is a parameter and a joint at once, so the expression could mean either. Rename one of them.")
+                raise ModelError(f"'{name}' is a parameter and a channel (joint or cylinder) at once. Rename one of them.")
             return self.names[name]
         if found is not None:
             return found

@@ -14,9 +14,10 @@ from linkwright.results.measures.courses import rate_names
 from linkwright.results.measures.distances import TargetPoints, distance_pull, distances
 from linkwright.results.measures.dwells import dwell_pull, longest_dwells
 from linkwright.results.measures.motions import MeasuredMotions, MeasureWindow, Pulls
-from linkwright.results.measures.reductions import REDUCTIONS, first_time, first_time_pull, reduced, reduction_pull
+from linkwright.results.measures.reductions import EXTREMES, REDUCTIONS, first_time, first_time_pull, reduced, reduction_pull
 from linkwright.results.measures.straightness import straightness, straightness_pull
 from linkwright.results.measures.strokes import stroke_pull, strokes, time_ratio_pull, time_ratios
+from linkwright.results.measures.window_ends import WindowEnds
 
 BETWEEN = ("stroke", "time ratio", "dwell", "distance")  # reductions that look between samples: they read rates as well
 OF_PATHS = ("straightness", "distance")  # of a point, not of a number
@@ -111,15 +112,23 @@ class Measure:
             case "straightness":
                 points = r.values[self.channel]
                 return np.array([straightness(p if mask is None else p[mask[i]]) for i, p in enumerate(points)])
-        x = r.scalar(self.channel)
+        x, mask, _ = self.sampled(r)
         return reduced(self.reduction, x, r.t, _counted(x, mask))
+
+    def sampled(self, r: MeasuredMotions) -> tuple[np.ndarray, np.ndarray | None, WindowEnds | None]:
+        """The channel at the samples and those that count; of an extreme with the ends of the window behind them."""
+        x, mask = r.scalar(self.channel), r.mask(self.window)
+        ends = r.ends(self.window) if self.reduction in EXTREMES else None
+        if ends is None or mask is None:
+            return x, mask, None
+        return np.concatenate([x, ends.values(x)], axis=1), np.concatenate([mask, ends.there], axis=1), ends
 
     # ---------------------------------------------------------------- derivatives
 
     def weights(self, c: Any) -> Pulls:
         """Derivatives of the measure of a Trajectory by the samples of the channels it reads, (samples, ...) by name.
 
-        A largest value is differentiated at its sample, a window holds the samples it has.
+        A largest value is differentiated at its sample or end of the window, a window holds the samples it has.
         """
         r = self.motions(c)
         mask = r.mask(self.window)
@@ -144,8 +153,10 @@ class Measure:
         if self.reduction == "when":
             by_x, by_t = first_time_pull(x[0], r.t[0], self.limit, self.above)
             return {self.channel: self._of_vector(r, by_x), "t": by_t}
+        x, mask, ends = self.sampled(r)
         counted = _counted(x, mask)
-        return {self.channel: self._of_vector(r, reduction_pull(self.reduction, x[0], r.t[0], None if counted is None else counted[0]))}
+        pull = reduction_pull(self.reduction, x[0], r.t[0], None if counted is None else counted[0])
+        return {self.channel: self._of_vector(r, pull if ends is None else ends.folded(pull))}
 
     def _of_vector(self, r: MeasuredMotions, weights: np.ndarray) -> np.ndarray:
         """Weights of the length of a vector as those of its components."""

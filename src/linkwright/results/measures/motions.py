@@ -10,8 +10,8 @@ import numpy as np
 
 from linkwright.model.file.units import TIME
 from linkwright.results.measures.courses import Course, CoursePull, rate_names
+from linkwright.results.measures.window_ends import WHOLE, WindowEnds
 
-WHOLE = 2.0 * np.pi
 SLACK = 1e-9  # rad, or of the range of times: a window holds samples at its ends whatever the last digit
 
 
@@ -71,11 +71,23 @@ class MeasuredMotions:
             return None
         name = window.axis(self.drive)
         x = np.broadcast_to(self.values[name] if name != "t" else self.t, self.t.shape)
-        if name == self.drive and not window.channel and self.turns:
+        if self._by_turns(window):
             span = window.high - window.low + (WHOLE if window.wraps else 0.0)
             return np.mod(x - window.low + SLACK, WHOLE) <= span + 2.0 * SLACK
         inside = (x >= window.low, x <= window.high)
         return inside[0] | inside[1] if window.wraps else inside[0] & inside[1]
+
+    def _by_turns(self, window: MeasureWindow) -> bool:
+        """True for a window of the leading drive's angle, from which whole turns are taken off."""
+        return window.axis(self.drive) == self.drive and not window.channel and self.turns
+
+    def ends(self, window: MeasureWindow | None) -> WindowEnds | None:
+        """Ends of a window of times or of the leading drive's positions; None: of any other channel, or there are no steps."""
+        if window is None or window.channel or self.t.shape[1] < 2:
+            return None
+        name = window.axis(self.drive)
+        axis = np.broadcast_to(self.values[name] if name != "t" else self.t, self.t.shape)
+        return WindowEnds.of(axis, (window.low, window.high), self._by_turns(window))
 
     # ---------------------------------------------------------------- courses
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 REDUCTIONS = ("max", "min", "mean", "rms", "peak", "range", "std", "start", "end")
+EXTREMES = ("max", "min", "peak", "range")
 
 
 def reduced(how: str, x: np.ndarray, t: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
@@ -14,7 +15,7 @@ def reduced(how: str, x: np.ndarray, t: np.ndarray, mask: np.ndarray | None) -> 
     some = mask.any(axis=1)
     if how in ("start", "end"):
         return np.where(some, x[np.arange(len(x)), _end(mask, how)], np.nan)
-    if how in ("max", "min", "peak", "range"):
+    if how in EXTREMES:
         size = np.abs(x) if how == "peak" else x
         high = np.where(mask, size, -np.inf).max(axis=1)
         low = np.where(mask, size, np.inf).min(axis=1)
@@ -43,7 +44,7 @@ def reduction_pull(how: str, x: np.ndarray, t: np.ndarray, mask: np.ndarray | No
         out[_end(mask[None], how)[0]] = 1.0
         return out
     at = np.flatnonzero(mask)
-    if how in ("max", "min", "range", "peak"):
+    if how in EXTREMES:
         low, high, far = (at[pick(x[at])] for pick in (np.argmin, np.argmax, lambda y: int(np.argmax(np.abs(y)))))
         if how == "peak":
             out[far] = np.sign(x[far])

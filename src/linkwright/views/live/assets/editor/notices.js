@@ -49,7 +49,9 @@
           const words = [LW.el("b", { text: `${LEVELS[x.level] || "Note"}: ` }), x.text, x.where ? LW.el("small", { text: ` ${x.where}` }) : null];
           const end = x.code === "loose_pin" ? E.partOf(ed.answer.drawing, ids[0] || "") : null, only = end && end[1].bodies.length === 1 && !end[1].grounded;
           const mark = only ? LW.el("button", { type: "button", class: "ed-mark", text: `Make ${end[1].name} a marked point`, on: { click: () => ed.edit({ do: "set_pin", point: end[1].name, pin: false }, { label: `Make ${end[1].name} a marked point` }) } }) : null;
-          return LW.el("li", { "data-level": x.level, "data-code": x.code }, ids.length ? LW.el("button", { type: "button", on: { click: () => ed.select(ids) } }, ...words) : LW.el("span", {}, ...words), mark);
+          const [one, other] = x.code === "on_pin" ? ids.map((id) => E.partOf(ed.answer.drawing, id)[1].name) : [];
+          const join = other ? LW.el("button", { type: "button", class: "ed-mark", text: `Join ${one} with ${other}`, on: { click: () => ed.edit({ do: "join", point: one, to: other }, { label: `Join ${one} with ${other}` }) } }) : null;
+          return LW.el("li", { "data-level": x.level, "data-code": x.code }, ids.length ? LW.el("button", { type: "button", on: { click: () => ed.select(ids) } }, ...words) : LW.el("span", {}, ...words), mark, join);
         });
         if (!rows.length && complete) rows.push(LW.el("li", { "data-level": "good" }, LW.el("span", { text: "Complete: Move shows its motion." })));
         list.replaceChildren(...rows);

@@ -9,6 +9,7 @@
   const SPEED = { turns: "60 rpm", slides: "100 mm/s" }; // of a new motor
   const FORCE = 100; // N of a new load
   const NEAR = 1e-9; // m between places that are the same
+  const TYPED = 1e-6; // m within which a typed place is the pin that is drawn there: coordinates are read off a panel
 
   const minus = (a, b) => [a[0] - b[0], a[1] - b[1]];
   const length = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
@@ -46,16 +47,21 @@
   // ---------------------------------------------------------------- typed values
 
   const tooSmall = "A length must be greater than 0.";
+  // a typed place, and the drawn point that lies there
+  const typedAt = (ed, at, written) => {
+    const there = ed.drawing().points.find((p) => length(p.at, at) < TYPED);
+    return there ? { at: there.at.slice(), kind: "typed", point: there.name, text: "" } : { at, kind: "typed", text: "", written };
+  };
   // a place from typed text, as seen from the last one
   const typedPlace = (ed, text, from, now) => {
     const t = E.typed(text, ed.units().length);
     if (t.problem) return t;
-    if (t.at) return { at: t.at, kind: "typed", text: "" };
+    if (t.at) return typedAt(ed, t.at);
     if (!from) return { problem: `The first place needs two numbers: 120; 50 (${ed.units().length.symbol}).` };
     if (!(t.size > 0)) return { problem: tooSmall };
     if (t.angle === undefined && (!now || same(now, { at: from }))) return { problem: "Point in the direction first, or type it: 120<30." };
     const d = t.angle === undefined ? direction(from, now.at) : [Math.cos(t.angle), Math.sin(t.angle)];
-    return { at: [from[0] + t.size * d[0], from[1] + t.size * d[1]], kind: "typed", text: "", written: t.written };
+    return typedAt(ed, [from[0] + t.size * d[0], from[1] + t.size * d[1]], t.written);
   };
 
   // ---------------------------------------------------------------- the tools
