@@ -108,7 +108,7 @@ def _patterns(ops: Sequence[Operation], order: Sequence[Step]) -> tuple[np.ndarr
     alone = counts[number] == 1
     step_kinds = np.empty(len(order), dtype=np.int64)
     step_kinds[number[alone]] = does[alone]
-    width = 3 * int(counts.max(initial=1))
+    width = 3 * int(np.max(counts, initial=1))
     distance = np.zeros((len(order), width), dtype=np.int64)
     distance[number[:, None], 3 * within[:, None] + np.arange(3)] = far
     known: dict[tuple[int, ...], int] = {}

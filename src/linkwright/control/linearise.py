@@ -89,7 +89,7 @@ class Linearised:
     @property
     def growth(self) -> float:
         """The largest real part of the poles, 1/s."""
-        return float(self.poles.real.max(initial=-np.inf))
+        return float(np.max(self.poles.real, initial=-np.inf))
 
     @property
     def stable(self) -> bool:

@@ -85,7 +85,7 @@ def _shown(x: float, kind: str, units: tuple[str, ...]) -> str:
 
 def sample_ranges(x: np.ndarray, wrong: np.ndarray, *, closed: bool) -> tuple[tuple[float, float], ...]:
     """First and last place of every row of connected samples; in a closed turn the last row continues in the first."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], wrong, [False]]).astype(int)))
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], wrong, [False]]).astype(int))).tolist()
     out = [(float(x[a]), float(x[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True)]
     if closed and len(out) > 1 and wrong[0] and wrong[-1]:
         out = [*out[1:-1], (out[-1][0], out[0][1])]

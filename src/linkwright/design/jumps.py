@@ -105,10 +105,10 @@ def suspects(effort: np.ndarray, closed: bool) -> list[int]:
     size = np.abs(np.diff(effort))
     n = len(size)
     out = []
-    for i in np.flatnonzero(size > WORTH * float(np.ptp(effort))):
+    for i in np.flatnonzero(size > WORTH * float(np.ptp(effort))).tolist():
         around = sorted(size[k % n] for k in (i + j for j in (-3, -2, -1, 1, 2, 3)) if closed or 0 <= k < n)
         if size[i] > PROMINENT * around[-3]:
-            out.append(int(i))
+            out.append(i)
     return sorted(sorted(out, key=lambda i: -size[i])[:MOST])
 
 

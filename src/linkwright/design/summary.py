@@ -376,7 +376,7 @@ def _places(i: int, curve: ChannelCurve, y: np.ndarray, t: np.ndarray) -> list[P
         return samples
     still = np.abs(rate) <= STILL * float(np.abs(rate).max())
     last = len(t) - 1
-    rests = [k for k in np.flatnonzero(still) if k == 0 or not still[k - 1]]
+    rests = [k for k in np.flatnonzero(still).tolist() if k == 0 or not still[k - 1]]
     out = [Place(i, float(t[k]), float(t[max(k - 1, 0)]), float(t[min(k + 1, last)])) for k in rests]
     turning = np.flatnonzero((rate[:-1] * rate[1:] < 0.0) & ~still[:-1] & ~still[1:])
     out += [_inside(i, t, int(k), rate, bend) for k in turning]

@@ -238,7 +238,7 @@ class Designs:
         seen = store.get(key, (True, np.full(len(low), np.inf), np.full(len(low), -np.inf)))
         if not seen[0] or ((low >= seen[1]) & (high <= seen[2])).all():
             return seen[0]
-        ends = {int(x) for k in range(len(low)) for x in (self.values[:, k].argmin(), self.values[:, k].argmax())}
+        ends = {int(x) for k in range(len(low)) for x in (np.argmin(self.values[:, k]), np.argmax(self.values[:, k]))}
         same = all(self._like_the_model(i) for i in sorted(ends)[:PROBES])
         store[key] = (same, np.minimum(low, seen[1]), np.maximum(high, seen[2]))
         return same

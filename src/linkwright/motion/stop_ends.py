@@ -115,7 +115,7 @@ def others_end(loops: Loops, tied: Loops, begin: Walker, end: float, lead: str, 
 def _beyond(s: Stop, x: np.ndarray) -> np.ndarray:
     """How far positions are beyond the nearer end, negative between the ends."""
     ends = [side * (x - float(end)) for side, end in ((-1.0, s.lower), (1.0, s.upper)) if end is not None]
-    return np.maximum.reduce(ends)
+    return np.max(ends, axis=0)
 
 
 def _root(loops: Loops, tied: Loops, near: Walker, far: float, s: Stop) -> float:

@@ -65,7 +65,7 @@ class TurnLoads:
             settled = _settled(loops, {**rows, "a": a}, drives, system, np.where(carried[:, None], z, 0.0))
         if settled is None or not _agrees(settled, carried, instant, drives):
             return None
-        common = np.bincount(system.f.rank).argmax()
+        common = np.argmax(np.bincount(system.f.rank))
         odd = np.flatnonzero(~carried | (system.f.rank != common))
         looks = np.linspace(0, n - 1, LOOKS).astype(int) if common < z.shape[1] else np.zeros(1, int)
         return cls(settled, left, np.unique(np.concatenate([looks, odd])), instant)

@@ -259,7 +259,7 @@ class Diagnosis:
             U, s, _ = np.linalg.svd(part)
             rank = int(np.max(np.sum(s > 1e-9, axis=1)))
             counted = s[:, rank - 1] if rank else np.ones(len(s))
-            out += [float(counted[-1]), float(counted.max())]
+            out += [float(counted[-1]), float(np.max(counted))]
             left = U[-1, :own, rank - 1] if part.shape[1] == own and rank else left
         return out[0], out[1], out[2], out[3], left
 

@@ -92,7 +92,7 @@ def brackets(part: Partition, rows: np.ndarray, J: SparseStack) -> list[Bracket]
     touched = _touched(np.abs(sizes), found)
     return [
         Bracket(rows[i], rows[i + 1], tuple(map(int, np.flatnonzero(changed[i]))), bool(flips[i]), signs[i + 1])
-        for i in np.flatnonzero(found | touched)
+        for i in np.flatnonzero(found | touched).tolist()
     ]
 
 

@@ -132,11 +132,11 @@ def _members(
         wanted = _positive(crank, "crank")
         below = family.crank - wanted
         crossing = np.flatnonzero((below[1:] * below[:-1] <= 0.0) & np.isfinite(family.transmission[1:] + family.transmission[:-1]))
-        return [_bisected(ends, centre, theta, wanted, rho[k], rho[k + 1]) for k in crossing]
+        return [_bisected(ends, centre, theta, wanted, rho[k], rho[k + 1]) for k in crossing.tolist()]
     there = np.flatnonzero(np.isfinite(family.transmission))
     if not there.size:
         return []
-    best = int(there[family.transmission[there].argmax()])
+    best = int(there[np.argmax(family.transmission[there])])
     low, high = rho[max(best - 1, there[0])], rho[min(best + 1, there[-1])]
     peak = _peak(lambda r: _family(ends, centre, np.array([r]), theta, most_ratio).transmission[0], low, high)
     others = rho[there[np.linspace(0, len(there) - 1, n + 1).astype(int)[1:-1]]] if len(there) > n else rho[there]

@@ -255,7 +255,7 @@ def _outline(loads: Loads, d: Description, body: str, node: int) -> tuple[tuple[
     drawn = np.array([p for points, _ in lines for p in points]).reshape(-1, 3)
     for p in own:
         gaps = np.linalg.norm(drawn - p, axis=1) if len(drawn) else np.zeros(1)
-        if gaps.min() > 1e-9:
+        if np.min(gaps) > 1e-9:
             lines.append(([drawn[int(np.argmin(gaps))], p], False))
     return tuple((np.array([in_world(loads, node, p) for p in points]), closed) for points, closed in lines)
 

@@ -34,7 +34,7 @@ def monotone(x: np.ndarray, y: np.ndarray, *, closed: bool = False) -> Piecewise
         reduced = np.unique(np.concatenate([wrong, wrong + 1]))
         share[reduced] = np.where(share[reduced] > 0.2, 0.5 * share[reduced], 0.0)
         if closed:
-            share[[0, -1]] = share[[0, -1]].min()
+            share[[0, -1]] = np.min(share[[0, -1]])
     else:
         d, m = safe, 0.0 * bends
     pieces = quintics(h, y, d, m)

@@ -63,7 +63,7 @@ def _clustered(corners: np.ndarray, cell: float, *, sharp: bool) -> Surface:
     i, j, k = np.floor((points - low) / cell).astype(np.int64).T
     keys = (i << 42) | (j << 21) | k
     _, cluster = np.unique(keys, return_inverse=True)
-    count = int(cluster.max()) + 1
+    count = int(np.max(cluster)) + 1
     members = np.bincount(cluster, minlength=count)
     places = np.stack([np.bincount(cluster, points[:, axis], count) for axis in range(3)], axis=1) / members[:, None]
     if sharp:

@@ -91,7 +91,7 @@ def doubtful_cells(grid: PoseGrid, values: np.ndarray) -> np.ndarray:
     same = (signs[0] == signs[1]) & (signs[0] == signs[2]) & (signs[0] == signs[3])
     steep = np.zeros_like(corners[0], dtype=bool)
     valley = np.zeros_like(corners[0], dtype=bool)
-    least = np.minimum.reduce(corners)
+    least = np.min(corners, axis=0)
     with np.errstate(invalid="ignore"):
         for k, slope in enumerate(slopes):
             cut = [slice(None)] * v.ndim

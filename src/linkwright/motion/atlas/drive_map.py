@@ -236,8 +236,8 @@ def _read(
     some = np.flatnonzero(inside)
     still = np.zeros((len(some), system.tree.nv))
     c = Trajectory(
-        system.skel, np.arange(float(len(some))), q[some], still, still, [references[i] for i in some], system=system, drives=tuple(drives),
-        settings={"static": True},
+        system.skel, np.arange(float(len(some))), q[some], still, still, [references[i] for i in some.tolist()], drives=tuple(drives),
+        system=system, settings={"static": True},
     )  # fmt: skip
     found, units, display = {}, {}, {}
     for name in channels:

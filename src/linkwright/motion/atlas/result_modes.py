@@ -36,7 +36,7 @@ class AtlasModes:
     @property
     def reach(self) -> np.ndarray:
         """Poses in reach in any working mode."""
-        return np.logical_or.reduce([a.reach for a in self.modes])
+        return np.any([a.reach for a in self.modes], axis=0)
 
     @property
     def curves(self) -> tuple[AtlasCurve, ...]:

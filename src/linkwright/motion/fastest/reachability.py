@@ -134,7 +134,7 @@ def _root(top: tuple[np.ndarray, np.ndarray], bottom: tuple[np.ndarray, np.ndarr
     """The first x from here in the direction of `sign` at which min(top) - max(bottom), concave in x, is not negative."""
     for _ in range(MOST):
         over, under = top[0] + top[1] * x, bottom[0] + bottom[1] * x
-        i, j = int(over.argmin()), int(under.argmax())
+        i, j = int(np.argmin(over)), int(np.argmax(under))
         gap, slope = float(over[i] - under[j]), float(top[1][i] - bottom[1][j])
         if gap >= -ROUND * ROUND * (abs(float(over[i])) + abs(float(under[j]))):
             return max(x, 0.0)

@@ -202,7 +202,7 @@ def _stepped(path: _Path, k: np.ndarray, u: np.ndarray, points: np.ndarray, usab
     plain = (rate * rate).sum(axis=2)
     curve = np.where(curve > 0.1 * plain, curve, plain)
     v = u - slope / np.where(curve > 0.0, curve, 1.0) / h
-    closed = np.logical_and.reduce([c.closed for c in path.axes])[:, None]
+    closed = np.all([c.closed for c in path.axes], axis=0)[:, None]
     following = np.where(v > 1.0, k + 1, np.where(v < 0.0, k - 1, k))
     following = np.where(closed, np.mod(following, n), following)
     inside = (following >= 0) & (following < n)

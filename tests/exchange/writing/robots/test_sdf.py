@@ -53,7 +53,7 @@ def test_every_shipped_model_has_its_links_and_joints_in_place(name: str) -> Non
         jt = JOINTS[j.type](**dict(j.options))
         if not (is_hinge(jt) or is_ball(jt)):
             continue
-        e = joints.get(j.name) or joints[f"{j.name}_joint"]
+        e = joints[j.name if j.name in joints else f"{j.name}_joint"]
         assert {e.findtext("parent"), e.findtext("child")} == {x if x != d.bodies[0].name else "world" for x in (j.first, j.second)}
         X = pose(links[e.findtext("child", "")]) @ pose(e)
         F = system.pose(start, j.first) @ Pose(np.array(j.frame_first.rotation, float), np.array(j.frame_first.at, float))
