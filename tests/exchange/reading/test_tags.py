@@ -55,9 +55,9 @@ def test_a_misspelt_tag_of_sdf_is_an_error(tmp_path: Path, right: str, wrong: st
 
 def test_other_tags_are_listed_with_their_lines(tmp_path: Path) -> None:
     path = tmp_path / "r.urdf"
-    path.write_text(robot(DIALECTS["loop"] + "\n<gazebo/><gazebo/>\n<pressure/>"))
+    path.write_text(robot(DIALECTS["loop"] + "\n<gazebo><mu1>1</mu1></gazebo><gazebo><mu2>1</mu2></gazebo>\n<pressure/>"))
     text = path.read_text()
-    line = 1 + text[: text.index("<gazebo/>")].count("\n")
+    line = 1 + text[: text.index("<gazebo>")].count("\n")
     dropped = lw.load(path).imported.dropped
     assert f"2 <gazebo> elements: {path}:{line}" in dropped and f"1 <pressure> element: {path}:{line + 1}" in dropped
 

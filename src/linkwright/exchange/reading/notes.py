@@ -8,6 +8,7 @@ from linkwright.errors import listing
 from linkwright.exchange.imported import ImportReport
 
 MOST_NAMED = 6  # of a kind that was dropped
+MOST_TOGETHER = 12  # in one sentence about several
 
 
 class ImportNotes:
@@ -15,7 +16,7 @@ class ImportNotes:
 
     def __init__(self, source: str, format: str):
         self.source, self.format = source, format
-        self.inferences: dict[str, None] = {}
+        self.inferences: dict[str, list[str]] = {}  # sentences; those that end a sentence about joints, with the joints' names
         self.warnings: dict[str, None] = {}
         self.sentences: dict[str, None] = {}  # losses that are sentences of their own
         self.counts: Counter[str] = Counter()  # losses by kind
@@ -23,7 +24,11 @@ class ImportNotes:
         self.moving: set[str] = set()  # kinds and sentences of losses without which the mechanism moves otherwise
 
     def infer(self, sentence: str) -> None:
-        self.inferences[sentence] = None
+        self.inferences.setdefault(sentence, [])
+
+    def infer_of_joint(self, name: str, rest: str) -> None:
+        """Note something of a joint; all joints of which the same is noted are in one sentence."""
+        self.inferences.setdefault(rest, []).append(name)
 
     def warn(self, sentence: str) -> None:
         self.warnings[sentence] = None
@@ -47,11 +52,17 @@ class ImportNotes:
         return ImportReport(
             self.source,
             self.format,
-            tuple(self.inferences),
+            tuple(_together(rest, names) for rest, names in self.inferences.items()),
             tuple(losses.values()),
             warnings=tuple(self.warnings),
             moving=tuple(text for kind, text in losses.items() if kind in self.moving),
         )
+
+
+def _together(rest: str, names: list[str]) -> str:
+    if len(names) < 2:
+        return f"joint '{names[0]}': {rest}" if names else rest
+    return f"joints {listing(names, MOST_TOGETHER)}: {rest}"
 
 
 def _counted(kind: str, n: int, names: list[str]) -> str:

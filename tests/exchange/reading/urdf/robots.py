@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 INERTIA = '<inertia ixx="0.001" ixy="0" ixz="0" iyy="0.001" iyz="0" izz="0.002"/>'
@@ -43,6 +44,14 @@ def tree(independent: str = "") -> str:
     )
 
 
+TILTED = f"0 {math.sin(0.4)!r} {math.cos(0.4)!r}"  # z of the world in a frame that is turned about x by 0.4 rad
+
+
+def gazebo(ends: str, axis: str) -> str:
+    """The hinge C as SDF for Gazebo."""
+    return f'<gazebo><joint name="C" type="revolute">{ends}<axis>{axis}</axis></joint></gazebo>\n'
+
+
 DIALECTS = {
     "loop": tree("yes") + f'<loop name="C" type="revolute"><predecessor link="coupler"><origin xyz="{ON_COUPLER}"/></predecessor>'
     f'<successor link="rocker"><origin xyz="{ON_ROCKER}"/></successor><axis xyz="0 0 1"/></loop>\n',
@@ -63,6 +72,14 @@ DIALECTS = {
     "onshape point": tree() + frame("closing_C_1", "coupler", ON_COUPLER) + frame("closing_C_2", "rocker", ON_ROCKER),
     "two parents": tree() + joint("C", "coupler", "rocker", "0.7 0.3 0"),
     "gepetto 3d": tree() + frame("closedloop1_A", "coupler", ON_COUPLER) + frame("closedloop1_B", "rocker", ON_ROCKER),
+    "gazebo": tree() + gazebo("<parent>coupler</parent><child>rocker</child><pose>-0.1 0.6 0 0.4 0 0</pose>", f"<xyz>{TILTED}</xyz>"),
+    "gazebo, model frame": tree()
+    + gazebo(
+        '<parent link="rocker"/><child link="coupler"/><pose degrees="true">0.7 0.3 0 20 0 0</pose>',
+        "<xyz>0 0 1</xyz><use_parent_model_frame>1</use_parent_model_frame>",
+    ),
+    "gazebo, to a link": tree()
+    + gazebo("<parent>coupler</parent><child>rocker</child><pose relative_to='crank'>0.7 0.6 0 0.4 0 0</pose>", f"<xyz>{TILTED}</xyz>"),
 }
 LOOP_FILE = "closed_loop: [['closedloop1_A', 'closedloop1_B']]\ntype: ['3d']\nname_mot: ['A']\njoint_name: []\njoint_type: []\n"
 

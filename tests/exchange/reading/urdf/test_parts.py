@@ -224,3 +224,10 @@ def test_gepetto_types_of_joints(tmp_path: Path) -> None:
     Rx = np.array([[1, 0, 0], [0, c(0.5), -n(0.5)], [0, n(0.5), c(0.5)]])
     np.testing.assert_allclose(s.pose(st, "l0").R.T @ s.pose(st, "l1").R, Rz @ Rx, atol=1e-15)
     assert m.imported is not None and any("there is no joint 'gone'" in x for x in m.imported.warnings)
+
+
+def test_frames_that_round_off_parts_give_a_body_no_length(tmp_path: Path) -> None:
+    """One place, written in two ways, 0.5 m away: no size that a centre of mass or a radius of gyration could be compared with."""
+    frames = frame("one", "arm", "0 0 -0.5") + frame("other", "arm", "0 4e-17 -0.5")
+    made = loaded(tmp_path, ARM.replace('xyz="0.1 0.0 0"', 'xyz="0 0 -0.375"') + joint("A", "base", "arm", "0 0 0") + frames)
+    assert made.description.body("arm").com == (0.0, 0.0, -0.375) and not made.description.warnings

@@ -60,7 +60,7 @@ class PoseGraph:
         element, scope = frame.element, frame.scope
         if element.tag == "joint":
             child = element.need("child")
-            default = find(scope, child.text.strip(), child, "child")
+            default = find(scope, child.text.strip() or child.get("link"), child, "child")
         elif element.tag == "frame" and element.get("attached_to"):
             default = find(scope, element.get("attached_to"), element, "attached_to")
         else:
@@ -92,7 +92,7 @@ def link_of(frame: FrameRef, seen: tuple[FrameRef, ...] = ()) -> FrameRef:
         return frame
     if element.tag == "joint":
         child = element.need("child")
-        return link_of(find(scope, child.text.strip(), child, "child"), seen)
+        return link_of(find(scope, child.text.strip() or child.get("link"), child, "child"), seen)
     name = element.get("attached_to")
     return link_of(find(scope, name, element, "attached_to") if name else FrameRef(scope), seen)
 

@@ -78,6 +78,8 @@ def add_joints(draft: RobotDraft, found: Sequence[SdfJoint], graph: PoseGraph) -
             group[name] = name = group[group[name]]
         return name
 
+    for before in draft.joints.values():
+        group[root(before.first)] = root(before.second)
     for j in found:
         draft.joint_names.add(j.full)
     for j in [*(x for x in found if x not in late), *late]:

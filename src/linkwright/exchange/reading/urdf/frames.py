@@ -83,7 +83,7 @@ def retype(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:
         made = _retyped(draft.joints[draft.joint_names.of[name]], kind, origin(elements[name]), node)
         draft.joints[made.name] = made
         draft.stops = [s for s in draft.stops if s.joint != made.name or made.type == "revolute"]
-        draft.notes.infer(f"joint '{made.name}' is {made.type}, as the YAML file says")
+        draft.notes.infer_of_joint(made.name, f"{made.type}, as the YAML file says")
 
 
 def _retyped(joint: Joint, kind: str, at: Placement, node: FileNode) -> Joint:

@@ -1,4 +1,4 @@
-"""Joints of a URDF: the tree, limits, damping and friction, mimic; a link that has two parents closes a loop."""
+"""Joints of a URDF: the tree, limits, damping and friction; a link that has two parents closes a loop."""
 
 from __future__ import annotations
 
@@ -191,43 +191,14 @@ def _limits(draft: RobotDraft, j: XmlElement, name: str, kind: str) -> None:
     if lower > upper:
         draft.notes.warn(f"joint '{name}': its lower limit {lower:g} is above the upper one {upper:g}; the limits are ignored")
     elif lower == upper:
-        draft.notes.infer(f"joint '{name}': equal limits ({lower:g}) are none")
+        draft.notes.infer_of_joint(name, f"equal limits ({lower:g}) are none")
     else:
         ends = [None if abs(x) >= UNLIMITED else x for x in (lower, upper)]
         if any(x is not None for x in ends):
             draft.stops.append(Stop(name, name, None, ends[0], ends[1], where=limit.where))
 
 
-# -------------------------------------------------------------------- mimic
-
-
-def read_mimics(draft: RobotDraft, robot: XmlElement) -> None:
-    """Add a coupling for every <mimic>."""
-    found: dict[str, tuple[str, float, float]] = {}
-    for j in robot.all(*JOINT_TAGS):
-        mimic = j.one("mimic")
-        if mimic is None:
-            continue
-        name = draft.joint_names.of[j.get("name")]
-        if mimic.attribute("joint") not in draft.joint_names.of:
-            draft.notes.warn(f"{mimic.where}: joint '{name}' mimics '{mimic.get('joint')}', which is not there; it moves on its own")
-            continue
-        other = draft.joint_names.of[mimic.get("joint")]
-        types = [draft.joints[x].type for x in (name, other)]
-        if any(t not in ONE_COORDINATE for t in types):
-            draft.notes.lose(f"mimic of '{name}' from '{other}': {types[0]} and {types[1]} joints are not coupled", mechanism=True)
-            continue
-        found[name] = (other, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
-        if _circle(found, name):
-            raise mimic.error(f"joint '{name}' mimics itself, by way of '{other}'.")
-        draft.couple(f"{name}_mimic", other, name, found[name][1], found[name][2], mimic.where)
-
-
-def _circle(found: dict[str, tuple[str, float, float]], name: str) -> bool:
-    at = found[name][0]
-    while at in found and at != name:
-        at = found[at][0]
-    return at == name
+# -------------------------------------------------------------------- start and base
 
 
 def starting(draft: RobotDraft, in_limits: bool) -> dict[str, float]:
@@ -238,7 +209,7 @@ def starting(draft: RobotDraft, in_limits: bool) -> dict[str, float]:
             nearest = max(s.lower if s.lower is not None else -math.inf, min(s.upper if s.upper is not None else math.inf, 0.0))
             if nearest != 0.0:
                 at[s.joint] = nearest
-                draft.notes.infer(f"joint '{s.joint}' starts at {nearest:g}: zero is outside its limits")
+                draft.notes.infer_of_joint(s.joint, f"start at {nearest:g}, zero is outside the limits")
     for _ in draft.couplings:  # a chain of mimics is at most as long as their number
         for c in draft.couplings:
             more = sum(float(x) * at.get(name, 0.0) for name, x in c.plus)

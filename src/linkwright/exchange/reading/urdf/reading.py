@@ -19,17 +19,18 @@ from linkwright.exchange.reading.tags import check_tags
 from linkwright.exchange.reading.urdf.balls import with_balls
 from linkwright.exchange.reading.urdf.drives import read_drives
 from linkwright.exchange.reading.urdf.frames import loop_file, of_this_robot, read_frames, retype
+from linkwright.exchange.reading.urdf.gazebo import read_gazebo
 from linkwright.exchange.reading.urdf.joints import (
     JOINT_TAGS,
     close_two_parents,
     need_known_base,
     read_joints,
-    read_mimics,
     starting,
     tree_of,
 )
 from linkwright.exchange.reading.urdf.links import read_links
 from linkwright.exchange.reading.urdf.loops import read_loops
+from linkwright.exchange.reading.urdf.mimics import read_mimics
 from linkwright.exchange.reading.urdf.tags import PLACES
 from linkwright.exchange.reading.xml_reading import XmlElement, read_xml
 from linkwright.model.description import Description
@@ -58,6 +59,7 @@ def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fi
     read_mimics(draft, robot)
     read_loops(draft, robot, tree)
     read_frames(draft, beside, tree)
+    read_gazebo(draft, robot)
     at = starting(draft, in_limits=not (draft.closing or tree.cutting))
     close_two_parents(draft, tree, at)
     read_drives(draft, robot, names_of(drives), beside.motors)

@@ -17,7 +17,7 @@ JOINT = TagPlace(
 PLACES: dict[str, TagPlace] = {
     "robot": TagPlace(
         read=("link", "joint", "drake:joint", "material", "transmission", "ros2_control", "coupling", "loop", "constraint", "loop_joint",
-              "drake:ball_constraint", "drake:linear_spring_damper"),
+              "drake:ball_constraint", "drake:linear_spring_damper", "gazebo"),
         left={"sensor": "sensor"},
     ),
     "robot/link": TagPlace(read=("inertial", "visual"), left={"collision": "collision shape"}, attributes=("name", "type")),
@@ -67,5 +67,5 @@ PLACES: dict[str, TagPlace] = {
         known=("hardwareInterface", "motorTorqueConstant"),
     ),
     "ros2_control": TagPlace(read=("joint",), known=("hardware", "sensor", "gpio", "transmission")),
-    "ros2_control/joint": TagPlace(read=("command_interface",), known=("state_interface", "param")),
+    "ros2_control/joint": TagPlace(read=("command_interface", "param"), known=("state_interface",)),
 }  # fmt: skip
