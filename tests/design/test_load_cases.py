@@ -12,6 +12,7 @@ import pytest
 import linkwright as lw
 from linkwright import cli, files
 from linkwright.design.load_cases import LoadCase
+from linkwright.model import library
 from linkwright.model.description import Body
 from tests.sweeps import some
 
@@ -63,6 +64,26 @@ def test_pins_lie_where_the_body_has_them() -> None:
         for a in case.actions:
             if a.kind == "pin":
                 assert np.allclose(a.at, m.description.point(("coupler", a.name)).at, atol=1e-12)
+
+
+def test_drives_springs_and_friction_act_at_their_joints(tmp_path: Path) -> None:
+    """A couple may be drawn anywhere without a change of equilibrium: only its place says at which joint it acts."""
+    text = library.path("wiper").read_text(encoding="utf-8")
+    path = tmp_path / "wiper.yaml"
+    springs, dampers = "coil: {joint: C, stiffness: 2 N m/rad, free: 0 deg}", "oil: {joint: B, coefficient: 0.1 N m s/rad}"
+    friction = "seal: {joint: D, coulomb: 0.5 N m}"
+    path.write_text(f"{text}springs: {{{springs}}}\ndampers: {{{dampers}}}\nfriction: {{{friction}}}\n", encoding="utf-8")
+    m = lw.load(path)
+    expected = {"drive A": "A", "coil": "C", "oil": "B", "seal": "D"}
+    seen = set()
+    for case in m.turn(steps=6).load_cases():
+        for a in case.actions:
+            if a.name in expected:
+                seen.add((a.name, case.body))
+                assert np.allclose(a.at, m.description.point((case.body, expected[a.name])).at, atol=1e-12), (case.body, a.name)
+                assert np.allclose(a.force, 0.0, atol=1e-9) and abs(a.moment[2]) > 1e-6
+    both = {("coil", "coupler"), ("coil", "rocker"), ("oil", "crank"), ("oil", "coupler")}
+    assert seen == {("drive A", "crank"), ("seal", "rocker")} | both
 
 
 def test_files_hold_one_row_per_point_and_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -15,9 +14,11 @@ from tests.faults.places import Fault
 TESTS = ROOT / "tests"
 # Tests of texts and sizes, of types of scripts, and of what is packed: they look at sources, not at what these compute.
 LEFT_OUT = {"test_quality.py", "test_words.py", "test_habits.py", "test_types.py", "test_wheel.py", "test_faults.py"}
+IMPORT = re.compile(r"^[ \t]*(?:from|import) ((?:linkwright|tests)[\w.]*)(?: import (\([^)]*\)|[^\n#]*))?", re.MULTILINE)
 NEAREST = 6  # files of the first circle
 ROOM_TESTS = {  # folders of tests of a room that has another name there, or that more than its own test
-    SCRIPTS: ("views/live", "views/browser"), TOP: ("cli", "system"), "formats": ("exchange", "cli"), "kernels": ("kernels", "system"),
+    SCRIPTS: ("views/live", "views/browser"),
+    TOP: ("cli", "system"), "formats": ("formats", "exchange/writing", "cli"), "kernels": ("kernels", "system"),
 }  # fmt: skip
 
 
@@ -33,7 +34,7 @@ class TestFile:
 
 
 @cache
-def test_files() -> tuple[TestFile, ...]:
+def files_of_tests() -> tuple[TestFile, ...]:
     """Return all files of tests but those that look at texts."""
     return tuple(_read(p) for p in sorted(TESTS.rglob("test_*.py")) if p.name not in LEFT_OUT)
 
@@ -42,15 +43,12 @@ def test_files() -> tuple[TestFile, ...]:
 def _read(path: Path) -> TestFile:
     text = path.read_text(encoding="utf-8")
     imports: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
-        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
-        for name in names:
-            top, _, inner = name.partition(".")
+    for module, names in IMPORT.findall(text):
+        for name in (module, *(f"{module}.{inner}" for inner in re.findall(r"(\w+)(?: as \w+)?", names))):
+            top, _, inner = name.replace(".", "/").partition("/")
             if top == "linkwright":
-                imports |= {f"{inner.replace('.', '/')}.py", f"{inner.replace('.', '/')}/__init__.py"}
-            elif top == "tests" and (other := ROOT / f"{name.replace('.', '/')}.py").is_file() and other != path:
+                imports |= {f"{inner}.py", f"{inner}/__init__.py"}
+            elif inner and (other := TESTS / f"{inner}.py") != path and other.is_file():
                 imports |= _read(other).imports
     return TestFile(path, frozenset(imports), frozenset(re.findall(r"\w+", text)))
 
@@ -71,7 +69,7 @@ def nearness(test: TestFile, fault: Fault) -> float:
 
 def nearest(fault: Fault) -> list[Path]:
     """Return the files of the first circle, the nearest one first."""
-    rated = sorted(((-nearness(t, fault), t.path) for t in test_files()), key=lambda pair: (pair[0], str(pair[1])))
+    rated = sorted(((-nearness(t, fault), t.path) for t in files_of_tests()), key=lambda pair: (pair[0], str(pair[1])))
     return [path for score, path in rated[:NEAREST] if score < 0]
 
 
@@ -81,5 +79,5 @@ def of_room(fault: Fault) -> list[Path]:
     folders = [TESTS / name for name in ROOM_TESTS.get(room, (room,))]
     if room == SCRIPTS and fault.path.startswith("kernels"):
         folders.append(TESTS / "kernels")
-    inside = [t for t in test_files() if any(folder in t.path.parents for folder in folders)]
+    inside = [t for t in files_of_tests() if any(folder in t.path.parents for folder in folders)]
     return [t.path for t in sorted(inside, key=lambda t: (-nearness(t, fault), str(t.path)))]

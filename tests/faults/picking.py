@@ -41,7 +41,7 @@ def faults_of(room: str, root: Path = PACKAGE) -> tuple[Fault, ...]:
 def shares(sizes: Mapping[str, int], count: int) -> dict[str, int]:
     """Return how many of `count` faults each room has: one, and the others in proportion to their sizes."""
     if count < len(sizes):
-        raise SystemExit(f"--count {count} is too small: there are {len(sizes)} rooms, and each one has a fault. Use --room for a single one.")
+        raise SystemExit(f"--count {count} is too small: each of the {len(sizes)} rooms has a fault. Use --room for a single one.")
     total = sum(sizes.values())
     out = dict.fromkeys(sizes, 1)
     while sum(out.values()) < count:  # to the room that lacks most

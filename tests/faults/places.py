@@ -190,8 +190,7 @@ class _Finder(ast.NodeVisitor):
         elif isinstance(value, int):
             self.replace(kind, node, lambda old: str(value + 1))
         elif isinstance(value, float):
-            factor = 1000.0 if 0 < abs(value) < SMALL else 2.0
-            self.replace(kind, node, lambda old: repr(value * factor if value else 1.0))
+            self.replace(kind, node, lambda old: other_number(value))
 
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func
@@ -249,6 +248,11 @@ class _Finder(ast.NodeVisitor):
             elif kind in NUMERIC:
                 self.replace("result negated", node.value, lambda old: f"-({old})")
         self.generic_visit(node)
+
+
+def other_number(value: float) -> str:
+    """Return the number that a constant becomes: twice as large, or a thousand times if it is a tolerance."""
+    return repr(float(f"{value * (1000.0 if 0 < abs(value) < SMALL else 2.0):.15g}") if value else 1.0)
 
 
 def _constant(node: ast.expr) -> bool:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from pathlib import Path
 
-from tests.faults.places import SMALL, Fault
+from tests.faults.places import Fault, other_number
 from tests.sources import PACKAGE
 
 TOKEN = re.compile(
@@ -19,7 +19,7 @@ SIGNS = {
     "===": "!==", "!==": "===", "<": ">", ">": "<", "<=": ">=", ">=": "<=", "&&": "||", "||": "&&", "+": "-", "-": "+", "*": "/", "/": "*",
     "+=": "-=", "-=": "+=", "++": "--", "--": "++",
 }  # fmt: skip
-KINDS = {"=": "comparison turned", "<": "comparison turned", ">": "comparison turned", "!": "comparison turned", "&": "and/or", "|": "and/or"}
+KINDS = {**dict.fromkeys("=<>!", "comparison turned"), "&": "and/or", "|": "and/or"}
 PARTNERS = {"min": "max", "max": "min", "sin": "cos", "cos": "sin", "floor": "ceil", "ceil": "floor", "some": "every", "every": "some",
             "push": "unshift", "true": "false", "false": "true"}  # fmt: skip
 OPERAND = {"number", "name", "text"}  # a sign after one of these, or after a bracket that closes, has two operands
@@ -72,5 +72,4 @@ def _other(number: str) -> str:
         return str(int(number, 16) + 1)
     if re.fullmatch(r"\d+", number):
         return str(int(number) + 1)
-    value = float(number)
-    return repr(value * (1000.0 if 0 < abs(value) < SMALL else 2.0) if value else 1.0)
+    return other_number(float(number))

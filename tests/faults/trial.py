@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 
 from tests import ROOT
-from tests.faults.nearness import nearest, of_room, test_files
+from tests.faults.nearness import files_of_tests, nearest, of_room
 from tests.faults.picking import room_of
 from tests.faults.places import Fault
 from tests.faults.watch import VARIABLE
@@ -25,7 +25,9 @@ from tests.faults.watch import VARIABLE
 WITHOUT = {".git", ".venv", "build", "dist", "out", "__pycache__", ".pytest_cache", ".ruff_cache", ".import_linter_cache"}
 # Rooms whose faults might write wrong code under a right key: each of their faults has an empty cache of its own.
 CODE = {"compiler", "kernels", "files", "numerics"}
-ATTEMPTS = 6  # tests of one circle that fail without the fault as well, before the circle is given up
+LONG = "slow or bridges"
+COLLECTING = 120.0  # seconds, at least, until the first test begins
+ATTEMPTS = 6  # tests of one circle that fail without the fault as well or not always, before the circle is given up
 _moments = count(1)
 
 
@@ -46,7 +48,8 @@ class Copy:
 
     folder: Path
     timeout: float
-    broken: set[str] = field(default_factory=set)  # tests that fail here without a fault
+    broken: set[str] = field(default_factory=set)  # tests that fail here without a fault, or not always with one
+    passed: int = 0  # tests of all runs
 
     @classmethod
     @contextlib.contextmanager
@@ -54,7 +57,7 @@ class Copy:
         """Make a copy in a folder that is removed at the end."""
         with tempfile.TemporaryDirectory(prefix="linkwright-faults-") as name:
             folder = Path(name) / "repository"
-            shutil.copytree(ROOT, folder, ignore=lambda at, names: [n for n in names if n in WITHOUT and (n == "__pycache__" or Path(at) == ROOT)])
+            shutil.copytree(ROOT, folder, ignore=_left_out)
             if (ROOT / "build" / "node").is_dir():
                 (folder / "build").mkdir()
                 (folder / "build" / "node").symlink_to(ROOT / "build" / "node")
@@ -75,20 +78,22 @@ class Copy:
             for path, text in before.items():
                 _write(path, text)
 
-    def run(self, tests: Sequence[str], cache: Path, *, first: bool = True) -> list[tuple[str, str]]:
-        """Run tests and return (reason, test) of those that fail: "failed", "hangs" or "ends Python"; only the first one if asked."""
+    def run(self, tests: Sequence[str], cache: Path, *, first: bool = True, marks: str = "") -> list[tuple[str, str]]:
+        """Return (reason, test) of tests that fail: "failed", "hangs" or "ends Python"; run those with marks if some are given."""
         if not tests:
             return []
         with tempfile.TemporaryDirectory(prefix="linkwright-faults-run-") as scratch:
             log = Path(scratch) / "log"
             log.touch()
-            paths = os.pathsep.join([str(self.folder / "src"), str(self.folder)])
+            paths = os.pathsep.join([str(self.folder / "src"), str(self.folder), str(ROOT)])  # the last for the plug-in alone
             own = {"PYTHONPATH": paths, "LINKWRIGHT_CACHE": str(cache), VARIABLE: str(log), "TMPDIR": scratch, "OPENBLAS_NUM_THREADS": "1"}
             command = [sys.executable, "-m", "pytest", *(["-x"] if first else []), "-p", "no:xdist", "-p", "no:cacheprovider"]
-            command += ["-p", "tests.faults.watch", "--tb=no", f"--basetemp={scratch}/pytest", *(f"--deselect={b}" for b in self.broken), *tests]
+            command += ["-p", "tests.faults.watch", "--tb=no", f"--basetemp={scratch}/pytest", *(["-m", marks] if marks else [])]
+            command += [*(f"--deselect={name}" for name in self.broken), *tests]
             ended = _ended(command, self.folder, {**os.environ, **own}, log, self.timeout)
             events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
         failed = list(dict.fromkeys(("failed", name) for event, name in events if event == "failed"))
+        self.passed += len({name for event, name in events if event == "ended"} - {name for _, name in failed})
         done = {name for event, name in events if event != "begun"}
         open_ones = [name for event, name in events if event == "begun" and name not in done]
         if ended is None:
@@ -100,6 +105,10 @@ class Copy:
     def named(self, paths: Iterable[Path]) -> list[str]:
         """Return files of tests as pytest names them."""
         return [p.relative_to(ROOT).as_posix() for p in paths]
+
+
+def _left_out(folder: str, names: list[str]) -> list[str]:
+    return [n for n in names if n == "__pycache__" or (n in WITHOUT and Path(folder) == ROOT)]
 
 
 def _write(path: Path, text: str) -> None:
@@ -120,7 +129,7 @@ def _ended(command: Sequence[str], folder: Path, environment: dict[str, str], lo
                 return process.wait(1.0)
             if log.stat().st_size != size:
                 size, since = log.stat().st_size, time.monotonic()
-            elif time.monotonic() - since > timeout:
+            elif time.monotonic() - since > (timeout if size else max(timeout, COLLECTING)):
                 return None
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -130,30 +139,42 @@ def _ended(command: Sequence[str], folder: Path, environment: dict[str, str], lo
 
 def judged(copy: Copy, fault: Fault, cache: Path) -> Verdict:
     """Run the tests near a fault, then those of its room."""
-    began, notes = time.monotonic(), list[str]()
+    began, before, notes = time.monotonic(), copy.passed, list[str]()
     near = copy.named(nearest(fault))
     room = [t for t in copy.named(of_room(fault)) if t not in near]
     for circle, tests in (("near", near), ("room", room)):
         found = _found(copy, [fault], tests, cache, notes)
         if found is not None:
             return Verdict(fault, found, circle, time.monotonic() - began, tuple(notes))
-    return Verdict(fault, seconds=time.monotonic() - began, notes=tuple(notes))
+    return Verdict(fault, seconds=time.monotonic() - began, notes=(f"{copy.passed - before} tests pass", *notes))
 
 
-def _found(copy: Copy, faults: Sequence[Fault], tests: Sequence[str], cache: Path, notes: list[str]) -> str | None:
+def long_ones(copy: Copy, verdict: Verdict, cache: Path) -> Verdict:
+    """Run the near tests that `make test` leaves out: long ones, and those with heavy packages."""
+    began, notes = time.monotonic(), list(verdict.notes)
+    found = _found(copy, [verdict.fault], copy.named(nearest(verdict.fault)), cache, notes, LONG)
+    return verdict if found is None else Verdict(verdict.fault, found, "slow", time.monotonic() - began, tuple(notes))
+
+
+def _found(copy: Copy, faults: Sequence[Fault], tests: Sequence[str], cache: Path, notes: list[str], marks: str = "") -> str | None:
     """Return the first test that fails with these faults and passes without."""
     for _ in range(ATTEMPTS):
         with _cache_for(faults, cache) as own, copy.with_faults(faults):
-            failed = copy.run(tests, own)
+            failed = copy.run(tests, own, marks=marks)
         if not failed:
             return None
         reason, name = failed[0]
         if "::" not in name and not name.endswith(".py"):  # before a test ran
             return f"{reason} {name}"
-        if not copy.run([name], cache):
-            return name if reason == "failed" else f"{name} ({reason})"
+        if copy.run([name], cache, marks=marks):
+            copy.broken.add(name)
+            notes.append(f"fails without the fault: {name}")
+            continue
+        with _cache_for(faults, cache) as own, copy.with_faults(faults):
+            if copy.run([name], own, marks=marks):
+                return name if reason == "failed" else f"{name} ({reason})"
         copy.broken.add(name)
-        notes.append(f"fails without the fault: {name}")
+        notes.append(f"fails now and then: {name}")
     return None
 
 
@@ -177,7 +198,7 @@ def together(copy: Copy, survivors: Sequence[Verdict], cache: Path) -> list[Verd
             if fault.path not in {f.path for f in group}:
                 group.append(fault)
         waiting = [f for f in waiting if f not in group]
-        tests = copy.named(t.path for t in test_files())
+        tests = copy.named(t.path for t in files_of_tests())
         began = time.monotonic()
         with _cache_for(group, cache) as own, copy.with_faults(group):
             failed = copy.run(tests, own, first=False)

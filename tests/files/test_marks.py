@@ -19,6 +19,8 @@ from linkwright.views.live import asset
         "t [s],F [N]\n0.0,1.0\n",  # a table of somebody's own, in our notation
         '"t [s]","F [N]"\r\n0,1.50\r\n',  # numbers as people write them
         '"F [N]","t [s]"\r\n0.0,1.0\r\n',
+        '"t [s]","F [N]"\r\n' + "0.0,1.0\r\n" * 5 + "0.5,1.50\r\n",  # a table of ours whose sixth row was edited
+        '"t [s]"' + ',"F [N]"' * 9 + "\r\n0.5" + ",1.0" * 8 + ",about 1\r\n",  # or the tenth column
         "# measured with linkwright: no\nt,F\n",
         "",
     ],
@@ -27,6 +29,13 @@ def test_tables_of_people(text: str, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(text.encode())
     assert not files.made_by_linkwright(path)
+
+
+def test_a_long_table_of_ours_is_ours(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = "".join(f"{0.001 * k!r},nan,{1 / (k + 1)!r}\r\n" for k in range(4000))  # the part that is read ends within a number
+    path.write_text('"t [s]","F [N]","M [N m]"\r\n' + rows, encoding="utf-8", newline="")
+    assert files.made_by_linkwright(path)
 
 
 def test_other_formats_of_other_programs(tmp_path: Path) -> None:

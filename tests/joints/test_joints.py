@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.joints import JOINTS, create
+from linkwright.joints import JOINTS, create, grouped
 from linkwright.numerics.spatial import cross, quaternion_rotation, skew
 
 STEP = 1e-30  # complex step: no subtraction, so the derivative is exact to round-off
@@ -98,3 +98,20 @@ def test_gradient_and_curvature_are_exact_where_the_joint_is_open(kind, seed):
     second = np.asarray(j.gradient(R, p) @ np.concatenate([wt, ut]), complex).imag / STEP
     ours = j.gradient(R0, p0) @ np.concatenate([dw, du]) + j.curvature(R0, p0, w, u)
     np.testing.assert_allclose(ours, second, atol=EXACT)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_groups_hold_each_velocity_once_and_vectors_only_whole(kind):
+    every = tuple(range(JOINTS[kind].nv))
+    for left_out in (None, *every):
+        entries = tuple(i for i in every if i != left_out)
+        groups = grouped(JOINTS[kind], entries)
+        assert sorted(i for group in groups for i in group) == list(entries)
+        assert all(group in JOINTS[kind].vectors for group in groups if len(group) > 1)
+
+
+def test_groups_of_joints_with_vectors():
+    assert grouped(JOINTS["planar"], (0, 1, 2)) == ((0, 1), (2,))
+    assert grouped(JOINTS["planar"], (1, 2)) == ((1,), (2,))
+    assert grouped(JOINTS["free"], (0, 1, 2, 3, 4, 5)) == ((0, 1, 2), (3, 4, 5))
+    assert grouped(JOINTS["free"], (0, 1, 2, 4)) == ((0, 1, 2), (4,))

@@ -129,7 +129,7 @@ def _parquet(stream: BinaryIO) -> bool:
 
 
 def _csv(stream: BinaryIO) -> bool:
-    """A quoted header with the time first, then rows of numbers as `repr` writes them; measured tables look otherwise."""
+    """A quoted header with the time first, then rows of numbers as `repr` writes them; measured and edited tables look otherwise."""
     head = _head(stream)
     if _BENCH.match(head) or _STUDY.match(head) or _CASES.match(head):
         return True
@@ -137,8 +137,8 @@ def _csv(stream: BinaryIO) -> bool:
     if header is None:
         return False
     separator = (header[1] or b",")[:1].decode()
-    rows = head[header.end() :].decode("utf-8", "replace").splitlines()[:3]
-    cells = [cell for row in rows for cell in row.split(separator)[:8]]
+    rows = head[header.end() : head.rfind(b"\n") + 1].decode("utf-8", "replace").splitlines()  # whole ones
+    cells = [cell for row in rows for cell in row.split(separator)]
     return all(_as_written(cell) for cell in (cells if separator == "," else [x.replace(",", ".") for x in cells]))
 
 

@@ -141,8 +141,6 @@ def _links(s: PageInstant, lam: Any) -> list[AppliedWrench]:
             wrenches[node] = wrenches.get(node, 0.0) + w
         touching = acting_point(c, skel, s.m, s.references)
         for node, w in wrenches.items():
-            if node < 0:
-                continue
             if touching is not None:
                 at = touching
             else:

@@ -75,3 +75,16 @@ def test_a_walk_has_an_end(monkeypatch):
     s = lw.compile("four-bar")
     with pytest.raises(lw.AssemblyError, match="the way is too long: 50 steps"):
         s.assemble(q={"A": 20.0})
+
+
+@pytest.mark.parametrize("name", ["four-bar", "punch-press"])  # hinges; hinges and a slider
+def test_every_coordinate_decides_whether_all_bodies_are_back(name):
+    """A body may be back in place and turned, or back in direction and moved: neither has returned."""
+    s = lw.compile(name)
+    loops, q = s.loops, s.start.q
+    kinds = [k for jt in loops.skel.types for k in jt.coordinate_kinds]
+    assert len(kinds) == len(q) and whole_turns.returned(loops, q, q)
+    for i, kind in enumerate(kinds):
+        moved = np.eye(len(q))[i]
+        assert not whole_turns.returned(loops, q, q + 0.3 * loops.kappa * moved)
+        assert whole_turns.returned(loops, q, q + TURN * moved) == (kind == "angle")

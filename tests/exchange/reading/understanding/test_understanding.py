@@ -88,6 +88,16 @@ def test_joints_off_the_plane(kind: str) -> None:
     same_as_planar(found.description)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e-16, 0.05])
+def test_hinges_in_the_plane_or_far_off_it_are_left(offset: float) -> None:
+    """Round-off needs no mending; a twentieth of the size is no rounding of a file."""
+    off = replace(closure("C", "revolute"), frame_second=Placement((-0.1, 0.6, offset)))
+    d = four_bar(off)
+    found = understood(d, "C")
+    assert found.description == d
+    assert found.report.inferred == ()
+
+
 def test_two_points_are_a_hinge_along_their_line() -> None:
     d = four_bar(closure("C", "spherical"), closure("C_z", "spherical", (0.0, 0.0, 0.1)))
     found = understood(d, "C", "C_z")
