@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.optimisation.balancing import CycleCurves, balance
+from linkwright.optimisation.balancing import CycleCurves, _least_squares, balance
 from linkwright.optimisation.inertia_regressor import regressor
 from linkwright.optimisation.mass_design import _Problem, counterweight_blocks, redistribution_blocks
 from linkwright.results.state import State
@@ -126,6 +126,24 @@ def test_limits_bind_and_nothing_nearby_is_better(rng: np.random.Generator) -> N
             x, y = r * np.cos(angle), r * np.sin(angle)
             theta[names.index(n)] += mass * np.array([1.0, x, y, x * x + y * y])
         assert cost(CycleCurves(*reg.curves(theta))) > best * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("name", ["four-bar", "punch-press"])
+def test_the_least_squares_are_the_weighted_sum(name: str, rng: np.random.Generator) -> None:
+    """|A dtheta + r0|^2 = sum of weight (rms / rms before)^2 for any change of the masses: the sum of the weights without one."""
+    m = lw.load(name)
+    s, weights = m.system, {"force": 1.0, "moment": 0.5, "torque": 0.3}
+    c = s.turn(steps=24)
+    reg = regressor(s, c, np.zeros(3))
+    blocks = counterweight_blocks(m.description.numbers(), ["crank"])
+    A, r0 = _least_squares(s, reg, c, weights, blocks)
+    assert r0 @ r0 == pytest.approx(1.8, rel=1e-12)
+    change = rng.normal(size=len(reg.names))
+    theta = reg.theta.copy()
+    theta[reg.bodies.index("crank")] += change
+    keep, before, after = slice(0, -1) if c.full_turn else slice(None), CycleCurves(*reg.curves(reg.theta)), CycleCurves(*reg.curves(theta))
+    wanted = sum(w * (after.rms(g, keep) / before.rms(g, keep)) ** 2 for g, w in weights.items())
+    assert np.sum((A @ change + r0) ** 2) == pytest.approx(wanted, rel=1e-10)  # round-off of a QR decomposition
 
 
 def test_gradients_are_exact(rng: np.random.Generator) -> None:

@@ -151,6 +151,22 @@ def test_a_linkage_whose_second_dyad_opens_has_a_named_defect() -> None:
     assert defects(both, trace.theta[[100, 200]]) == ("grashof",)
 
 
+@pytest.mark.parametrize("kind", sorted(SIX_BAR_FORMS))
+def test_bounds_of_angles_lengths_and_places(kind: str) -> None:
+    """Increments of the crank go up to a turn, whatever the lengths; angles have no limits in practice, positions are within a box."""
+    limits, form = FormLimits(3.0, 0.02, 0.8), SIX_BAR_FORMS[kind][0]
+    free, timed = (FormFit(form, np.zeros(4, dtype=complex), t, limits, {}) for t in (None, np.arange(4.0)))
+    low, high = (dict(zip(free.names, x, strict=True)) for x in free.bounds())
+    steps = ["step0", "step1", "step2"]
+    assert [(low[n], high[n]) for n in steps] == [(1e-4, 2.0 * np.pi)] * 3
+    assert timed.names == tuple(n for n in free.names if n not in steps) and len(timed.bounds()[0]) == len(timed.names) == timed.fixed
+    assert free.names[free.start] == "start" and high["start"] == -low["start"] > 2.0 * np.pi
+    for n in form.names:
+        if n.endswith((".re", ".im")):
+            assert (low[n], high[n]) == (-3.0, 3.0)
+    assert (low["p.re"], high["p.im"]) == (-9.0, 9.0)
+
+
 @pytest.mark.parametrize("kind", ["stephenson III", "stephenson II"])
 def test_derivatives_of_the_fit_equal_differences(kind: str) -> None:
     """Whole residuals of untimed points: increments, place, turn, limits; central differences of step 1e-6 have errors of 1e-8."""

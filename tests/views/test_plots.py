@@ -14,6 +14,7 @@ import linkwright as lw
 from linkwright.views.plots import PLOTS, plot_of
 from linkwright.views.plots.energies import residuals
 from linkwright.views.plots.frame import angle_ticks, four, parts_of_pi, spread
+from linkwright.views.plots.paths import heads
 
 MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "voltage": 48, "max_speed": "5000 rpm"}
 
@@ -342,3 +343,18 @@ def test_without_masses_there_are_no_loads() -> None:
     with pytest.raises(lw.UsageError, match="no marked point"):
         plot_of(c, "path")
     assert len(plot_of(c, "drift").axes) == 2  # loops, but no energy
+
+
+def test_heads_are_on_the_curve_and_a_point_at_rest_has_none() -> None:
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    heads(axes, np.full((5, 2), 0.3), "red", (0.2, 0.5))
+    assert not axes.texts
+    corner = np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 1.0]])  # 4 long
+    heads(axes, corner, "red", (0.5, 0.9))
+    assert [x.xy for x in axes.texts] == [pytest.approx((2.0, 0.0)), pytest.approx((3.0, 0.6))]  # at halves and nine tenths of the way
+    heads(axes, corner, "red", (0.5,), (1.0, 0.1))  # the second axis counts ten times: 3 and 10
+    assert axes.texts[-1].xy == pytest.approx((3.0, 0.35))
+    tails = [np.subtract(x.xy, x.xyann) for x in axes.texts]
+    assert all(np.linalg.norm(d) > 0.0 for d in tails) and tails[0][0] > 0.0 and tails[1][1] > 0.0  # forwards

@@ -112,6 +112,9 @@ def simulate_batch(
     given = [states] if isinstance(states, State) else list(states)
     if not given or not all(isinstance(st, State) for st in given):
         raise UsageError("simulate_batch takes a State or several (s.assemble gives them).")
+    for name in NOT_OF_A_BATCH:
+        if getattr(options, name):
+            raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.")
     sets = free_sets(system, options.free)
     n = max(len(given), len(sets))
     if len(given) not in (1, n) or len(sets) not in (1, n):
@@ -123,9 +126,6 @@ def simulate_batch(
     if len(failed) == n:
         raise failed[0]
     pairs = [(st, x) for st, (_, x) in zip(starts, pairs, strict=True) if isinstance(st, State)]
-    for name in NOT_OF_A_BATCH:
-        if getattr(options, name):
-            raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.")
     begin = next(i for i in range(n) if i not in failed)
     own = sets[begin % len(sets)]
     first = simulation(system, given[begin % len(given)], duration, replace(options, free=own if len(own) else None))

@@ -19,7 +19,6 @@ from linkwright.results.batch import UNTRACEABLE, Batch
 from linkwright.results.channels import Channels
 from linkwright.results.measures import Measure
 from linkwright.simulation.batch import BatchRun
-from linkwright.simulation.options import NOT_OF_A_BATCH
 from linkwright.studies.cases import Case, Simulating
 from linkwright.studies.targets import VariedNumbers
 from linkwright.system.system import System
@@ -43,14 +42,14 @@ class BatchedRuns:
             return None
         options = case.options
         sampled = getattr(options.get("control"), "every", None) is not None
-        if any(options.get(name) for name in NOT_OF_A_BATCH) or sampled or isinstance(options.get("output"), str):
+        if sampled or isinstance(options.get("output"), str):
             return None
         made = cls(numbers, case, measures, presenter)
         nominal = np.array([[t.nominal for t in numbers.targets]] * 2)
         try:
             trial = made.batch(nominal, 1)
             made.channels(trial, nominal)
-        except (LinkwrightError, TracingError, *UNTRACEABLE):
+        except (LinkwrightError, TracingError, *UNTRACEABLE):  # among them options that a batch has not
             return None
         return made if trial.finished.all() else None
 

@@ -149,7 +149,7 @@ def test_intervals_of_random_rows_agree_with_linear_programming() -> None:
     for _ in range(40):
         A, B = rng.normal(size=(2, 12))
         C = rng.uniform(0.0, 1.0, 12)
-        found = interval(A, B, C, 1e4)
+        found = interval(A, B, C, 1e4, 0.0)
         ends = [linprog([0.0, sign], A_ub=np.c_[A, B], b_ub=C, bounds=[(None, None), (0.0, 1e4)]).x[1] for sign in (1.0, -1.0)]
         assert found is not None
         np.testing.assert_allclose(found, ends, atol=1e-7 * max(1.0, ends[1]))

@@ -61,6 +61,17 @@ def test_a_crank_that_is_too_long_fails_and_names_the_dead_centre() -> None:
     assert right["by"]["motion"]["text"] == "A makes a full turn" and not right["stats"][0]["doubtful"]
 
 
+def test_work_of_a_load_over_time_is_in_the_energy_balance() -> None:
+    """Its power is read at the time of every sample; at one time alone a tenth of the energy would be missing."""
+    model = yaml.safe_load(models.path("wiper").read_text(encoding="utf-8"))
+    gust = {"over": "t", "table": [[0, "0 N"], [0.3, "40 N"], [0.7, "-30 N"], [1.0, "20 N"], [1.4, "0 N"]]}
+    model["loads"] = {"gust": {"on": "coupler.P", "force": [gust, "10 N"]}}
+    (found,) = run({"gust": made(lw.load(model).system)}, [("gust", CHECKED, {})])
+    balance = found["by"]["energy balance"]
+    assert balance["ok"] and not balance["warn"] and balance["value"] < 1e-9  # Simpson's rule over 361 samples
+    assert all(check["ok"] for check in found["by"].values())
+
+
 def test_mobility_and_redundancy_are_the_rank_of_the_present_jacobian() -> None:
     """Three equal cranks on one coupler: 3 (n - 1) - 2 j = 0 by the count, 1 by rank, one redundant constraint."""
     cranks: dict[str, Any] = {

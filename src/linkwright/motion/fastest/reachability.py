@@ -101,7 +101,7 @@ def fastest_profile(rows: LimitRows, s: np.ndarray, most: float) -> SpeedProfile
     return SpeedProfile(s, x, u)
 
 
-def interval(A: np.ndarray, B: np.ndarray, C: np.ndarray, most: float, guess: float = 0.0) -> tuple[float, float] | None:
+def interval(A: np.ndarray, B: np.ndarray, C: np.ndarray, most: float, guess: float) -> tuple[float, float] | None:
     """The interval of x in 0 .. most for which some u satisfies A u + B x <= C; None if it is empty. `guess` is above its end, probably."""
     flat = np.abs(A) <= FLAT
     down, cap = 0.0, most
