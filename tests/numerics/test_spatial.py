@@ -34,7 +34,8 @@ def test_spatial_inertia_is_that_of_particles(particles: tuple[np.ndarray, np.nd
     places = r @ X.R.T + X.p
     V = rng.normal(size=6)
     v = V[3:] + np.cross(V[:3], places)  # of each particle
-    assert 0.5 * V @ I @ V == pytest.approx(0.5 * float(m @ (v * v).sum(axis=1)), rel=EXACT)
+    energy = 0.5 * float(m @ (v * v).sum(axis=1))
+    assert 0.5 * float(V @ I @ V) == pytest.approx(energy, rel=EXACT)
     momentum = np.concatenate([(m[:, None] * np.cross(places, v)).sum(axis=0), m @ v])
     assert np.allclose(I @ V, momentum, rtol=0.0, atol=EXACT * np.abs(I).sum())
 

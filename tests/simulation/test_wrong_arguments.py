@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.simulation.options import ABOUT, Options
+from linkwright.simulation.options import ABOUT, NOT_OF_A_BATCH, Options
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +23,14 @@ def test_batches_begin_together(wiper):
         wiper.simulate_batch(states, 1.0, drive={"A": lw.speed(2.0)}, output=0.5)
     with pytest.raises(lw.UsageError, match="times"):
         wiper.simulate_batch([states[0], replace(states[1], t=7.0)], 1.0, output=0.5)
+
+
+def test_batches_refuse_options_of_single_runs(wiper):
+    given = {"events": ["A"], "off": ["C"], "certify": True}
+    assert set(given) == set(NOT_OF_A_BATCH)
+    for name, value in given.items():
+        with pytest.raises(lw.UsageError, match=f"a batch has no `{name}`; simulate the runs one by one"):
+            wiper.simulate_batch(wiper.start, 1.0, output=0.5, **{name: value})
 
 
 def boom(*_):

@@ -145,6 +145,14 @@ def test_runs_in_lanes_are_the_single_runs() -> None:
         np.testing.assert_allclose([s[m][row] for m in s.measures], s.work.row(numbers)[0], rtol=1e-7)  # tolerance 1e-9 per step
 
 
+def test_runs_with_options_of_single_runs_are_done_one_by_one() -> None:
+    s = lw.study("four-bar", {"gravity.y": [-9.81, -5.0]}, "end A", of=lw.simulating("0.05 s", drive={}, off=["C"]))
+    assert not s.work.lanes and s.ok.all()
+    for row, g in enumerate((-9.81, -5.0)):
+        c = lw.load("four-bar", gravity=[0, g]).simulate("0.05 s", drive={}, off=["C"])
+        assert s["end A"][row] == pytest.approx(float(c["A"][-1]), rel=1e-9)
+
+
 def test_equilibria_functions_and_frames() -> None:
     import pandas as pd
 
