@@ -15,6 +15,8 @@ from linkwright.design.jumps import Jump, jump_notes, jumps
 from linkwright.design.tables import marked, show
 from linkwright.results.trajectory import Trajectory, unit_of
 
+FEW = 72  # steps of a turn below which its figures are said to be coarse: 5 deg
+
 
 @dataclass(frozen=True)
 class CycleLoads:
@@ -29,6 +31,7 @@ class CycleLoads:
     near_shaking: tuple[bool, bool] = (False, False)  # taken near a singular position
     units: tuple[str, ...] = ()
     jumps: tuple[Jump, ...] = ()  # of the drives' efforts, between samples
+    steps: int = 0  # of a turn; 0: a run
 
     def __str__(self) -> str:
         if self.why:
@@ -49,8 +52,11 @@ class CycleLoads:
 
     @property
     def notes(self) -> list[str]:
-        """Limits of the figures: efforts that jump between samples."""
-        return [] if self.efforts is None else jump_notes(self.jumps, self.units, self.efforts.dimension)
+        """Limits of the figures: efforts that jump between samples, few samples."""
+        if self.efforts is None:
+            return []
+        few = f"figures are those of {self.steps} steps, and larger values may lie between them; 360 steps, the default, are closer"
+        return [*jump_notes(self.jumps, self.units, self.efforts.dimension), *([few] if 0 < self.steps < FEW else [])]
 
     def as_dict(self) -> dict[str, Any]:
         """SI; `docs/loads.md` lists the fields."""
@@ -71,4 +77,10 @@ def cycle_loads(c: Trajectory) -> CycleLoads:
     force, moment = sizes.max(axis=0).tolist()
     near_force, near_moment = (bool(x) for x in c.near_singular[sizes.argmax(axis=0)])
     shaking, near = (force, moment), (near_force, near_moment)
-    return CycleLoads("", efforts(c), bearings(c), cylinders(c), belts(c), shaking, near, c.skel.tree.description.units, jumps(c))
+    units = c.skel.tree.description.units
+    return CycleLoads("", efforts(c), bearings(c), cylinders(c), belts(c), shaking, near, units, jumps(c), _steps(c))
+
+
+def _steps(c: Trajectory) -> int:
+    """Steps of a turn; 0 for a run, whose samples are not those of a cycle."""
+    return len(c) - 1 if c.drive else 0

@@ -84,6 +84,11 @@ def flywheel(c: Trajectory, fluctuation: float, *, drive: str | None = None, spe
         if w > 0.0 and abs(given - w) > 1e-9 * w:
             raise UsageError("the cycle has its own speed; turn it with that speed (m.turn(speed=...)) instead of giving another here.")
         w = given
+    if c.static and not np.any(h.effort):
+        raise UsageError(
+            "the torque is zero over the whole static turn: loads over speeds (ram.C.vy) are those of a machine at rest there. "
+            "Turn it at its speed, m.turn(), or write the load over positions."
+        )
     own = 2.0 * c["energy.kinetic"] / w**2 if np.any(h.v) else np.zeros(len(c))
     x, E, mean = _energy(h.x, h.effort)
     return _sized(x, E, np.interp(x, np.sort(h.x), own if h.x[-1] > h.x[0] else own[::-1]), mean, w, fluctuation, c)

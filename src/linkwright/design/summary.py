@@ -12,6 +12,7 @@ import numpy as np
 
 from linkwright.design.belts import BeltGeometry, belt_geometry, belt_warnings
 from linkwright.design.cams import CamSummary, summaries
+from linkwright.design.grashof import FourBar, four_bars
 from linkwright.design.tables import extremes
 from linkwright.errors import LinkwrightError, degrees_of_freedom, listing, visible
 from linkwright.joints import JOINTS, is_hinge
@@ -23,6 +24,7 @@ from linkwright.motion.stop_ends import stops_of
 from linkwright.results.singular_positions import PEAKS
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
+from linkwright.topology.report import grubler_count
 
 NEARLY = 0.02  # share of a curve's range below the outermost sample: what may turn out to be as far out
 EQUAL = 1e-9  # the same share: as far out, but for round-off
@@ -66,9 +68,13 @@ class Summary:
     bodies: int
     joints: int
     freedoms: int
+    mobility: int  # with idle degrees of freedom
+    grubler: int  # count of bodies and rows, wrong where constraints are redundant
+    grubler_sum: str  # "3 x 4 - 12 = 0"
     idle: tuple[str, ...]
     drives: tuple[str, ...]
     motion: str  # "full turn" or how far it swings
+    four_bars: tuple[FourBar, ...]  # loops of four hinges through the ground, by Grashof
     swings: tuple[Range, ...]  # body angles
     belts: tuple[BeltGeometry, ...]  # lengths and arcs of contact in the start position
     strokes: tuple[Range, ...]  # travel of sliders and pins in slots, lengths of cylinders
@@ -91,10 +97,13 @@ class Summary:
         lines = [f"{self.name}: {self.about}" if self.about else self.name]
         driven = f"driven at {', '.join(self.drives)}" if self.drives else "no drive"
         lines.append(f"  {degrees_of_freedom(self.freedoms)}, {driven}; {self.motion}")
+        if self.grubler != self.mobility:
+            lines.append(f"  Gruebler count {self.grubler_sum}, which is wrong here: redundant constraints, see below")
         bodies = "1 moving body" if self.bodies == 1 else f"{self.bodies} moving bodies"
         lines.append(f"  {self.space}, {bodies}, {self.joints} joint{'s' * (self.joints != 1)}, loops closed to {self.residual:.1e}")
         lines += [f"  {', '.join(group.split('+'))} can spin about itself without moving anything else" for group in self.idle]
         lines.append(f"  moving mass {self.mass:.6g} kg" if self.mass is not None else "  no masses: kinematics only")
+        lines += [f"  four-bar {x.text(self.units)}" for x in self.four_bars]
         lines += _ranges_text("swing of the links", self.swings, angle, size)
         lines += _ranges_text("stroke of sliders and cylinders", self.strokes, *unit_of(self.units, "length"), self.ends)
         lines += [f"  {'belt' if b.closed else 'rope'} {b.name}: {b.text(self.units)}" for b in self.belts]
@@ -104,8 +113,12 @@ class Summary:
         lines += [f"  warning: {text}" for text in self.warnings]
         return visible("\n".join(lines))
 
+    @property
+    def _group(self) -> str:
+        return "they move as a group" if len(self.no_transmission) > 1 else "it is moved from both sides"
+
     def _transmission_text(self, angle: str, size: float) -> list[str]:
-        none = [f"  no transmission angle for {listing(self.no_transmission)}: they move as a group"] if self.no_transmission else []
+        none = [f"  no transmission angle for {listing(self.no_transmission)}: {self._group}"] if self.no_transmission else []
         if not self.transmission:
             return none
         lines = _ranges_text(transmission_note(self.units), self.transmission, angle, size)
@@ -176,6 +189,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         except LinkwrightError as problem:
             how = f"not turned: {problem}"
     masses, belts = [b.mass for b in d.moving], belt_geometry(system)
+    count = grubler_count(d)
     residual = float(np.abs(system.phi(start) / system.loops.row_scale).max()) if system.tree.nc else 0.0
     return Summary(
         name=d.name,
@@ -184,9 +198,13 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         bodies=len(d.moving),
         joints=len(d.joints),
         freedoms=mobility.freedoms,
+        mobility=mobility.mobility,
+        grubler=count.mobility,
+        grubler_sum=str(count),
         idle=tuple("+".join(group) for group in mobility.idle),
         drives=tuple(x.joint for x in d.drives),
         motion=how,
+        four_bars=four_bars(d),
         swings=swings,
         belts=belts,
         strokes=strokes,

@@ -9,6 +9,7 @@ from linkwright.errors import listing, nearest
 from linkwright.joints import JOINTS, attitudes, speed_names
 from linkwright.model.description import Drive, Joint
 from linkwright.model.file.context import Context
+from linkwright.model.file.instead import spaced
 from linkwright.model.file.loads import ChannelDimensions, varying
 from linkwright.model.file.moves import read_moves
 from linkwright.model.file.nodes import FileNode
@@ -66,7 +67,7 @@ def _target(name: str, node: FileNode, channels: ChannelDimensions) -> str:
         return name
     if name not in channels.joints:
         raise node.error(
-            f"drive: there is no joint or cylinder '{name}'. "
+            f"drive: there is no joint or cylinder '{name}'. {spaced(name, [*channels.joints, *channels.cylinders])}"
             f"{nearest(name, [*channels.joints, *channels.cylinders], 'Joints and cylinders')}"
         )
     kinds = JOINTS[channels.joints[name].type].coordinate_kinds

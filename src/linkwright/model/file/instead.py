@@ -6,6 +6,8 @@ modelled as such.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from linkwright.joints import JOINTS
 from linkwright.model.library.finding import SEE
 
@@ -34,6 +36,7 @@ KEYS = {
 }
 _TABLE = "a coupling with `moves:` or a `table:` of the follower over the driver (docs/model-file.md#motion-laws)"
 _FEATURES = {
+    ("length", "len"): "Two pins of the drawing make a length; one of its own, whatever is drawn, is `along: {A: 0, B: 300}`.",
     ("geneva", "maltese", "indexer"): f"There is no Geneva drive; it is {_TABLE}.",
     ("contact", "collision", "collide", "friction_contact", "ground_contact"): (
         "Bodies do not touch; the end of a joint's travel is a `stops:` entry, and events engage or release constraints."
@@ -67,3 +70,9 @@ def instead(word: str) -> str:
         if any(plain in (w, f"{w}s", f"{w}es", f"{w}_joint") for w in spellings):
             return f"{sentence} See {SEE}. "
     return ""
+
+
+def spaced(name: str, known: Iterable[str]) -> str:
+    """Advice where a name is a known one, a colon and its value without a space between; empty if it is not."""
+    head, colon, value = name.partition(":")
+    return f"A colon needs a space behind it: `{head}: {value}`. " if colon and value and head in known else ""

@@ -19,7 +19,7 @@ from typing import Any
 from linkwright import files
 from linkwright.errors import ModelError, Source, listing, nearest, nearest_by_group
 from linkwright.model.expressions import Expr
-from linkwright.model.file.instead import KEYS, instead
+from linkwright.model.file.instead import KEYS, instead, spaced
 
 WHOLE = re.compile(r"(?:.*[-+*/^(\s])?\d+\Z")  # a number without decimals, an expression before it perhaps
 FRACTION = re.compile(r"\d+(\s*[-+*/^)A-Za-z].*)?\Z")  # what follows a decimal comma, a unit or more after it perhaps
@@ -116,7 +116,7 @@ class FileNode:
                 here = "Keys allowed here"
                 grouped = isinstance(allowed, Mapping)
                 tail = nearest_by_group(key, allowed, here, KEYS) if grouped else nearest(key, allowed, here, KEYS)
-                raise node.error(f"{what} has no key '{_short(key)}'. {instead(key)}{tail}")
+                raise node.error(f"{what} has no key '{_short(key)}'. {spaced(key, known)}{instead(key)}{tail}")
         missing = [k for k in required if k not in entries]
         if missing:
             raise self.error(f"{what} lacks '{missing[0]}'. Add `{missing[0]}: ...`; keys allowed here: {listing(known, 40)}.")
@@ -169,9 +169,22 @@ def _not_yaml(text: str, line: int, what: str) -> str:
     begin = found[0][: len(found[0]) - len(found[0].lstrip())] if found else ""
     if "\t" in begin:
         return f"line {line} begins with a tab; YAML wants spaces. Replace the tab by spaces, as in the lines around it."
+    glued = _glued_colon(text.splitlines()[max(0, line - 2) : line])
+    if glued:
+        return f"this is not YAML: {what}. A colon needs a space behind it: {glued}."
     if found and re.search(r"[\[{,]\s*,", found[0]):
         return f"this is not YAML: an entry is missing before a comma ({what}). Decimals are written with a point, 0.5."
     return f"this is not YAML: {what}. Check brackets, quotes, colons and indentation around this line."
+
+
+def _glued_colon(lines: Sequence[str]) -> str:
+    """`name: wiper` where one of these lines has `name:wiper`; empty if none has."""
+    for text in reversed(lines):
+        plain = re.sub(r"\"[^\"]*\"|'[^']*'|(^|\s)#.*", " ", text)
+        found = re.search(r"(?:^|[{,\s])(\w+):([^\s:,}/][^\s,}]*)", plain)
+        if found and not found[2].endswith(":"):  # `A:crank: 45 rpm` is a joint of three bodies at a pin
+            return f"`{found[1]}: {'...' if found[2][0] in '[{' else found[2]}`"
+    return ""
 
 
 class _Builder:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from linkwright.errors import ModelError, nearest
 from linkwright.model.expressions import BINARY_FUNCTIONS, FUNCTIONS, apply, combine, variable
-from linkwright.model.file.units import UNITS
+from linkwright.model.file.units import UNIT_NAMES, UNITS
 
 MOST_CHARACTERS = 20_000
 DEEPEST = 60
@@ -228,8 +228,8 @@ class _Parser:
                 return " ".join(parts)
             if token.text not in UNITS:
                 raise ModelError(
-                    f"'{_short(self.text)}': '{token.text}' follows a number but is not a unit. {nearest(token.text, UNITS, 'Units')} "
-                    "To multiply, write *."
+                    f"'{_short(self.text)}': '{token.text}' follows a number but is not a unit. "
+                    f"{nearest(token.text, UNITS, 'Units', UNIT_NAMES)} To multiply, write *."
                 )
             self.next += 1
             parts.append(("/" if divided else "") + token.text + self._unit_power())

@@ -19,6 +19,19 @@ from linkwright.errors import UsageError, nearest
 Dimension = tuple[Any, Any, Any, Any, Any]
 
 
+UNIT_NAMES = {  # other names of units, in small letters, that are answered with "Did you mean"
+    **dict.fromkeys(("u", "upm", "umin", "rev_min", "revolutions"), "rpm"),
+    **dict.fromkeys(("degree", "degrees", "grad"), "deg"),
+    **dict.fromkeys(("radian", "radians"), "rad"),
+    **dict.fromkeys(("meter", "meters", "metre", "metres"), "m"),
+    **dict.fromkeys(("millimeter", "millimetre", "millimeters", "millimetres"), "mm"),
+    **dict.fromkeys(("inch", "inches"), "in"),
+    **dict.fromkeys(("newton", "newtons"), "N"),
+    **dict.fromkeys(("second", "seconds", "sec"), "s"),
+    **dict.fromkeys(("gram", "grams"), "g"),
+    **dict.fromkeys(("kilogram", "kilograms", "kgs"), "kg"),
+}
+
 def _dim(length: int = 0, mass: int = 0, time: int = 0, angle: int = 0, current: int = 0) -> Dimension:
     return (length, mass, time, angle, current)
 
@@ -125,7 +138,7 @@ def parse_unit(text: str) -> tuple[float, Dimension]:
             continue
         known = UNITS.get(token) or LITRES.get(token)
         if known is None:
-            raise UsageError(f"'{token}' is not a unit. {nearest(token, UNITS, 'Units')}")
+            raise UsageError(f"'{token}' is not a unit. {nearest(token, UNITS, 'Units', UNIT_NAMES)}")
         exponent = 1
         if position + 1 < len(tokens) and tokens[position][1] in ("^", "**"):
             position, exponent = _exponent(tokens, position + 1, text)
