@@ -87,3 +87,16 @@ def test_coarse_turns_say_so_and_static_flywheels_refuse() -> None:
     )
     with pytest.raises(lw.UsageError, match="loads over speeds"):
         press.turn(steps=72, speed=0).flywheel(0.1, speed="60 rpm")
+
+
+def test_metres_written_as_millimetres_are_doubted() -> None:
+    """0.9 kg in a link of 0.9 mm: denser than osmium by far; the same file in metres is plausible."""
+    model = {
+        "plane": "xy",
+        "gravity": [0, "-9.81 m/s^2"],
+        "drawing": {"A": [0, 0], "B": [0.9, 0]},
+        "bodies": {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"], "points": ["B"], "mass": "0.9 kg"}},
+    }
+    assert lw.load({**model, "units": ["m"]}).info().warnings == ()
+    (doubt,) = lw.load({**model, "units": ["mm"]}).info().warnings
+    assert "longest link measures 0.9 mm" in doubt and "check the unit" in doubt

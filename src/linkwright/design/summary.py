@@ -12,14 +12,13 @@ import numpy as np
 
 from linkwright.design.belts import BeltGeometry, belt_geometry, belt_warnings
 from linkwright.design.cams import CamSummary, summaries
+from linkwright.design.doubts import doubts
 from linkwright.design.grashof import FourBar, four_bars
 from linkwright.design.tables import extremes
 from linkwright.errors import LinkwrightError, degrees_of_freedom, listing, visible
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.kinematics.transmission import LinkContact
-from linkwright.model.description import Description, Table
-from linkwright.model.expressions import free_variables
-from linkwright.motion.cycle import of_velocity
+from linkwright.model.description import Description
 from linkwright.motion.stop_ends import stops_of
 from linkwright.results.singular_positions import PEAKS
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -217,33 +216,13 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         mass=None if any(m is None for m in masses) else float(sum(m or 0.0 for m in masses)),
         warnings=(
             *d.warnings,
-            *((_no_gravity(),) if _lacks_gravity(system) else ()),
-            *elastic_loads(d),
+            *doubts(system),
             *belt_warnings(belts, d.units),
             *(w for x in cams for w in x.warnings),
         ),
         redundant=tuple(str(r) for r in mobility.redundant),
         units=d.units,
     )
-
-
-def elastic_loads(d: Description) -> list[str]:
-    """Warnings on loads that vary with position alone: they push back on the return stroke, which a sheet that is cut does not."""
-    out = []
-    for load in d.loads:
-        seen = {v for x in (*load.force, *load.moment) for v in ([x.channel] if isinstance(x, Table) else free_variables(x))}
-        if seen and not any(v == "t" or of_velocity(v) for v in seen):
-            only = f"load '{load.name}' depends on position only ({', '.join(sorted(seen))})"
-            out.append(f"{only}: it acts with the same force on the return stroke, as a spring does")
-    return out
-
-
-def _lacks_gravity(system: System) -> bool:
-    return not np.any(system.skel.gravity) and any(b.mass for b in system.description.bodies)
-
-
-def _no_gravity() -> str:
-    return "no gravity is given, so there is none; write `gravity: [0, -9.81 m/s^2]` if there should be"
 
 
 def _motion_text(system: System, c: Trajectory) -> str:

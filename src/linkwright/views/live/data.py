@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.design.summary import elastic_loads
+from linkwright.design.doubts import elastic_loads
 from linkwright.mechanics.inverse.lines import line_eyes
 from linkwright.model.coordinates import joint_part
 from linkwright.model.file.units import KINDS, display_unit
