@@ -228,6 +228,10 @@ def test_dead_centres_inside_a_range(ankle: lw.System) -> None:
     wide = ankle.transmission(["left", "right"], ["pitch", "roll"], range={"pitch": ("-100 deg", "100 deg")})
     with pytest.raises(UsageError, match=r"dead centre inside: .* A range without dead centres: pitch -\d+.* deg .. \d+.* deg, roll"):
         _ = wide.worst
+    near = ankle.transmission(["left", "right"], ["pitch", "roll"], range={"pitch": ("-86 deg", "86 deg")})
+    assert near.range["pitch"] == pytest.approx((-math.radians(86.0), math.radians(86.0)))
+    assert np.degrees(near.range["roll"]) == pytest.approx([-13.5, 13.5])  # three quarters of the stops, which were not given: smaller
+    assert near.at(joints=near.grid(900)).ok.all()
     wrong = (({"pich": (0, 1)}, "no joint .* Did you mean 'pitch'"), ({"roll": "9 deg"}, "is a pair"), ({"roll": (1, 0)}, "not below"))
     for given, text in wrong:
         with pytest.raises(UsageError, match=text):
@@ -257,4 +261,16 @@ def test_worst_conditioning_and_summary(t: Transmission) -> None:
     worst = t.worst
     assert worst.condition == pytest.approx(np.nanmax(t.at(joints=t.grid(2500)).condition), rel=1e-3)
     assert worst.condition >= np.nanmax(t.at(joints=t.grid(2500)).condition)
-    assert "pitch: -25 deg (stop) .. 45 deg (stop)" in t.summary() and "worst condition" in t.summary()
+    assert "pitch: -25 deg (stop) .. 45 deg (stop)" in t.summary()
+    assert "worst condition in the range pitch -25 deg .. 45 deg, roll -18 deg .. 18 deg:" in t.summary()
+
+
+def test_one_motor_is_worst_where_its_ratio_is_least() -> None:
+    """The condition of one ratio is 1 everywhere; the least crank speed over rocker speed by a fine grid of the closed form."""
+    four = lw.load("four-bar").system.transmission("A", "D", range={"D": (1.8, 2.3)})
+    a = four.to_motors(np.linspace(1.8, 2.3, 5001)[:, None])[:, 0]
+    h = 1e-4
+    ratio = 2 * h / np.abs(rocker(a + h) - rocker(a - h))
+    worst = four.worst
+    assert worst.condition == 1.0 and worst.motor["A"] == pytest.approx(a[np.argmin(ratio)], abs=0.01)  # flat at its least
+    assert f"{ratio.min():.4g} .. {ratio.max():.4g}, least at D" in four.summary()

@@ -31,7 +31,7 @@ from linkwright.system.transmission.equivalent_tree import EquivalentTree, equiv
 from linkwright.system.transmission.naming import named, place, position
 from linkwright.system.transmission.parts import between, half_inertia
 from linkwright.system.transmission.polynomials import Polynomials, polynomials
-from linkwright.system.transmission.ranges import JointTravel, Ranges, WorstPosition, as_table
+from linkwright.system.transmission.ranges import JointTravel, Ranges, WorstPosition, as_table, conditioning
 from linkwright.system.transmission.terms import TransmissionTerms
 
 if TYPE_CHECKING:
@@ -252,12 +252,12 @@ class Transmission:
     @property
     def range(self) -> dict[str, tuple[float, float]]:
         """The range of the joints that polynomials and `worst` refer to: given, else the stops of the model, else 95 % of the way to the
-        dead centres. Raise UsageError where a dead centre lies inside."""
+        dead centres, made smaller where one lies inside. Raise UsageError where a dead centre lies in a given one."""
         return dict(self._ranges.box)
 
     @property
     def worst(self) -> WorstPosition:
-        """The worst conditioned position of the range."""
+        """The worst conditioned position of the range; of one motor that of the smallest J."""
         return self._ranges.worst
 
     def grid(self, most: int = 4000) -> np.ndarray:
@@ -270,10 +270,8 @@ class Transmission:
         def show(name: str, x: float) -> str:
             return position(self.core, name, x)
 
-        worst = self.worst
         head = f"Transmission of {self.core.description.name}: motors {listing(self.motors)}; joints {listing(self.joints)}"
-        at = place(self.core, self.joints, worst.joint.values())
-        return f"{head}\n{as_table(self, self.limits(), show)}\n  worst condition in the range: {worst.condition:.4g} at {at}"
+        return f"{head}\n{as_table(self, self.limits(), show)}\n  {conditioning(self._ranges)}"
 
     def dead(self, joint: Any) -> SingularityError:
         """The error of a dead centre of the motors."""

@@ -7,7 +7,7 @@ ends at the first of both, or at a stop of the model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -43,7 +43,8 @@ class JointTravel(NamedTuple):
 
 
 class WorstPosition(NamedTuple):
-    """The position of the joints in a range where J is worst conditioned."""
+    """The position of the joints in a range where J is worst conditioned; of one motor, whose condition is 1 everywhere, that of the
+    smallest J, where it carries most of a load at the joint."""
 
     condition: float
     joint: dict[str, float]
@@ -112,12 +113,22 @@ class Ranges:
 
     @cached_property
     def box(self) -> dict[str, tuple[float, float]]:
-        """Range of every joint: given, else the stops of the model, else most of the way to the dead centres. Without dead centres inside;
-        raise UsageError where one was given."""
+        """Range of every joint: given, else the stops of the model, else most of the way to the dead centres.
+
+        Ranges that were not given become smaller, all by the same share, until no dead centre lies inside; raise UsageError where given
+        ones have one inside.
+        """
         given = {name: self._pair(name, x) for name, x in (self.within or {}).items()}
         box = {name: given.get(name) or self._own(name) for name in self.t.joints}
-        self._check(box)
-        return box
+        rows = self.grid(box)
+        bad = self._unusable(rows)
+        if not bad.any():
+            return box
+        free = [name for name in self.t.joints if name not in given]
+        smaller = self._shrunk(box, free) if free else None
+        if smaller is None:
+            raise self._refused(box, rows, rows[bad])
+        return smaller
 
     def _own(self, name: str) -> tuple[float, float]:
         x = self.travel[name]
@@ -145,29 +156,30 @@ class Ranges:
         each -= 1 - each % 2
         return np.array(list(product(*(np.linspace(*box[name], each) for name in self.t.joints))))
 
-    def _check(self, box: Mapping[str, tuple[float, float]]) -> None:
-        """Raise UsageError where a dead centre lies in the box."""
-        rows = self.grid(box)
-        bad = self._unusable(rows)
-        if not bad.any():
-            return
-        start = self.t.core.drive_positions(self.t.core.start, self.t.joints)
-        nearest_bad = rows[bad][np.argmin(np.abs((rows[bad] - start) / np.ptp(rows, axis=0)).max(axis=1))]
-        share = 0.0
-        for trial in np.linspace(0.95, 0.05, 19):
-            smaller = {n: tuple(x0 + trial * (np.array(box[n]) - x0)) for n, x0 in zip(self.t.joints, start, strict=True)}
+    def _shrunk(self, box: Mapping[str, tuple[float, float]], names: Sequence[str]) -> dict[str, tuple[float, float]] | None:
+        """The largest box without dead centres in which the ranges of these joints are drawn towards the start; None without one."""
+        start = dict(zip(self.t.joints, map(float, self.t.core.drive_positions(self.t.core.start, self.t.joints)), strict=True))
+        for share in np.linspace(0.95, 0.05, 19):
+            ends = {n: tuple(start[n] + float(share) * (end - start[n]) for end in box[n]) for n in names}
+            smaller = {n: (ends[n][0], ends[n][1]) if n in ends else box[n] for n in self.t.joints}
             if not self._unusable(self.grid(smaller)).any():
-                share = float(trial)
-                break
+                return smaller
+        return None
+
+    def shown(self, box: Mapping[str, tuple[float, float]]) -> str:
+        """A box for people: `pitch -20 deg .. 40 deg, roll ...`."""
+        return ", ".join(f"{n} {position(self.t.core, n, low)} .. {position(self.t.core, n, high)}" for n, (low, high) in box.items())
+
+    def _refused(self, box: Mapping[str, tuple[float, float]], rows: np.ndarray, bad: np.ndarray) -> UsageError:
+        """The error of a box with a dead centre inside; `bad` are those of its rows that are not free of them."""
         core = self.t.core
+        start = core.drive_positions(core.start, self.t.joints)
+        nearest_bad = bad[np.argmin(np.abs((bad - start) / np.ptp(rows, axis=0)).max(axis=1))]
         reached = bool(self.t.over(nearest_bad[None]).ok[0])
         what = "pass a dead centre of the motors before" if reached else "do not reach"
-        free = ", ".join(
-            f"{n} {position(core, n, x0 + share * (box[n][0] - x0))} .. {position(core, n, x0 + share * (box[n][1] - x0))}"
-            for n, x0 in zip(self.t.joints, start, strict=True)
-        )
-        advice = f"A range without dead centres: {free}." if share else "t.limits() gives the travel of each joint."
-        raise UsageError(
+        free = self._shrunk(box, self.t.joints)
+        advice = f"A range without dead centres: {self.shown(free)}." if free else "t.limits() gives the travel of each joint."
+        return UsageError(
             f"the range of {listing(self.t.joints)} has a dead centre inside: from the start the joints {what} "
             f"{place(core, self.t.joints, nearest_bad)}. {advice} Give range=... to s.transmission."
         )
@@ -186,20 +198,33 @@ class Ranges:
 
     @cached_property
     def worst(self) -> WorstPosition:
-        """The worst conditioned position of the box: of a grid, then of finer ones around it."""
+        """The worst conditioned position of the box: of a grid, then of finer ones around it; of one motor that of the smallest J."""
         box = self.box
         low, high = (np.array([box[n][k] for n in self.t.joints]) for k in (0, 1))
         rows, best, at = self.grid(box), -1.0, low
         half = (high - low) / 2.0
         for _ in range(ZOOMS):
-            found = np.asarray(self.t.over(rows).condition)
+            x = self.t.over(rows)
+            found = np.asarray(x.condition) if len(low) > 1 else 1.0 / np.abs(np.asarray(x.J)[:, 0, 0])
             k = int(np.nanargmax(found))
             if found[k] >= best:
                 best, at = float(found[k]), rows[k]
             half = half / 6.0
             rows = np.clip(at + half * np.array(list(product((-1.0, -0.5, 0.0, 0.5, 1.0), repeat=len(low)))), low, high)
         joints = dict(zip(self.t.joints, map(float, at), strict=True))
-        return WorstPosition(best, joints, dict(zip(self.t.motors, map(float, self.t.to_motors(joints)), strict=True)))
+        return WorstPosition(
+            best if len(low) > 1 else 1.0, joints, dict(zip(self.t.motors, map(float, self.t.to_motors(joints)), strict=True))
+        )
+
+
+def conditioning(ranges: Ranges) -> str:
+    """Conditioning over the range in words; of one motor how its ratio varies."""
+    t, worst = ranges.t, ranges.worst
+    at = place(t.core, t.joints, worst.joint.values())
+    if len(t.joints) > 1:
+        return f"worst condition in the range {ranges.shown(ranges.box)}: {worst.condition:.4g} at {at}"
+    ratios = np.abs(np.asarray(t.over(np.array([[x] for x in (*ranges.grid(ranges.box)[:, 0], *worst.joint.values())])).J))
+    return f"motor speed over joint speed in the range {ranges.shown(ranges.box)}: {ratios.min():.4g} .. {ratios.max():.4g}, least at {at}"
 
 
 def as_table(t: Transmission, travel: Mapping[str, JointTravel], show: Callable[[str, float], str]) -> str:
