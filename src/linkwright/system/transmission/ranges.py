@@ -218,7 +218,7 @@ class Ranges:
 
 
 def conditioning(ranges: Ranges) -> str:
-    """Conditioning over the range in words; of one motor how its ratio varies."""
+    """A sentence about conditioning over the range; of one motor about its ratio."""
     t, worst = ranges.t, ranges.worst
     at = place(t.core, t.joints, worst.joint.values())
     if len(t.joints) > 1:
