@@ -205,7 +205,7 @@ class Mechanism:
     def tolerances(
         self, vary: Mapping[str, Any], measure: Any, *, limits: Any = None, n: int = 4096, seed: int = 0, of: Any = "turn", **options: Any
     ) -> ToleranceAnalysis:
-        """Return what tolerances do: `m.tolerances({"rod": "200 +- 0.1 mm"}, "range guide", limits=("99.8 mm", "100.2 mm"))`.
+        """Return what tolerances do: `m.tolerances({"*.length": "+- 0.1 mm"}, "range guide", limits=("99.8 mm", "100.2 mm"))`.
 
         `n` designs are drawn (a Sobol sequence), beside the linear estimate from exact derivatives; contributions are ranked. `limits` are
         two values, or a dict of such pairs by measure; names, measures and further options are those of `lw.study`.

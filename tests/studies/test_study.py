@@ -82,6 +82,22 @@ def test_the_stroke_of_a_slider_crank_scatters_as_twice_its_crank() -> None:
     assert "outside" in str(t) and t.as_dict()["measures"]["range slide"]["nominal"] == r.nominal
 
 
+def test_tolerances_about_the_file_of_all_lengths_and_of_pins() -> None:
+    """The same numbers as with the nominal values typed; a nominal value that is not the file's is a note."""
+    drawn = {**SLIDER, "parameters": {}, "bodies": {**SLIDER["bodies"], "crank": {"pins": ["A", "B"]}, "rod": {"pins": ["B", "C"]}}}
+    m = lw.load(drawn)
+    t = m.tolerances({"*.length": "+- 0.3 mm"}, "range slide", n=8)
+    assert t.study.names == ("crank.length", "rod.length") and not t.notes
+    assert t["range slide"].deviation == pytest.approx(2e-4, rel=1e-6)
+    assert lw.study(m, {"B": "+- 1 mm"}, "range slide", plan="sobol", n=2).names == ("B.x", "B.y")
+    (note,) = m.tolerances({"crank.length": "52 +- 0.3 mm"}, "range slide", n=8).notes
+    assert "crank.length is 0.05 m there, outside 52 +- 0.3 mm" in note
+    with pytest.raises(UsageError, match=r"no number matches '\*.lenght'"):
+        m.tolerances({"*.lenght": "+- 0.3 mm"}, "range slide", n=8)
+    with pytest.raises(UsageError, match=r"'crank\.length' is named more than once"):
+        m.tolerances({"*.length": "+- 0.3 mm", "crank.length": "+- 0.1 mm"}, "range slide", n=8)
+
+
 def test_sobol_indices_of_ishigami_are_the_published_ones() -> None:
     """sin x + 7 sin^2 y + 0.1 z^4 sin x on (-pi, pi)^3 (Ishigami, Homma 1990): first 0.3139, 0.4424, 0; total 0.5576, 0.4424, 0.2437."""
     space = [variation(n, f"{-np.pi}..{np.pi}", None) for n in "xyz"]

@@ -23,6 +23,18 @@ def test_values_of_ranges_and_lists_are_in_si() -> None:
     assert unit_in("180..260 mm / 5") == unit_in("200 +- 0.1 mm") == unit_in("normal(200 mm, 1 mm)") == "mm"
 
 
+def test_a_tolerance_about_the_number_of_the_file() -> None:
+    v = variation("rod", "+- 0.3 mm", KINDS["length"], nominal=0.2)
+    np.testing.assert_array_equal(v.at(U), variation("rod", "200 +- 0.3 mm", KINDS["length"]).at(U))
+    assert v.as_text() == "0.2 +- 0.0003" and unit_in("+- 0.3 mm") == "mm"
+    assert variation("k", "+- 5 %", None, nominal=-2.0).low == -2.1
+    for text, said in (("+- 5 %", "present value is zero"), ("+- 0 mm", "must be positive"), ("+- 1 kg", "must be length")):
+        with pytest.raises(UsageError, match=said):
+            variation("rod", text, KINDS["length"], nominal=0.0)
+    with pytest.raises(UsageError, match="is no range"):
+        variation("rod", "+- 0.3 mm", KINDS["length"])
+
+
 @pytest.mark.parametrize(
     ("text", "law"),
     [

@@ -137,8 +137,8 @@ COMMAND = CliCommand(
     ),
     options=(
         options.MODEL,
-        option("--vary", metavar="NAME=RANGE", action="append", type=options.assignment, required=True, help="a number and its range, "
-               "tolerance, distribution or values; may be repeated"),
+        option("--vary", metavar="NAME=RANGE", action="append", type=options.assignment, required=True, help="a number ('rod.length', "
+               "a pin 'C', a pattern '*.length') and its range, tolerance ('+- 0.1 mm'), distribution or values; may be repeated"),
         option("--measure", metavar="TEXT", action="append", required=True, help="what is measured: 'max A.torque', 'rms C.load', 'range "
                "guide while 100..180 deg', 'end tool.T.x', 'time when A > 90 deg'; may be repeated"),
         option("--simulate", metavar="DURATION", type=options.time, help="measure a run of this length ('2', '200 ms') instead of a turn"),

@@ -3,13 +3,13 @@
     vary={"rod": "180..260 mm", "C": "+- 30 mm", "crank.mass": "+- 20 %", "L4": None}
 
 A range, a band about the present value (in a unit or in per cent), "200 +- 20 mm", two numbers in SI, or None for `min:` and `max:` of the
-file. A pin of the drawing (`C`) stands for its coordinates. A list of names takes all bounds from the file.
+file. A pin of the drawing (`C`) means its
+coordinates, a pattern (`*.length`) the numbers it matches. A list of names takes all bounds from the file.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,11 +22,9 @@ from linkwright.model.file.units import Dimension, display_unit
 from linkwright.model.file.written import bare_size
 from linkwright.model.parameters import every_parameter
 from linkwright.studies.cases import Case
-from linkwright.studies.targets import Target, need_different, target
+from linkwright.studies.targets import Target, expanded, need_different, target
 from linkwright.studies.variations import ListedValues, variation
 
-NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_BAND = re.compile(rf"^\s*(?:\+-|\+/-|±)\s*({NUMBER})\s*(.*?)\s*$")
 SHAPES = 'Write "180..260 mm", "+- 20 mm", "+- 20 %", two numbers in SI, or None where the file has min: and max:.'
 
 
@@ -64,13 +62,8 @@ def variables(vary: Any, described: Description, case: Case) -> tuple[DesignVari
         vary = dict.fromkeys(map(str, vary))
     if not isinstance(vary, Mapping) or not vary:
         raise UsageError('vary names the numbers that may change: {"rod": "180..260 mm", "C": "+- 30 mm"}, or a list of names.')
-    known = every_parameter(described)
-    named: dict[str, Any] = {}
-    for key, given in vary.items():
-        for name in _components(str(key), known, described):
-            if name in named:
-                raise UsageError(f"vary: '{name}' is named more than once.")
-            named[name] = given
+    named = expanded(vary, described)
+    _need_numbers(named, described)
     need_different(list(named))
     _need_own_lengths(list(named), described)
     return tuple(_variable(name, given, described, case) for name, given in named.items())
@@ -89,18 +82,17 @@ def _need_own_lengths(names: Sequence[str], described: Description) -> None:
                 )
 
 
-def _components(name: str, known: Mapping[str, Any], described: Description) -> list[str]:
-    """A pin or point stands for its coordinates."""
-    if name in known:
-        return [name]
-    parts = [f"{name}.{axis}" for axis in described.plane or "xyz"]
-    if all(p in known for p in parts):
-        return parts
-    if name.startswith(("start.", "drive.", "control.")):
-        raise UsageError(
-            f"vary: '{name}' is no number of the mechanism; exact gradients are taken by those. Write a speed as a parameter of the file."
-        )
-    raise UsageError(f"vary: there is no number '{name}'. {nearest(name, list(known), 'Known')}")
+def _need_numbers(names: Iterable[str], described: Description) -> None:
+    """Raise UsageError for names that are no numbers of the mechanism."""
+    known = every_parameter(described)
+    for name in names:
+        if name not in known and name.startswith(("start.", "drive.", "control.")):
+            raise UsageError(
+                f"vary: '{name}' is no number of the mechanism; exact gradients are taken by those. "
+                "Write a speed as a parameter of the file."
+            )
+        if name not in known:
+            raise UsageError(f"vary: there is no number '{name}'. {nearest(name, list(known), 'Known')}")
 
 
 def _variable(name: str, given: Any, described: Description, case: Case) -> DesignVariable:
@@ -127,25 +119,10 @@ def _bounds(name: str, given: Any, t: Target, sizes: Any, in_file: tuple[float |
         if in_file[0] is None or in_file[1] is None:
             raise UsageError(f"vary: '{name}' has no bounds: the file has no min: and max: for it. {SHAPES}")
         return in_file[0], in_file[1]
-    band = _BAND.match(given) if isinstance(given, str) else None
-    if band is not None:
-        return _band(name, band[1], band[2], t, sizes)
     if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
         found = variation(name, list(given), t.dimension, sizes)
         return found.low, found.high
-    found = variation(name, given, t.dimension, sizes)
+    found = variation(name, given, t.dimension, sizes, nominal=t.nominal)
     if isinstance(found, ListedValues) or not np.isfinite([found.low, found.high]).all():
         raise UsageError(f"vary: {name} = {given!r:.40} is no range. {SHAPES}")
     return found.low, found.high
-
-
-def _band(name: str, number: str, unit: str, t: Target, sizes: Any) -> tuple[float, float]:
-    if unit in ("%", "percent", "per cent"):
-        width = abs(t.nominal) * float(number) / 100.0
-    else:
-        found = variation(name, f"{number} {unit}".strip(), t.dimension, sizes)
-        width = found.low
-    if not width > 0.0:
-        why = "its present value is zero, give a unit" if t.nominal == 0.0 and "%" in unit else "the band must be positive"
-        raise UsageError(f"vary: {name} = +- {number} {unit}: {why}.")
-    return t.nominal - width, t.nominal + width

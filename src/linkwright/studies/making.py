@@ -27,7 +27,7 @@ from linkwright.studies.plans import Drawn, Plan, Rows, plan
 from linkwright.studies.running import run
 from linkwright.studies.store import FORMAT, FolderStore, MemoryStore, manifest_of
 from linkwright.studies.study import Study
-from linkwright.studies.targets import Target, VariedNumbers, need_different, target
+from linkwright.studies.targets import Target, VariedNumbers, expanded, need_different, target
 from linkwright.studies.variations import Variation, unit_in, variation
 
 EQUATIONS = ("studies.evaluation",)  # what this module imports decides the rows
@@ -126,12 +126,12 @@ def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n:
     if not isinstance(vary, Mapping) or not vary:
         raise UsageError('vary is a dict, {"rod": "180..260 mm / 20"}, or a pandas frame with a column for every number.')
     found = []
-    for key, given in vary.items():
-        t = target(str(key), described, done)
+    for key, given in expanded(vary, described).items():
+        t = target(key, described, done)
         if not known:
             _need_unit(described, t, given)
         sizes = partial(bare_size, described) if t.bare or t.dimension is not None else None
-        found.append(variation(str(key), given, t.dimension, sizes))
+        found.append(variation(key, given, t.dimension, sizes, nominal=t.nominal))
     return plan(name, found, n, seed)
 
 

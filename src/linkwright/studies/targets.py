@@ -8,8 +8,10 @@ control.P                                                    an option of the co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +62,30 @@ def target(name: str, described: Description, case: Case) -> Target:
         return _of_control(name, case)
     others = [*(f"{START}{j.name}" for j in described.joints), *(f"{DRIVE}{d.joint}" for d in described.drives)]
     raise UsageError(f"vary: there is no number '{name}'. {nearest(name, [*known, *others], 'Known')}")
+
+
+def expanded(vary: Mapping[Any, Any], described: Description) -> dict[str, Any]:
+    """`vary` with pins of the drawing as their coordinates (`C`) and patterns (`*.length`) as the numbers they match."""
+    known = every_parameter(described)
+    out: dict[str, Any] = {}
+    for key, given in vary.items():
+        for name in _components(str(key), known, described):
+            if name in out:
+                raise UsageError(f"vary: '{name}' is named more than once.")
+            out[name] = given
+    return out
+
+
+def _components(name: str, known: Mapping[str, Any], described: Description) -> list[str]:
+    if name in known:
+        return [name]
+    if any(x in name for x in "*?["):
+        found = [n for n in known if fnmatchcase(n, name)]
+        if not found:
+            raise UsageError(f"vary: no number matches '{name}'. {nearest(name, list(known), 'Known')}")
+        return found
+    parts = [f"{name}.{axis}" for axis in described.plane or "xyz"]
+    return parts if all(p in known for p in parts) else [name]
 
 
 def _of_start(name: str, described: Description) -> Target:

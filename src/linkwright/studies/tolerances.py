@@ -142,6 +142,8 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
     nominal = study.work.result(middle)
     slopes, values, exact = _linear(study, nominal, middle, variations)
     notes = [] if exact else ["Derivatives are differences over a thousandth of each tolerance: this result has no exact ones."]
+    in_file = [t.nominal for t in study.work.numbers.targets]
+    notes += [_elsewhere(study, v, x) for v, x in zip(variations, in_file, strict=True) if _is_elsewhere(v, x)]
     out = []
     ends = _limits(limits, study, nominal)
     failed = ~study.ok
@@ -159,6 +161,16 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
     if failed.any():
         notes.append(f"{int(failed.sum()):,} of {len(study):,} drawn designs failed and count as outside; study.why has the reasons.")
     return ToleranceAnalysis(tuple(out), study, exact, tuple(notes))
+
+
+def _is_elsewhere(v: Variation, in_file: float) -> bool:
+    """True if the number of the file lies outside a tolerance: another design is measured than that of the file."""
+    return isinstance(v, Tolerance) and abs(v.nominal - in_file) > v.band * (1.0 + 1e-9)
+
+
+def _elsewhere(study: Study, v: Variation, in_file: float) -> str:
+    said = study.shown_number(v.name, in_file)
+    return f"Another design than that of the file: {v.name} is {said} there, outside {v.text}; '+- ...' alone is about the file's number."
 
 
 def _result(

@@ -2,6 +2,7 @@
 
     "180..260 mm / 20"          twenty values of a grid; anywhere between in plans that draw
     "200 +- 0.1 mm"             a tolerance: normal with a third of it as standard deviation, none outside
+    "+- 0.1 mm", "+- 2 %"       the same about the number of the file
     "normal(200 mm, 0.1 mm)"    mean and standard deviation; also uniform(low, high), triangular(low, mode, high),
                                 lognormal(median, factor): normal in the logarithm, two thirds between median / factor and median * factor
     [0.18, 0.2, "220 mm"]       values of a grid, equally likely in plans that draw
@@ -26,12 +27,13 @@ from linkwright.model.file.units import Dimension, describe, matches, parse_unit
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _RANGE = re.compile(rf"^\s*({NUMBER})\s*\.\.\s*({NUMBER})\s*(.*?)\s*(?:/\s*(\d+))?\s*$")
 _TOLERANCE = re.compile(rf"^\s*({NUMBER})\s*(?:\+-|\+/-|±)\s*({NUMBER})\s*(.*?)\s*$")
+_BAND = re.compile(rf"^\s*(?:\+-|\+/-|±)\s*({NUMBER})\s*(.*?)\s*$")
 _CALL = re.compile(r"^\s*(\w+)\s*\((.*)\)\s*$")
 _QUANTITY = re.compile(rf"^\s*({NUMBER})\s*(.*?)\s*$")
 MOST_VALUES = 1_000_000
 DEFAULT_COUNT = 11  # values of a range in a grid, if nothing is said
 SIGMAS = 3.0  # standard deviations in a tolerance
-SHAPES = 'Write "180..260 mm / 20", "200 +- 0.1 mm", "normal(200 mm, 0.1 mm)", a list, or a distribution of scipy.stats.'
+SHAPES = 'Write "180..260 mm / 20", "200 +- 0.1 mm", "+- 0.1 mm", "normal(200 mm, 0.1 mm)", a list, or a distribution of scipy.stats.'
 
 
 @dataclass(frozen=True)
@@ -170,13 +172,17 @@ LAWS = {
 Sizes = Callable[[Dimension], float]  # of bare numbers in a place of a dimension
 
 
-def variation(name: str, given: Any, dimension: Dimension | None, bare: Sizes | None = None) -> Variation:
+def variation(name: str, given: Any, dimension: Dimension | None, bare: Sizes | None = None, *, nominal: float | None = None) -> Variation:
     """Read one entry of `vary`; `dimension` is that of the number, None of a parameter that the file writes without a unit. `bare` are the
-    sizes of bare numbers in the file: text without a unit is one of them, and a parameter without a unit is counted in them."""
+    sizes of bare numbers in the file: text without a unit is one of them, and a parameter without a unit is counted in them. `nominal` is
+    the number of the file, about which "+- 0.1 mm" is a tolerance."""
     if hasattr(given, "ppf"):
         low, high = (float(x) for x in given.support()) if hasattr(given, "support") else (-np.inf, np.inf)
         return Quantiles(name, f"{getattr(getattr(given, 'dist', given), 'name', type(given).__name__)}", low, high, given)
     if isinstance(given, str):
+        band = _BAND.match(given)
+        if band is not None and nominal is not None:
+            return _about(name, given.strip(), band, nominal, dimension, bare)
         return _from_text(name, given, dimension, bare)
     if isinstance(given, Mapping):
         raise UsageError(f"{name}: a dict is no range. {SHAPES}")
@@ -191,7 +197,7 @@ def unit_in(text: str) -> str:
     """The unit in which a range, a tolerance or the first number of a distribution is written; "" if there is none, or no number."""
     call = _CALL.match(text)
     found = _QUANTITY.match(call[2].split(",")[0]) if call is not None else None
-    for pattern, group in ((_RANGE, 3), (_TOLERANCE, 3), (_QUANTITY, 2)):
+    for pattern, group in ((_RANGE, 3), (_TOLERANCE, 3), (_BAND, 2), (_QUANTITY, 2)):
         found = found or pattern.match(text)
         if found is not None:
             unit = found[2 if call is not None else group]
@@ -224,6 +230,16 @@ def _from_text(name: str, text: str, dimension: Dimension | None, bare: Sizes | 
         return _law(name, text.strip(), found[1], [x.strip() for x in found[2].split(",")], dimension, bare)
     value = _number(name, text, dimension, bare)
     return ListedValues(name, text.strip(), value, value, (value,))
+
+
+def _about(name: str, text: str, band: re.Match[str], nominal: float, dimension: Dimension | None, bare: Sizes | None) -> Tolerance:
+    """A tolerance about the number of the file, in a unit or in per cent of it."""
+    share = band[2] in ("%", "percent", "per cent")
+    width = abs(nominal) * float(band[1]) / 100.0 if share else _with_unit(name, band[1], band[2], dimension, bare)
+    if not width > 0.0:
+        why = "its present value is zero, give a unit" if share and nominal == 0.0 else "the band must be positive"
+        raise UsageError(f"vary: {name} = {text}: {why}.")
+    return Tolerance(name, text, nominal - width, nominal + width, nominal, width)
 
 
 def _law(name: str, text: str, law: str, arguments: Sequence[str], dimension: Dimension | None, bare: Sizes | None) -> Variation:
