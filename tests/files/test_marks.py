@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from linkwright import files
+from linkwright.errors import UsageError
+from linkwright.files.marks import signed
 from linkwright.views.live import asset
 
 
@@ -64,6 +66,21 @@ def test_a_foreign_archive_with_our_name_inside_is_foreign(tmp_path: Path) -> No
         archive.writestr("linkwright.npy", "")
     (tmp_path / "a.npz").write_bytes(data.getvalue())
     assert not files.made_by_linkwright(tmp_path / "a.npz")
+
+
+def test_only_files_of_others_need_force(tmp_path: Path) -> None:
+    absent, own, foreign, edited = (tmp_path / name for name in ("absent.csv", "own.csv", "foreign.csv", "edited.yaml"))
+    own.write_bytes(b'"t [s]","F [N]"\r\n0.0,1.0\r\n')
+    foreign.write_text("t,F\n0,1\n")
+    edited.write_text(signed("name: a\n") + "# mine\n")
+    for force in (False, True):
+        assert files.guarded(absent, [".csv"], force=force) == absent
+        assert files.guarded(own, [".csv"], force=force) == own
+    assert files.guarded(foreign, [".csv"], force=True) == foreign
+    with pytest.raises(UsageError, match=r"foreign.csv' already exists and was not made by Linkwright; use --force"):
+        files.guarded(foreign, [".csv"], force=False)
+    with pytest.raises(UsageError, match=r"was not made by Linkwright or was edited since; use --force"):
+        files.guarded(edited, [".yaml"], force=False)
 
 
 def test_the_page_carries_the_mark_that_is_looked_for() -> None:

@@ -194,6 +194,14 @@ def test_equal_rows_against_all_pairs() -> None:
     assert len(same_as(keys[:0])) == 0 and len(distinct(keys[:1])) == 1
 
 
+def test_rows_of_any_size_are_solved(rng: np.random.Generator) -> None:
+    """Each equation is scaled by its largest coefficient: a factor of a row changes nothing, from the smallest to the largest numbers."""
+    A, x = rng.normal(size=(4, 3, 3)), rng.normal(size=(4, 3, 2))
+    b = A @ x
+    rows = np.array([1e-200, 1.0, 1e200])[:, None]
+    assert np.allclose(solved(A * rows, b * rows), x, rtol=1e-10, atol=0.0)  # conditions of random matrices are below 1e5
+
+
 def test_singular_systems_are_nan_and_others_are_solved() -> None:
     A = np.array([np.eye(2), np.ones((2, 2)), [[0.0, 2.0], [4.0, 0.0]]])
     found = solved(A, np.ones((3, 2, 1)))

@@ -157,7 +157,7 @@ def why_impossible(inertia: Sequence[Sequence[float]], planar: bool, units: Unit
     if planar:
         return f"its moment of inertia {shown(inertia[2][2], INERTIA, units)} is negative" if inertia[2][2] < 0.0 else ""
     size = max(abs(v) for row in inertia for v in row)
-    if any(abs(inertia[i][j] - inertia[j][i]) > 1e-9 * size for i in range(3) for j in range(3)):
+    if not _symmetric(inertia, size):
         return "its inertia matrix is not symmetric"
     a, b, c = principal(inertia)
     negative = a < -1e-9 * size
@@ -171,8 +171,11 @@ def why_impossible(inertia: Sequence[Sequence[float]], planar: bool, units: Unit
 def is_positive(inertia: Sequence[Sequence[float]]) -> bool:
     """True if an inertia is symmetric and no principal moment is negative, whether or not a body can have it."""
     size = max(abs(v) for row in inertia for v in row)
-    symmetric = all(abs(inertia[i][j] - inertia[j][i]) <= 1e-9 * size for i in range(3) for j in range(3))
-    return symmetric and principal(inertia)[0] >= -1e-9 * size
+    return _symmetric(inertia, size) and principal(inertia)[0] >= -1e-9 * size
+
+
+def _symmetric(inertia: Sequence[Sequence[float]], size: float) -> bool:
+    return all(abs(inertia[i][j] - inertia[j][i]) <= 1e-9 * size for i in range(3) for j in range(i))
 
 
 def odd_gyration(mass: float, inertia: Sequence[Sequence[float]], extent: float, planar: bool, units: UnitSystem) -> str:
