@@ -218,6 +218,22 @@ def test_rigid_stops_end_episodes() -> None:
     assert not any(envs.step(np.array([[0.5], [-0.5]]))[2].any() for _ in range(3))
 
 
+def test_starts_beyond_rigid_stops_are_drawn_again() -> None:
+    """Half of the range is beyond the stop: every start drawn is within it, as is every goal; a model that starts beyond is refused."""
+    t = task(with_stop({"max": "92 deg"}), start={"A": ("82 deg", "102 deg")}, goal={"A": ("82 deg", "102 deg")}, read=["goal.A"])
+    seen = []
+    for seed in range(3):
+        envs = t.vector(20)
+        envs.reset(seed=seed)
+        x = envs.episodes.sample()
+        seen += [*x["A"], *x["goal.A"]]
+    assert max(seen) <= np.radians(92.0) and min(seen) < np.radians(84.0) and max(seen) > np.radians(90.0)
+    with pytest.raises(lw.UsageError, match=r"the start of the model: A = .* is beyond its rigid stop at 0\.698132, so that every episode"):
+        task(with_stop({"max": "40 deg"}), start=None, goal=None, observe=["A"]).env().reset(seed=0)
+    with pytest.raises(lw.UsageError, match=r"m.limits.* Of the last ones A = .* is beyond its rigid stop at 0\.698132\."):
+        task(with_stop({"max": "40 deg"}), start={"A": ("50 deg", "60 deg")}, goal=None, observe=["A"]).env().reset(seed=0)
+
+
 def test_singular_positions_may_end_episodes() -> None:
     """A four-bar that runs through its change point: the rank-revealing path passes it; with `singular` the episode ends there."""
     ends, start = {}, {"A": ("170 deg", "175 deg"), "A.v": (5.0, 6.0)}

@@ -72,4 +72,5 @@ class Imported:
     closing: tuple[str, ...] = ()
     report: ImportReport = field(default_factory=lambda: ImportReport("", ""))
     points_only: tuple[str, ...] = ()  # closing hinges of which the file's own program closes the point alone
+    start_given: bool = False  # the file says where the mechanism starts, so that it stays there where the loops are closed
     text: str = ""  # model file that the description was read from, where the importer wrote one

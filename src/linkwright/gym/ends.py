@@ -38,4 +38,5 @@ def beyond(ends: list[RigidEnd], x: Mapping[str, np.ndarray], n: int) -> np.ndar
 def reason(ends: list[RigidEnd], x: Mapping[str, np.ndarray], i: int) -> str:
     """The coordinate of an environment that is beyond an end, in a sentence; empty if none."""
     passed = (e for e in ends if not e.lower <= x[e.name][i] <= e.upper)
-    return next((f"t = {x['t'][i]:.6g} s: {e.name} = {x[e.name][i]:.6g} is beyond its rigid stop" for e in passed), "")
+    found = ((e, x[e.name][i]) for e in passed)
+    return next((f"{e.name} = {at:.6g} is beyond its rigid stop at {e.lower if at < e.lower else e.upper:.6g}" for e, at in found), "")

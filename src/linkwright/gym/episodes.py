@@ -76,6 +76,8 @@ class Episodes:
         channels = [name for name in wanted if name not in own and not (self.posed and name.startswith(GOAL))]
         self.ends = rigid_ends(self.system.description)
         self.reader = ChannelReader(core, list(dict.fromkeys([*channels, *(e.name for e in self.ends), "t"])), efforts)
+        self.end_reader = ChannelReader(core, [e.name for e in self.ends])
+        self.stopped = ""  # why a drawn start or goal was not taken, if for a rigid stop
         self.goal_reader = ChannelReader(core, goals if self.posed else [])
         shapes = {name: x.shape[1:] for name, x in self._goal_values(self.stepper.environments.rows[:1]).items()}
         self.goals = {name: np.zeros((self.n, *shape)) for name, shape in shapes.items()}
@@ -148,10 +150,18 @@ class Episodes:
 
     def _refuse(self, rows: np.ndarray) -> None:
         ranges = "; ".join(f"{d.what}: {', '.join(d.names)}" for d in self.draws if d.names)
+        if self.stopped and not any(d.names for d in self.draws):
+            raise UsageError(
+                f"the start of the model: {self.stopped}, so that every episode would end in its first step. "
+                "Give start={...} with drives or other coordinates within the stops, or give the stop a `stiffness:`."
+            )
         raise UsageError(
             f"no start or goal that can be assembled was drawn for environment {rows[0]} in {ATTEMPTS} draws ({ranges}). "
-            "Narrow the ranges to positions that exist: m.limits(joint) shows how far a drive moves."
+            f"Narrow the ranges to positions that exist: m.limits(joint) shows how far a drive moves.{self._last_stop()}"
         )
+
+    def _last_stop(self) -> str:
+        return f" Of the last ones {self.stopped}." if self.stopped else ""
 
     def _options(self, options: Mapping[str, Any], which: np.ndarray) -> dict[tuple[str, str], np.ndarray]:
         """Values for all rows by (start, goal or randomise, name)."""
@@ -180,6 +190,8 @@ class Episodes:
         found = self.closer({n: start[n] for n in self.positions}, {n: start[given] for n, given in self.speeds.items()}, numbers)
         posed = self.closer({n: goal[n] for n in self.posed}, {}, numbers) if self.posed else found
         ok = found.ok & posed.ok
+        for made in (found, posed) if self.ends else ():
+            ok &= self._within_stops(made.q, numbers, ok)
         rows = which[ok]
         stock.q[rows], stock.v[rows], stock.free[rows], stock.ready[rows] = found.q[ok], found.v[ok], numbers[ok], True
         if self.posed and len(rows):
@@ -188,6 +200,15 @@ class Episodes:
         for name in (n for n in goal if n not in self.posed):
             stock.goals[f"{GOAL}{name}"][rows] = goal[name][ok]
         return ok
+
+    def _within_stops(self, q: np.ndarray, free: np.ndarray, ok: np.ndarray) -> np.ndarray:
+        """The mask of positions that are not beyond a rigid stop, where steps would end at once."""
+        x = self.end_reader(self._posed_rows(q, free))
+        out = beyond(self.ends, x, len(q))
+        wrong = np.flatnonzero(out & ok)
+        if len(wrong):
+            self.stopped = reason(self.ends, x, int(wrong[-1]))
+        return ~out
 
     def _posed_rows(self, q: np.ndarray, free: np.ndarray) -> np.ndarray:
         """Rows of a stepper at rest in these positions."""
@@ -300,7 +321,10 @@ class Episodes:
         """Reasons of the rows that have failed."""
         x, advice = self.last, f"steps of {self.task.dt} / {self.task.substeps} may be too long: raise `substeps`"
         steps = {k: f"{said}; {advice}" for k, said in self.stepper.why.items()}
-        return [steps.get(int(k), "") or (reason(self.ends, x, int(k)) if x is not None else "") for k in rows]
+        stopped = {int(k): reason(self.ends, x, int(k)) for k in rows if x is not None}
+        return [
+            steps.get(k, "") or (f"t = {x['t'][k]:.6g} s: {stopped[k]}" if x is not None and stopped[k] else "") for k in map(int, rows)
+        ]
 
 
 def _arguments(function: Any) -> int:

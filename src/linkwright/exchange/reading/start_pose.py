@@ -1,7 +1,8 @@
 """A start near the closed loops, for files whose own pose leaves them open.
 
 Welds and points are closed as the file gives them, before they are understood as joints of other types: a weld has one position, a hinge
-that is far open has two, of which the second has its axis turned round.
+that is far open has two, of which the second has its axis turned round. Of the closed positions one within the limits of the joints is
+taken where there is one near.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.exchange.imported import Imported
 from linkwright.exchange.reading.understanding.gaps import gaps
 from linkwright.exchange.reading.understanding.geometry import placement
+from linkwright.exchange.reading.within_limits import CoordinateLimits, limits_of
 from linkwright.model.description import Description
 from linkwright.results.state import State
 from linkwright.system.system import System
@@ -22,6 +24,7 @@ from linkwright.system.system import System
 CLOSED = 1e-9  # m and rad: gaps of the file's pose below it need no other start
 OPEN = 1e-5  # m: a gap that later steps do not close
 MOST_STEPS, LONGEST = 200, 0.3  # Levenberg-Marquardt; length of a step in rad and m
+MOVED = "the file's pose is outside the limits of joints: the start is a closed position within them"
 SPREADS = (0.0, 0.05, 0.2, 0.2, 0.5, 0.5)  # of states beside the drawn one, rad and m
 
 
@@ -30,35 +33,44 @@ def near_closed(imported: Imported) -> Imported:
     d = imported.description
     distances, angles = gaps(d, imported.closing)
     report = replace(imported.report, gaps=(*imported.report.gaps, *distances), angles=(*imported.report.angles, *angles))
-    if max([x for _, x in (*distances, *angles)], default=0.0) > CLOSED:
+    open_there = max([x for _, x in (*distances, *angles)], default=0.0) > CLOSED
+    if open_there or (d.stops and imported.closing and not imported.start_given):
         # joints that are no cuts together: the file's pose is the start; a weld that is open by half a turn has no rotation vector
         with suppress(LinkwrightError), np.errstate(all="ignore"):
-            d = _closed(d, imported.closing)
-            report = replace(report, stays_open=_left_open(d, imported.closing, dict(distances)))
+            d, beyond = _closed(d, imported.closing)
+            left = _left_open(d, imported.closing, dict(distances), imported.start_given)
+            moved = () if open_there or d is imported.description else (MOVED,)
+            report = replace(report, stays_open=left, inferred=(*report.inferred, *moved), warnings=(*report.warnings, *beyond))
     return replace(imported, description=d, report=report)
 
 
-def _left_open(d: Description, closing: tuple[str, ...], in_file: dict[str, float]) -> str:
+def _left_open(d: Description, closing: tuple[str, ...], in_file: dict[str, float], start_given: bool) -> str:
     """A sentence about the loop that stays widest open at the best; empty where all are closed."""
     name, least = max(gaps(d, closing)[0], key=lambda x: x[1])
     if least < OPEN:
         return ""
     place = d.joint(name).where
     at = f" of {place}" if place else ""
+    other = ", or try another start (keyframe=...)" if start_given else ""
     return (
         f"the closing '{name}'{at} stays open by {least:.3g} m at best, from the file's pose, where it is open by {in_file[name]:.3g} m, "
-        f"and from {len(SPREADS) - 1} beside it. Check lengths and frames of the closings there; of MJCF, try another start (keyframe=...)."
+        f"and from {len(SPREADS) - 1} beside it. Check lengths and frames of the closings there{other}."
     )
 
 
-def _closed(d: Description, closing: tuple[str, ...]) -> Description:
+def _closed(d: Description, closing: tuple[str, ...]) -> tuple[Description, tuple[str, ...]]:
+    """The description with its loops closed, and sentences about joints that are beyond their limits there."""
     system = System(d, list(closing))
+    limits = limits_of(system)
     drawn = system.skel.start_coordinates
     q = np.concatenate([drawn[node.joint.name] for node in system.tree.nodes]) if system.tree.nodes else np.zeros(0)
-    state = _nearest(system, _at(system, q))
+    first = _at(system, q)
+    state = _nearest(system, first, limits)
+    if state is first:
+        return d, limits.sentences(state.q)
     poses = {node.body: system.pose(state, node.body) for node in system.tree.nodes}
     bodies = [replace(b, start=placement(poses[b.name])) if b.name in poses else b for b in d.bodies]
-    return replace(d, bodies=tuple(bodies))
+    return replace(d, bodies=tuple(bodies)), limits.sentences(state.q)
 
 
 def _at(system: System, q: np.ndarray) -> State:
@@ -66,30 +78,43 @@ def _at(system: System, q: np.ndarray) -> State:
     return State(system.skel, q, np.zeros(system.tree.nv), system.skel.start_coordinates, 0.0)
 
 
-def _nearest(system: System, drawn: State) -> State:
+def _nearest(system: System, drawn: State, limits: CoordinateLimits) -> State:
+    """The state down the residuals from the drawn one, or from one beside it; of those that close the loops one within the limits."""
+    best, least = _best(system, drawn)
+    if least >= CLOSED or not limits.beyond(best.q):
+        return best
+    found, left = _best(system, best, limits)
+    return found if left < CLOSED and not limits.beyond(found.q) else best
+
+
+def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) -> tuple[State, float]:
     """The state from the drawn one down the residuals; from states beside it where that does not close the loops."""
     rng, best, least = np.random.default_rng(0), drawn, np.inf
     for spread in SPREADS:
         begin = drawn if not spread else _at(system, system.displaced(drawn, spread * rng.normal(size=system.tree.nv)))
-        found, left = _descended(system, begin)
+        found, left = _descended(system, begin, limits)
         if left < least:
             best, least = found, left
         if least < CLOSED:
             break
-    return best
+    return best, least
 
 
-def _descended(system: System, state: State) -> tuple[State, float]:
-    """Levenberg-Marquardt on the residuals of all loops, with short steps: the state, and its largest residual."""
-    phi, damping = system.phi(state), 1e-3
+def _descended(system: System, state: State, limits: CoordinateLimits | None = None) -> tuple[State, float]:
+    """Levenberg-Marquardt on the residuals of all loops and of limits, with short steps: the state, and its largest residual."""
+
+    def residuals(at: State) -> np.ndarray:
+        return system.phi(at) if limits is None else np.concatenate([system.phi(at), limits.excess(at.q)])
+
+    phi, damping = residuals(state), 1e-3
     for _ in range(MOST_STEPS if np.isfinite(phi).all() else 0):
         if np.abs(phi).max(initial=0.0) < 1e-12 or damping > 1e8:
             break
-        J = system.J(state)
+        J = system.J(state) if limits is None else np.vstack([system.J(state), limits.slopes(state.q, system.tree.nv)])
         step = -np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), J.T @ phi)
         length = float(np.abs(step).max(initial=0.0))
         trial = _at(system, system.displaced(state, step * min(1.0, LONGEST / max(length, 1e-300))))
-        after = system.phi(trial)
+        after = residuals(trial)
         if after @ after < phi @ phi:
             state, phi, damping = trial, after, max(0.1 * damping, 1e-12)
         else:

@@ -72,7 +72,7 @@ def read_mjcf(path: str | os.PathLike[str], folders: Any = None, keyframe: str |
     )
     d = compensated(there, names, d, notes)
     d = _started(there, names, found, d, [j.name for j in closing.joints], key, notes)
-    return Imported(d, tuple(j.name for j in closing.joints), notes.report())
+    return Imported(d, tuple(j.name for j in closing.joints), notes.report(), start_given=True)
 
 
 def _keyframe(there: CompiledMjcf, wanted: str | int | None) -> int | None:

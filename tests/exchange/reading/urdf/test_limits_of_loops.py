@@ -1,0 +1,55 @@
+"""Starts of robots with loops lie within the limits of their joints, where a closed position does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import linkwright as lw
+from linkwright.exchange.imported import ImportedModelWarning
+from linkwright.exchange.reading.start_pose import MOVED
+from tests.exchange.reading.urdf.robots import DIALECTS, joint, robot
+
+
+def limited(tmp_path: Path, turned: float = 0.0, **limits: tuple[float, float]) -> Path:
+    """The four-bar with limits at joints of its tree; `turned`: the rocker in the file's pose."""
+    text = DIALECTS["constraint"]
+    for name, parent, child, at in (
+        ("A", "ground", "crank", "0 0 0"),
+        ("B", "crank", "coupler", "0 0.3 0"),
+        ("D", "ground", "rocker", "0.8 0 0"),
+    ):
+        if name in limits:
+            low, high = limits[name]
+            ends = f'<limit lower="{low}" upper="{high}" effort="9" velocity="0"/>'
+            text = text.replace(joint(name, parent, child, at), joint(name, parent, child, at, ends, kind="revolute"))
+    path = tmp_path / "limited.urdf"
+    path.write_text(robot(text.replace('<origin xyz="0.8 0 0"/>', f'<origin xyz="0.8 0 0" rpy="0 0 {turned}"/>')))
+    return path
+
+
+def test_a_closed_pose_outside_the_limits_is_left(tmp_path: Path) -> None:
+    """Zero is closed, but not within 0.2 .. 1: the start is closed and within, 2 % of the range inside, and the report says so."""
+    m = lw.load(limited(tmp_path, A=(0.2, 1.0)))
+    assert 0.2 < float(m.system.start["A"]) < 0.25 and m.system.mobility.freedoms == 1
+    assert m.imported is not None and MOVED in m.imported.inferred and not m.imported.warnings
+    assert abs(m.system.phi(m.system.start)).max() < 1e-12
+    kept = lw.load(limited(tmp_path, A=(-0.2, 1.0)))
+    assert kept.imported is not None and MOVED not in kept.imported.inferred and float(kept.system.start["A"]) == 0.0
+
+
+def test_an_open_pose_is_closed_within_the_limits(tmp_path: Path) -> None:
+    """Of the closed positions near a pose whose rocker is turned by 0.1 rad, one within the limits: the crank would come to rest at others."""
+    free = float(lw.load(limited(tmp_path, 0.1)).system.start["A"])
+    for low, high in ((free - 1.0, free - 0.2), (free + 0.2, free + 1.0)):
+        m = lw.load(limited(tmp_path, 0.1, A=(low, high)))
+        assert low < float(m.system.start["A"]) < high
+        assert m.imported is not None and m.imported.gaps[0][1] > 0.01
+
+
+def test_limits_that_no_closed_position_meets_are_warned_of(tmp_path: Path) -> None:
+    """The rocker follows the crank: with the crank turned by 0.5 and more it cannot stay within 1e-3 rad of where it is drawn."""
+    with pytest.warns(ImportedModelWarning, match=r"the start is beyond limits of joints, .*: 'A' at 0 \(limit 0.5\)"):
+        m = lw.load(limited(tmp_path, A=(0.5, 1.0), D=(-0.001, 0.001)))
+    assert float(m.system.start["A"]) == 0.0
