@@ -114,8 +114,14 @@ def cannot_move(loops: Loops, tied: Loops, q: np.ndarray, references: Mapping[st
     Z = np.abs(f.left_null[own:])
     dead = [n for n, x in zip(extra, Z.max(axis=1, initial=0.0), strict=True) if x > STRONG * Z.max(initial=0.0) > 0.0]
     held = " and ".join(f"'{n}'" for n in dict.fromkeys(dead or extra))
+    if len(set(dead)) > 1:
+        return SingularityError(
+            f"at this position the loops tie {held} to each other (a dead centre, or joints that always move together), and the wanted "
+            "speeds contradict that. Give fewer speeds and let the others follow, or another position.",
+            singular_values=tuple(f.s),
+        )
     return SingularityError(
-        f"at this position {held} {'is' if len(set(dead)) <= 1 else 'are'} at a dead centre: no motion of the mechanism gives the wanted "
+        f"at this position {held} is at a dead centre: no motion of the mechanism gives the wanted "
         "speed. Give the speed of another joint, or another position.",
         singular_values=tuple(f.s),
     )

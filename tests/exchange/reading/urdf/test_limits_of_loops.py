@@ -40,7 +40,7 @@ def test_a_closed_pose_outside_the_limits_is_left(tmp_path: Path) -> None:
 
 
 def test_an_open_pose_is_closed_within_the_limits(tmp_path: Path) -> None:
-    """Of the closed positions near a pose whose rocker is turned by 0.1 rad, one within the limits: the crank would come to rest at others."""
+    """Of the closed positions near a pose whose rocker is turned by 0.1 rad one within the limits, not the nearest."""
     free = float(lw.load(limited(tmp_path, 0.1)).system.start["A"])
     for low, high in ((free - 1.0, free - 0.2), (free + 0.2, free + 1.0)):
         m = lw.load(limited(tmp_path, 0.1, A=(low, high)))
