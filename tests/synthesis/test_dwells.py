@@ -13,6 +13,8 @@ from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.dwell_fit import DwellFit, DwellLimits
 from linkwright.synthesis.dwell_forms import DWELL_FORMS, arcs, lines
 from linkwright.synthesis.dwells import dwells
+from linkwright.synthesis.linkage import slider_crank
+from linkwright.synthesis.placing import SlidePlacement, placed
 
 WINDOW = np.deg2rad(80.0)
 
@@ -85,6 +87,50 @@ def test_the_dwell_begins_where_it_is_asked_for() -> None:
     assert rest < 2e-4 and stroke == pytest.approx(0.1, rel=1e-4)
 
 
+def test_a_placed_linkage_and_its_mirror_image_move_alike() -> None:
+    """Turned, shifted and mirrored: the slide keeps its motion, counted away from the rest, and the box chooses the side of the crank."""
+    linkage = slider_crank(0.0, 0.05, 0.25 + 0.03j, -1.0 + 0.0j)
+    plain = lw.load(linkage.document()).turn(steps=36)["guide"]
+    answer = SynthesisedLinkage(linkage, 0.0)
+    assert placed(answer, -1.0, SlidePlacement()) is answer
+    speeds = []
+    for side in (-1.0, 1.0):
+        wanted = SlidePlacement.of(np.pi / 2.0, [0.1, 0.2], (0.1 + min(side, 0.0), 0.1 + max(side, 0.0), -1.0, 1.0))
+        found = placed(answer, -1.0, wanted)
+        c = lw.load(found.document).turn(steps=36)
+        assert c["guide"] == pytest.approx(-plain, abs=1e-12)
+        path = c["slider.C"][:, :2]
+        assert path == pytest.approx(np.column_stack([0.0 * plain + 0.1, c["guide"] + 0.2]), abs=1e-12)
+        assert wanted.outside(found.linkage) == 0.0 and not found.notes
+        speeds.append(found.speed)
+    assert sorted(speeds) == ["-60 rpm", "60 rpm"]
+    far = placed(answer, -1.0, SlidePlacement.of(0.0, [0.0, 0.0], (0.0, 1.0, 0.0, 1.0)))
+    assert "0.25 m outside of the box" in far.notes[0]
+
+
+@pytest.mark.slow
+def test_a_slider_in_its_place_in_a_machine() -> None:
+    """Direction, rest and box of the pivots by the engine's turn; the mirror image moves alike with its crank turned the other way."""
+    task = {"stroke": 0.06, "dwell_angle": np.deg2rad(70.0), "kind": "watt II slider", "starts": 512, "n": 8}
+    (free, *_), _, _ = dwells(**task)
+    boxes = [(-0.005, 0.4, -0.4, 0.4), (-0.4, 0.005, -0.4, 0.4)]  # right and left of the guide: one of them needs the mirror image
+    turned = set()
+    for box in boxes:
+        found, _, _ = dwells(**task, direction=np.pi / 2.0, at=[0.0, 0.1], within=box, overshoot=0.0)
+        best = found[0]
+        turned |= {x.speed for x in found}
+        pivots = [best.linkage.pins[p] for p in best.linkage.bodies["ground"]]
+        assert all(box[0] <= z.real <= box[1] for z in pivots) and best.measures["overshoot"] < 1e-5
+        c = lw.load(best.document).turn(steps=360)
+        path = c["slider.F"]
+        assert np.ptp(path[:, 0]) < 1e-12 and path[0, :2] == pytest.approx([0.0, 0.1], abs=1e-12)
+        assert path[:, 1].min() == pytest.approx(0.1, abs=1e-4) and path[:, 1].max() == pytest.approx(0.16, abs=1e-4)
+        assert c["guide"].max() == pytest.approx(0.06, abs=1e-4)  # counts away from the rest
+        missed = [x for x in found if x.notes]
+        assert found[len(found) - len(missed) :] == missed and all("outside of the box" in x.notes[0] for x in missed)
+    assert turned == {"60 rpm", "-60 rpm"} and free.speed == "60 rpm"
+
+
 @pytest.mark.slow
 def test_links_are_within_their_limits() -> None:
     found, _, _ = dwells(stroke=0.1, dwell_angle=WINDOW, kind="stephenson III slider", longest=0.25, shortest=0.03, starts=1024, n=3)
@@ -152,6 +198,10 @@ def test_derivatives_of_the_fit_equal_differences(kind: str) -> None:
         ({"transmission": 1.6}, "between 0 and 90"),
         ({"start": float("inf")}, "start"),
         ({"starts": 1}, "16 starts"),
+        ({"within": (0, 1, 0, 1)}, "give at"),
+        ({"at": [0, 0, 0]}, "a place is"),
+        ({"direction": 0.0, "kind": "watt II", "stroke": 1.0}, "those of a slider"),
+        ({"overshoot": -1e-3}, "overshoot"),
     ],
 )
 def test_bad_input_is_explained(options: dict[str, Any], says: str) -> None:

@@ -158,6 +158,7 @@ COMMAND = CliCommand(
     "-o every linkage is written as a model file, and a picture of all of them.",
     examples=(
         "linkwright synthesise path '0 0, 10 4, 20 6, 30 4, 40 0' --bound transmission=30deg -o linkages",
+        "linkwright synthesise dwell --with stroke=60mm --with dwell_angle=70deg --with direction=90deg --kind 'watt II slider'",
         "linkwright synthesise path '20 20, 20 25, 20 30, 20 35, 20 40, 20 45' --kind slider-crank --json",
     ),
     options=(
@@ -168,11 +169,13 @@ COMMAND = CliCommand(
         option("--exact", action="store_true", help="all four-bars through exactly nine points"),
         option("--kind", metavar="NAME", help="four-bar (default), slider-crank, 'watt I', 'stephenson III', six-bar, 'geared five-bar'"),
         option("--bound", metavar="NAME=VALUE", action="append", type=options.assignment, default=[], help="links=10mm,80mm, ratio=5, "
-               "transmission=40deg, pivots=0,100,-20,20 (least and most of x and y); may be repeated"),
+               "transmission=40deg, pivots=0,100,-20,20 (least and most of x and y); docs/synthesis.md has those of each task; may be "
+               "repeated"),
         option("--hold", metavar="NAME=VALUE", action="append", type=options.assignment, default=[], help="'crank pivot=0,0', 'ground "
                "angle=0', 'crank offset=30deg'; may be repeated"),
         option("--with", dest="options", metavar="NAME=VALUE", action="append", type=options.assignment, default=[], help="a number of the "
-               "task: swing=60deg, stroke=100mm, input_range=60deg; may be repeated"),
+               "task: swing=60deg, stroke=100mm, input_range=60deg; of a dwell stroke, dwell_angle, tolerance, start, direction, "
+               "at=0,0, overshoot; may be repeated"),
         option("--unit", metavar="UNIT", default="mm", help="of lengths without a unit, and of the models (default mm)"),
         option("--answers", metavar="N", type=_count, default=5, help="linkages to find (default 5)"),
         option("--seed", metavar="N", type=_seed, default=0, help="of the search (default 0)"),

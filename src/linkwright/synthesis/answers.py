@@ -22,7 +22,9 @@ DEFECTS = {
     "order": "the wanted positions are met in another order",
 }
 # measures by what they are: of the output (a length, or an angle where the output turns), other lengths and angles; the rest are numbers
-OUTPUTS = frozenset({"largest deviation", "rms deviation", "largest error", "rms error", "stroke", "dwell range", "output start"})
+OUTPUTS = frozenset(
+    {"largest deviation", "rms deviation", "largest error", "rms error", "stroke", "dwell range", "overshoot", "output start"}
+)
 LENGTHS = frozenset({"longest link", "crank", "gap", "straightness"})
 ANGLES = frozenset({"least transmission angle", "swing", "crank start", "line from", "line to"})
 

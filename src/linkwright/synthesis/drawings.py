@@ -39,6 +39,15 @@ class SlottedLinkage:
         slots = {name: replace(s, direction=s.direction * turn) for name, s in self.slots.items()}
         return SlottedLinkage(self.base.moved(factor, shift), slots)
 
+    def mirrored(self) -> SlottedLinkage:
+        """Return the mirror image about the x axis."""
+        slots = {name: replace(s, direction=s.direction.conjugate()) for name, s in self.slots.items()}
+        return SlottedLinkage(self.base.mirrored(), slots)
+
+    def with_guide(self, name: str, sign: float) -> SlottedLinkage:
+        """Return the linkage with the direction of a guide on ground times a sign."""
+        return SlottedLinkage(self.base.with_guide(name, sign), self.slots)
+
     def document(self, name: str = "", unit: str = "m", speed: Any = "60 rpm") -> dict[str, Any]:
         """The model as `lw.load` reads it, with numbers in this unit of length."""
         document = self.base.document(name, unit, speed)

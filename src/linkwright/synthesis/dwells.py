@@ -15,6 +15,7 @@ from linkwright.synthesis.drawings import drawn
 from linkwright.synthesis.dwell_fit import IN_WINDOW, RATIO, DwellFit, DwellLimits
 from linkwright.synthesis.dwell_forms import DWELL_FORMS, DwellForm
 from linkwright.synthesis.form_paths import Found, wanted_kinds
+from linkwright.synthesis.placing import INSIDE, SlidePlacement, placed
 from linkwright.synthesis.polishing import VIOLATED, distinct, polished
 
 Array = np.ndarray
@@ -25,6 +26,7 @@ PEAKS = (33, 96)  # samples in the window and outside for the largest deviation 
 DENSE = 720  # samples of the final measures over a turn
 LONGEST = 6.0  # links over the stroke of a slider
 ROCKER_SIZE = 0.2  # m, longest link where only angles are given
+RESTS = 1e-4  # of the stroke: an overshoot that is none
 TRANSMISSION = np.deg2rad(30.0)
 
 
@@ -38,6 +40,10 @@ def dwells(
     longest: float | None = None,
     shortest: float | None = None,
     transmission: float = TRANSMISSION,
+    direction: float | None = None,
+    at: Sequence[float] | None = None,
+    within: Sequence[float] | None = None,
+    overshoot: float | None = None,
     seed: int = 0,
     n: int = 5,
     starts: int = STARTS,
@@ -48,13 +54,21 @@ def dwells(
     (stroke in rad), or several with the same output; all sliders without it. tolerance: largest range of the output in the window, for
     a note where it is not reached. start: crank angle from the line of the fixed pivots at which the dwell begins, free without it.
     longest, shortest: limits of the links in m. transmission: least transmission angle in rad. The crank turns fully and counter-clockwise.
+    Of a slider, in its machine: direction of the travel away from the rest (rad), `at` the place of its pin at rest, `within` the box (x
+    least, x most, y least, y most) of the fixed pivots: the mirror image, whose crank turns clockwise, is taken where only that fits.
+    overshoot: how far the output may move beyond its rest, against the stroke (0: the rest is an end of the stroke); others come last.
     """
     sliders = [k for k, f in DWELL_FORMS.items() if not f.rotary]
     kinds = wanted_kinds(sliders if kind is None else kind, DWELL_FORMS)
     forms = [DWELL_FORMS[k] for k in kinds]
     sizes = {"stroke": stroke, "dwell_angle": dwell_angle, "tolerance": tolerance, "longest": longest, "shortest": shortest}
+    if overshoot is not None and not (np.isfinite(overshoot) and overshoot >= 0.0):
+        raise UsageError(f"overshoot = {overshoot}: give 0 or a positive number in SI.")
     _check(sizes, start, transmission, n, starts, forms)
     rotary = forms[0].rotary
+    place = SlidePlacement.of(direction, at, None if within is None else tuple(within))
+    if rotary and not place.free:
+        raise UsageError("direction and at are those of a slider; a rocker has none. Take a kind with a slider, or leave them out.")
     cosine = float(np.cos(transmission))
     if rotary:
         limits = DwellLimits(cosine, stroke, LONGEST, ratio=min(RATIO, (longest or ROCKER_SIZE) / shortest) if shortest else RATIO)
@@ -63,11 +77,14 @@ def dwells(
     found: list[SynthesisedLinkage] = []
     evaluations = 0
     for form in forms:
-        optima, count = _search(form, dwell_angle, limits, start, seed, starts, -(-POLISHED // len(forms)))
+        wanted = -(-POLISHED // len(forms)) if place.within is None and overshoot is None else TRIED
+        optima, count = _search(form, dwell_angle, limits, start, seed, starts, wanted)
         evaluations += count
         for fit, row, x in optima:
-            found.append(_answer(fit, row, x, (longest or ROCKER_SIZE) if rotary else None, stroke))
-    answers = ranked(found)[:n]
+            found.append(_answer(fit, row, x, (longest or ROCKER_SIZE) if rotary else None, stroke, place))
+    most = np.inf if overshoot is None else overshoot + RESTS * stroke
+    fits = [place.outside(x.linkage) <= INSIDE and x.measures["overshoot"] <= most for x in ranked(found)]
+    answers = [x for good in (True, False) for x, f in zip(ranked(found), fits, strict=True) if f == good][:n]
     facts = {"forms": len(forms), "starts": starts * len(forms), "evaluations": evaluations, "optima": len(found)}
     notes: tuple[str, ...] = ()
     if not answers:
@@ -78,7 +95,9 @@ def dwells(
             f"The output rests within {answers[0].error:.3g} {unit} at best, not within {tolerance:.3g} {unit}; "
             "shorten the dwell, allow longer links or a smaller transmission angle.",
         )
-    return list(answers), facts, notes
+    if answers and not any(fits):
+        notes += ("No linkage has its pivots in the box and stays within the overshoot; widen them, move the slider or take more starts.",)
+    return answers, facts, notes
 
 
 def _check(
@@ -140,8 +159,8 @@ def _search(
     return [(f, r, x) for _, f, r, x in sorted(optima, key=lambda o: o[0])], evaluations
 
 
-def _answer(fit: DwellFit, row: int, x: Array, longest: float | None, stroke: float) -> SynthesisedLinkage:
-    """Return one linkage in metres, drawn at the begin of its dwell, measured over a whole turn."""
+def _answer(fit: DwellFit, row: int, x: Array, longest: float | None, stroke: float, place: SlidePlacement) -> SynthesisedLinkage:
+    """Return one linkage in metres, drawn at the begin of its dwell in its place, measured over a whole turn."""
     form, rows = fit.form, np.array([row])
     inside = np.linspace(0.0, fit.window, DENSE // 4 + 1)
     theta = x[-1] + np.concatenate([inside, np.linspace(0.0, 2.0 * np.pi, DENSE, endpoint=False)])
@@ -155,13 +174,16 @@ def _answer(fit: DwellFit, row: int, x: Array, longest: float | None, stroke: fl
     deviation = unit * float(np.ptp(y[: len(inside)]))
     output = "guide" if not form.rotary else f"{form.output}.angle"
     linkage = drawn(form.kind, form.steps, known, output=output, size=size)
+    rest = y[: len(inside)]
+    away = 1.0 if float(y.mean()) > float(rest.mean()) else -1.0
     measures = {
         "dwell range": deviation,
         "largest deviation": deviation / 2.0,
+        "overshoot": unit * float((away * rest).min() - (away * y).min()),  # beyond the rest, against the stroke
         "stroke": unit * travel,
         "least transmission angle": float(np.arccos(min(cosine.max(), 1.0))),
         "link ratio": max(lengths.values()) / min(lengths.values()),
         "longest link": size * max(lengths.values()),
     }
     defects = () if cosine.max() < 1.0 else ("grashof",)
-    return SynthesisedLinkage(linkage, deviation, defects, measures)
+    return placed(SynthesisedLinkage(linkage, deviation, defects, measures), away, place)

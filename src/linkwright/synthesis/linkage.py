@@ -53,6 +53,20 @@ class Linkage:
         guides = {name: replace(g, direction=g.direction * turn) for name, g in self.guides.items()}
         return replace(self, pins=pins, guides=guides)
 
+    def mirrored(self) -> Linkage:
+        """Return the mirror image about the x axis; its crank turns the other way in the same motion."""
+        from dataclasses import replace
+
+        pins = {name: z.conjugate() for name, z in self.pins.items()}
+        return replace(self, pins=pins, guides={name: replace(g, direction=g.direction.conjugate()) for name, g in self.guides.items()})
+
+    def with_guide(self, name: str, sign: float) -> Linkage:
+        """Return the linkage with the direction of a guide times a sign: its coordinate counts the other way for -1."""
+        from dataclasses import replace
+
+        guide = self.guides[name]
+        return replace(self, guides={**self.guides, name: replace(guide, direction=sign * guide.direction)})
+
     def length(self, first: str, second: str) -> float:
         return abs(self.pins[first] - self.pins[second])
 

@@ -28,7 +28,7 @@ TASKS = ("path", "function", "poses", "dwell", "straight", "dead_centres")
 QUANTITY = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*[A-Za-zµ°%].*")
 LENGTHS = frozenset(
     ("stroke", "tolerance", "longest", "shortest", "rocker", "crank", "coupler", "ground", "moving", "lever", "length", "links", "pivots",
-     "crank_pivot", "rocker_pivot", "point", "offset", "within", "deviation")
+     "crank_pivot", "rocker_pivot", "point", "offset", "within", "deviation", "at", "overshoot")
 )  # fmt: skip  # options whose plain numbers are lengths
 Found = tuple[list[SynthesisedLinkage], dict[str, Any], tuple[str, ...]]
 Maker = Callable[[dict[str, Any]], Any]
@@ -245,7 +245,7 @@ def _described(request: SynthesisRequest, given: Any, what: str, example: str) -
 def _dwell(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     task = _described(request, given, "dwell", "{'stroke': '100 mm', 'dwell_angle': '80 deg'}")
     kind = {} if request.kind is None else {"kind": request.kind}
-    bounds = _bounded(request, links="shortest longest", transmission="transmission")
+    bounds = _bounded(request, links="shortest longest", transmission="transmission", pivots="within")
     return "dwell linkage", _called("dwells", "dwells", **{**task, **kind, **_shared(request, "n", "seed"), **bounds})
 
 
