@@ -31,6 +31,7 @@ FORCES = {
     "spring": ("between", "stiffness", "free_length", "damping"),
     "torque": ("joint", "value"),
     "force": ("joint", "value"),
+    "damping": ("joint", "value"),
 }
 MEASURES = {  # what a quantity of a mechanism can be, and the keys that say of what
     "rotation": ("joint",),

@@ -90,9 +90,11 @@ def description(case: Case) -> Description:
 
 
 def _forces(forces: Sequence[Mapping[str, Any]]) -> tuple[tuple[CoilSpring, ...], tuple[Damper, ...], dict[str, list[Point]]]:
-    """Return springs and dampers between points, and the points they need, by body."""
+    """Return springs, dampers of joints and between points, and the points they need, by body."""
     springs, dampers, points = [], [], dict[str, list[Point]]()
     for f in forces:
+        if f["type"] == "damping":
+            dampers.append(Damper(f["name"], float(f["value"]), joint=f["joint"]))
         if f["type"] != "spring":
             continue
         ends = []

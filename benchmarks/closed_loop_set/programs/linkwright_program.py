@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmarks.closed_loop_set.cases import Case, Task
 from benchmarks.closed_loop_set.mechanism import built, efforts, measured
+from benchmarks.closed_loop_set.programs import linkwright_geometry
 from benchmarks.closed_loop_set.results import Answer
 from linkwright import __version__
 from linkwright.cli.bench.clocks import again_and_again
@@ -77,4 +78,5 @@ KINDS = {
     "accelerations": accelerations,
     "inverse dynamics": inverse_dynamics,
     "joint forces": joint_forces,
+    **linkwright_geometry.KINDS,
 }

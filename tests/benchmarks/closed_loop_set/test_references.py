@@ -8,7 +8,7 @@ from benchmarks.closed_loop_set import DATA, cases
 from benchmarks.closed_loop_set.references import __main__ as command
 from benchmarks.closed_loop_set.references import makers, writing
 
-QUICK = ("four-bars-2",)
+QUICK = ("four-bars-2", "rssr-0", "five-poses", "timed-points", "straight-line", "3-rpr")
 
 
 @pytest.mark.parametrize("name", QUICK)
