@@ -6,19 +6,15 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from benchmarks.closed_loop_set import cases
 from linkwright.motion.modes import held_system, newton_of, solutions
 from linkwright.numerics.monodromy import polynomial_trace
 
-# Base, platform and legs with 40 real postures after [Dietmaier1998], rounded to six digits: the numbers agree with those in an example of
-# Drake; what judges them is the count itself, 40 real of the 40 complex postures that a general platform has.
-BASE = [[0, 0, 0], [1.107915, 0, 0], [0.549094, 0.756063, 0], [0.735077, -0.223935, 0.525991], [0.514188, -0.526063, -0.368418],
-        [0.590473, 0.094733, -0.205018]]  # fmt: skip
-PLATFORM = [[0, 0, 0], [0.542805, 0, 0], [0.956919, -0.528915, 0], [0.665885, -0.353482, 1.402538], [0.478359, 1.158742, 0.107672],
-            [-0.137087, -0.235121, 0.353913]]  # fmt: skip
-LEGS = [1.0, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071]
-# A planar platform with six [the sides of an often used example of the forward kinematics of the 3-RPR].
-FLAT_BASE, FLAT_PLATFORM = [[0, 0], [15.91, 0], [0, 10]], [[0, 0], [17.04, 0], [13.2, 15.92]]
-FLAT_LEGS = {"leg1": 14.98, "leg2": 15.38, "leg3": 12.0}
+# Platforms of benchmarks/closed-loop-set: Dietmaier's, with 40 real modes of 40 complex ones, and a planar one with six.
+DIETMAIER, FLAT = (cases.named(name).task("all modes").given for name in ("dietmaier", "3-rpr"))
+BASE, PLATFORM, LEGS = (DIETMAIER[key] for key in ("base", "platform", "legs"))
+FLAT_BASE, FLAT_PLATFORM = FLAT["base"], FLAT["platform"]
+FLAT_LEGS = {f"leg{i}": x for i, x in enumerate(FLAT["legs"], 1)}
 
 
 def on_cylinders(base: list, platform: list, at: list[float], joint: str, inertia: object) -> lw.System:

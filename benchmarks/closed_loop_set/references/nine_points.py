@@ -1,7 +1,7 @@
 """Four-bars whose coupler point passes nine points: solutions refined in 40 digits and proven one by one by Krawczyk's test.
 
 Unknowns (24): B, A, C, D relative to the first point, then cosine and sine of the coupler's turn at the other eight. Links keep their
-lengths and turns are turns: 24 equations of the pins themselves, not of the eliminated form in which linkages are usually searched. The
+lengths and turns are turns: 24 equations of the pins themselves, not of the eliminated form in which linkages are searched. The
 list of starts comes from a search; how many there must be is known from the literature (64 real classes of 1442 for Problem 3 of Wampler,
 Morgan and Sommese, certified by Hauenstein and Sottile). A class is a four-bar with its two cognates: the three have their ground pivots
 in common.

@@ -165,7 +165,7 @@ class Plane:
         return a, lam
 
     def inverse(self, x: Sequence[Any], v: Sequence[Any], a: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """Return multipliers and efforts of the drives for a known motion; torques of the free motion do not act."""
+        """Return multipliers and drive torques for a known motion; torques of the free motion do not act."""
         rows, _ = self.rows(x, v)
         n = len(x)
         right = [m * acc + (m * self.gravity if c % 3 == 1 else 0) for c, (m, acc) in enumerate(zip(self.masses(), a, strict=True))]

@@ -166,7 +166,7 @@ class Space:
         return out
 
     def inverse(self, v: Sequence[Any], a: Sequence[Any]) -> tuple[dict[str, tuple[Vector, Vector]], list[Any]]:
-        """Return forces and moments on body b of every joint (about its point), and the efforts of the drives."""
+        """Return forces and moments on body b of every joint (about its point), and the drive torques and forces."""
         J, _, listed = self.system(v)
         lam = lu_solve(J.T, matrix(self.required(v, a)))
         out = {j["name"]: ([mpf(0)] * 3, [mpf(0)] * 3) for j in self.joints}
