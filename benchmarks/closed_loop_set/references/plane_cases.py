@@ -144,7 +144,7 @@ def inverse_dynamics(plane: Plane, x: Sequence[Any], v: Sequence[Any], given: Se
     lam, tau = plane.inverse(x, v, a)
     M, h = by_lagrange(plane, x, v)
     other = [sum(M[i, k] * given[k] for k in range(len(given))) + h[i] for i in range(len(given))]
-    told = {ground_pin(plane, n).name: float(g) for n, g in zip(plane.drives, given, strict=True)}
+    wanted = {ground_pin(plane, n).name: float(g) for n, g in zip(plane.drives, given, strict=True)}
     size = float(max(abs(t) for t in tau))
     efforts = [
         quantity(
@@ -153,8 +153,8 @@ def inverse_dynamics(plane: Plane, x: Sequence[Any], v: Sequence[Any], given: Se
         for n, t, o in zip(plane.drives, tau, other, strict=True)
     ]
     return [
-        _task("drive torque", "inverse dynamics", {"accelerations": told}, efforts, script),
-        _task("joint forces of the driven motion", "inverse dynamics", {"accelerations": told}, _forces(plane, lam), script),
+        _task("drive torque", "inverse dynamics", {"accelerations": wanted}, efforts, script),
+        _task("joint forces of the driven motion", "inverse dynamics", {"accelerations": wanted}, _forces(plane, lam), script),
     ]
 
 
