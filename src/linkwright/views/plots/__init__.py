@@ -17,7 +17,20 @@ from typing import Any
 
 from linkwright.errors import UsageError, nearest
 from linkwright.results.trajectory import Trajectory
-from linkwright.views.plots import blocks, control, curves, efforts, energies, graph, hodographs, motors, paths, portraits, singular
+from linkwright.views.plots import (
+    blocks,
+    control,
+    curves,
+    efforts,
+    energies,
+    graph,
+    hodographs,
+    motors,
+    paths,
+    polygons,
+    portraits,
+    singular,
+)
 from linkwright.views.plots.curves import MOST_CURVES, main_angles, marked_points, overview, plot
 from linkwright.views.plots.frame import Paper, Place, natural_axis
 from linkwright.views.plots.subjects import system_of, trajectory_of
@@ -45,6 +58,9 @@ PLOTS: dict[str, Entry] = {
     "hodograph": Entry(hodographs.hodograph_of, "a pin's load as a curve in its links' axes"),
     "motor": Entry(motors.motor, "torque over speed of motors, with their limits"),
     "path": Entry(paths.path_of, "paths of points, the mechanism faintly behind"),
+    "velocity polygon": Entry(polygons.velocity_polygon, "velocities of pins at one position, and their polygon"),
+    "acceleration polygon": Entry(polygons.acceleration_polygon, "accelerations of pins at one position, and their polygon"),
+    "instant centres": Entry(polygons.instant_centres, "instant centres of all pairs of bodies at one position"),
     "phase": Entry(portraits.phase, "speed over position of a coordinate"),
     "energy": Entry(energies.energy, "kinetic, potential, total energy, works and losses"),
     "drift": Entry(energies.drift, "residuals of loops and energy balance, logarithmic"),

@@ -1,0 +1,273 @@
+"""Velocities and accelerations of a planar mechanism at one position: instant centres, and rows of the velocity and acceleration polygons.
+
+Two bodies with twists (w_i, v_i) at the origin turn about each other where w z x P + v = 0 with the differences w and v: the instant
+centre. By the theorem of Aronhold and Kennedy the three centres of three bodies lie on one line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from linkwright.design.tables import columns
+from linkwright.errors import UsageError, nearest
+from linkwright.joints import JOINTS
+from linkwright.model.description import Joint
+from linkwright.model.file.units import KINDS, quantity
+from linkwright.results.trajectory import Trajectory, unit_of
+
+STILL = 1e-9  # share of the largest speed below which there is no motion
+
+
+@dataclass(frozen=True)
+class BodyMotion:
+    """A body at an instant, SI: place, velocity and acceleration of its frame's origin, angular velocity and acceleration."""
+
+    name: str
+    p: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    w: float
+    alpha: float
+
+    def velocity(self, place: np.ndarray) -> np.ndarray:
+        return self.v + self.w * across(place - self.p)
+
+    def acceleration(self, place: np.ndarray) -> np.ndarray:
+        r = place - self.p
+        return self.a + self.alpha * across(r) - self.w**2 * r
+
+
+@dataclass(frozen=True)
+class PlanPoint:
+    """A moving pin or marked point with all bodies that share it."""
+
+    name: str
+    bodies: tuple[str, ...]
+    at: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+
+@dataclass(frozen=True)
+class PlanLink:
+    """Motion of a point of a body relative to another one: v, and the acceleration as its normal and tangential part."""
+
+    body: str
+    points: tuple[str, str]  # from, to
+    v: np.ndarray
+    normal: np.ndarray
+    tangential: np.ndarray
+
+
+@dataclass(frozen=True)
+class PlanSlide:
+    """Motion of a block or pin relative to the moving body that guides it: v, and the acceleration as Coriolis' and the sliding part."""
+
+    joint: str
+    guide: str
+    point: str
+    v: np.ndarray
+    coriolis: np.ndarray
+    sliding: np.ndarray
+
+
+@dataclass(frozen=True)
+class InstantCentre:
+    """The instant centre of two bodies: `at`, or the direction in which it lies at infinity; both None without relative motion."""
+
+    bodies: tuple[str, str]
+    at: np.ndarray | None
+    direction: np.ndarray | None
+    joint: str  # hinge or slider of the two, "" where only the whole mechanism determines it
+
+
+@dataclass(frozen=True)
+class VelocityPlan:
+    """A position of a planar mechanism; prints as tables in the units of the file."""
+
+    where: str
+    bodies: tuple[BodyMotion, ...]  # the ground first
+    points: tuple[PlanPoint, ...]
+    links: tuple[PlanLink, ...]
+    slides: tuple[PlanSlide, ...]
+    centres: tuple[InstantCentre, ...]
+    units: tuple[str, ...]
+    letters: str
+    moment: Trajectory  # one sample
+
+    def centre(self, one: str, other: str) -> InstantCentre:
+        """Return the instant centre of two bodies, in either order."""
+        names = [b.name for b in self.bodies]
+        for name in (one, other):
+            if name not in names:
+                raise UsageError(f"there is no body '{name}'. {nearest(name, names, 'Bodies')}")
+        found = [x for x in self.centres if set(x.bodies) == {one, other}]
+        if not found:
+            raise UsageError(f"an instant centre is of two bodies, not of '{one}' alone.")
+        return found[0]
+
+    def __str__(self) -> str:
+        return f"{self.where}\n\n{self._points_text()}\n\n{self._bodies_text()}\n\n{self._centres_text()}"
+
+    def _points_text(self) -> str:
+        (v, vs), (a, as_) = (unit_of(self.units, kind) for kind in ("speed", "acceleration"))
+        x, y = self.letters
+        heads = [("point", ""), ("on", ""), (f"v{x}", v), (f"v{y}", v), ("v", v), (f"a{x}", a), (f"a{y}", a), ("a", a)]
+        rows = [(p.name, ", ".join(p.bodies), *_sized(p.v / vs), *_sized(p.a / as_)) for p in self.points]
+        pairs = [(f"{x.points[1]} about {x.points[0]}", x.body, x.v, x.normal + x.tangential) for x in self.links]
+        pairs += [(f"{x.point} along {x.joint}", x.guide, x.v, x.coriolis + x.sliding) for x in self.slides]
+        rows += [(name, on, *_sized(v_rel / vs), *_sized(a_rel / as_)) for name, on, v_rel, a_rel in pairs]
+        return columns(heads, rows, left=2)
+
+    def _bodies_text(self) -> str:
+        (w, ws), (alpha, size) = (unit_of(self.units, kind) for kind in ("angular speed", "angular acceleration"))
+        return columns([("body", ""), ("turns with", w), ("and", alpha)], [(b.name, b.w / ws, b.alpha / size) for b in self.bodies[1:]])
+
+    def _centres_text(self) -> str:
+        symbol, size = unit_of(self.units, "length")
+        rows = []
+        for c in self.centres:
+            if c.at is not None:
+                place: tuple[Any, ...] = (*(float(x) / size for x in c.at), "")
+            elif c.direction is None:
+                place = (None, None, "no relative motion")
+            else:
+                place = (None, None, f"at infinity, {np.degrees(np.arctan2(c.direction[1], c.direction[0])) % 180.0:.2f} deg")
+            rows.append((" - ".join(c.bodies), *place[:2], place[2] or (f"joint {c.joint}" if c.joint else "")))
+        x, y = self.letters
+        return columns([("instant centre of", ""), (x, symbol), (y, symbol), ("", "")], rows)
+
+
+def _sized(x: np.ndarray) -> tuple[float, float, float]:
+    return float(x[0]), float(x[1]), float(np.linalg.norm(x))
+
+
+def across(r: np.ndarray) -> np.ndarray:
+    """z x r."""
+    return np.array([-r[1], r[0]])
+
+
+def velocity_plan(c: Trajectory, at: Any = None) -> VelocityPlan:
+    """Velocities, accelerations and instant centres at a position of the leading drive (`at`, "30 deg"; or a time, "0.2 s") of a turn.
+
+    None is the first sample. Between samples of a turn of one drive at constant speed everything is exact; elsewhere accelerations
+    are interpolated.
+    """
+    d = c.skel.tree.description
+    if not d.planar:
+        raise UsageError("velocity polygons and instant centres are those of planar mechanisms (`plane: xy`).")
+    moment, where = _moment(c.in_motion() if c.static else c, at)
+    now = moment.instant(0)
+    bodies = []
+    for body in d.bodies:
+        node, origin = c.skel.node(body.name), np.zeros(3)
+        w, alpha = (0.0, 0.0) if node < 0 else (float(now.motion.V[node][2]), float(now.A[node][2]))
+        read = (now.point(node, origin), now.point_velocity(node, origin), now.point_acceleration(node, origin))
+        bodies.append(BodyMotion(body.name, *(np.array(x, dtype=float)[:2] for x in read), w, alpha))
+    points = _points(moment, bodies)
+    found = {b.name: b for b in bodies}
+    links = tuple(_link(found[body], one, other) for body, one, other in _sides(points, found))
+    slides = tuple(x for j in d.joints for x in _slide(j, moment, found, points))
+    centres = tuple(_centres(bodies, points, d.joints))
+    return VelocityPlan(where, tuple(bodies), points, links, slides, centres, d.units, d.plane or "xy", moment)
+
+
+def _moment(c: Trajectory, at: Any) -> tuple[Trajectory, str]:
+    """One sample of a turn at a position of the drive or a time, and its name."""
+    text = str(at).strip() if at is not None else ""
+    timed = text.endswith("s") and text[:-1].rstrip(" mu").replace(".", "").isdigit()
+    over = c.drive if c.drive and not timed else "t"
+    symbol, size = c.unit(over)
+    x, t = c[over], c.t
+    value = float(x[0]) if at is None else quantity(at, KINDS[c.dimension(over)], "at")
+    name = f"{over} = {value / size:.6g} {symbol}"
+    if c.full_turn and over != "t" and c.dimension(over) == "angle":
+        value += 2.0 * np.pi * np.ceil((min(x[0], x[-1]) - 1e-9 - value) / (2.0 * np.pi))
+    order = np.argsort(x, kind="stable")
+    if not x[order[0]] - 1e-9 <= value <= x[order[-1]] + 1e-9:
+        raise UsageError(f"at: {value / size:.6g} {symbol} is outside the motion, {x.min() / size:.6g} .. {x.max() / size:.6g} {symbol}.")
+    steps = np.diff(x)
+    if not (np.all(steps > 0.0) or np.all(steps < 0.0)):
+        raise UsageError(f"'{over}' passes {value / size:.6g} {symbol} more than once; give a time, such as at='0.5 s'.")
+    i = int(np.argmin(np.abs(x - value)))
+    if abs(x[i] - value) < 1e-9:
+        return c[i : i + 1], name
+    rate = c[f"{over}.v"] if over != "t" else np.zeros(1)
+    if c.system is not None and len(c.skel.tree.description.drives) == 1 and rate[0] and np.ptp(rate) <= 1e-9 * abs(rate[0]):
+        ahead = value + 0.5 * float(steps[0])
+        return c.system.turn(over, steps=2, start=value, stop=ahead, speed=abs(float(rate[0])))[:1], name
+    return c.at(np.array([np.interp(value, x[order], t[order])])), name
+
+
+def _points(moment: Trajectory, bodies: list[BodyMotion]) -> tuple[PlanPoint, ...]:
+    """Pins and marked points of moving bodies, each place of a body once; pins on the ground are left out."""
+    now, skel = moment.instant(0), moment.skel
+    d, found = skel.tree.description, {b.name: b for b in bodies}
+    named: dict[str, tuple[list[str], np.ndarray]] = {}
+    for j in d.joints:
+        if set(JOINTS[j.type].coordinate_kinds) & {"angle"}:
+            place = np.array(now.point(skel.node(j.second), np.array(j.frame_second.at, dtype=float)), dtype=float)[:2]
+            members = (j.second,) if JOINTS[j.type].guide is not None else (j.first, j.second)
+            known = named.setdefault(j.pin or j.name, ([], place))[0]
+            known += [name for name in members if name not in known]
+    size = max((float(np.ptp([p for _, p in named.values()], axis=0).max()) if named else 0.0), 1e-12)
+    for body in d.moving:
+        for p in body.points:
+            place = np.array(now.point(skel.node(body.name), np.array(p.at, dtype=float)), dtype=float)[:2]
+            if all(body.name not in on or np.linalg.norm(place - q) > 1e-9 * size for on, q in named.values()):
+                named[p.name if p.name not in named else f"{body.name}.{p.name}"] = ([body.name], place)
+    ground, out = d.bodies[0].name, []
+    for name, (on, place) in named.items():
+        if ground not in on:
+            out.append(PlanPoint(name, tuple(on), place, found[on[0]].velocity(place), found[on[0]].acceleration(place)))
+    return tuple(out)
+
+
+def _sides(points: tuple[PlanPoint, ...], bodies: dict[str, BodyMotion]) -> list[tuple[str, PlanPoint, PlanPoint]]:
+    """Pairs of points on one body: from its first one to each of the others."""
+    out = []
+    for body in bodies:
+        on = [p for p in points if body in p.bodies]
+        out += [(body, on[0], p) for p in on[1:]]
+    return out
+
+
+def _link(body: BodyMotion, one: PlanPoint, other: PlanPoint) -> PlanLink:
+    r = other.at - one.at
+    return PlanLink(body.name, (one.name, other.name), other.v - one.v, -(body.w**2) * r, body.alpha * across(r))
+
+
+def _slide(j: Joint, moment: Trajectory, bodies: dict[str, BodyMotion], points: tuple[PlanPoint, ...]) -> list[PlanSlide]:
+    """A guide on a moving body: its block's pin against the point of the guide below it."""
+    if JOINTS[j.type].guide is None or j.first == moment.skel.tree.description.bodies[0].name:
+        return []
+    at = np.array(moment.instant(0).point(moment.skel.node(j.second), np.array(j.frame_second.at, dtype=float)), dtype=float)[:2]
+    guide, block = bodies[j.first], bodies[j.second]
+    v = block.velocity(at) - guide.velocity(at)
+    a = block.acceleration(at) - guide.acceleration(at)
+    coriolis = 2.0 * guide.w * across(v)
+    near = [p.name for p in points if j.second in p.bodies and np.allclose(p.at, at, rtol=0.0, atol=1e-9)]
+    return [PlanSlide(j.name, j.first, near[0] if near else j.name, v, coriolis, a - coriolis)]
+
+
+def _centres(bodies: list[BodyMotion], points: tuple[PlanPoint, ...], joints: tuple[Joint, ...]) -> list[InstantCentre]:
+    places = np.array([*(p.at for p in points), *(b.p for b in bodies)])
+    size = float(np.ptp(places, axis=0).max()) or 1.0
+    fastest = max([float(np.linalg.norm(p.v)) for p in points] + [abs(b.w) * size for b in bodies], default=0.0)
+    if fastest == 0.0:
+        raise UsageError("nothing moves at this position: turn the mechanism at a speed, m.turn(speed='60 rpm').")
+    out = []
+    for one, other in combinations(bodies, 2):
+        w, v = other.w - one.w, other.velocity(np.zeros(2)) - one.velocity(np.zeros(2))
+        joined = [j.name for j in joints if {j.first, j.second} == {one.name, other.name}]
+        at, direction = None, None
+        if abs(w) * size > STILL * fastest:
+            at = np.array([-v[1], v[0]]) / w
+        elif np.linalg.norm(v) > STILL * fastest:
+            direction = across(v) / np.linalg.norm(v)
+        out.append(InstantCentre((one.name, other.name), at, direction, joined[0] if joined else ""))
+    return out
