@@ -23,7 +23,7 @@ STILL = 1e-9  # share of the largest speed below which there is no motion
 
 
 @dataclass(frozen=True)
-class BodyMotion:
+class PlanBody:
     """A body at an instant, SI: place, velocity and acceleration of its frame's origin, angular velocity and acceleration."""
 
     name: str
@@ -90,7 +90,7 @@ class VelocityPlan:
     """A position of a planar mechanism; prints as tables in the units of the file."""
 
     where: str
-    bodies: tuple[BodyMotion, ...]  # the ground first
+    bodies: tuple[PlanBody, ...]  # the ground first
     points: tuple[PlanPoint, ...]
     links: tuple[PlanLink, ...]
     slides: tuple[PlanSlide, ...]
@@ -167,7 +167,7 @@ def velocity_plan(c: Trajectory, at: Any = None) -> VelocityPlan:
         node, origin = c.skel.node(body.name), np.zeros(3)
         w, alpha = (0.0, 0.0) if node < 0 else (float(now.motion.V[node][2]), float(now.A[node][2]))
         read = (now.point(node, origin), now.point_velocity(node, origin), now.point_acceleration(node, origin))
-        bodies.append(BodyMotion(body.name, *(np.array(x, dtype=float)[:2] for x in read), w, alpha))
+        bodies.append(PlanBody(body.name, *(np.array(x, dtype=float)[:2] for x in read), w, alpha))
     points = _points(moment, bodies)
     found = {b.name: b for b in bodies}
     links = tuple(_link(found[body], one, other) for body, one, other in _sides(points, found))
@@ -203,7 +203,7 @@ def _moment(c: Trajectory, at: Any) -> tuple[Trajectory, str]:
     return c.at(np.array([np.interp(value, x[order], t[order])])), name
 
 
-def _points(moment: Trajectory, bodies: list[BodyMotion]) -> tuple[PlanPoint, ...]:
+def _points(moment: Trajectory, bodies: list[PlanBody]) -> tuple[PlanPoint, ...]:
     """Pins and marked points of moving bodies, each place of a body once; pins on the ground are left out."""
     now, skel = moment.instant(0), moment.skel
     d, found = skel.tree.description, {b.name: b for b in bodies}
@@ -227,7 +227,7 @@ def _points(moment: Trajectory, bodies: list[BodyMotion]) -> tuple[PlanPoint, ..
     return tuple(out)
 
 
-def _sides(points: tuple[PlanPoint, ...], bodies: dict[str, BodyMotion]) -> list[tuple[str, PlanPoint, PlanPoint]]:
+def _sides(points: tuple[PlanPoint, ...], bodies: dict[str, PlanBody]) -> list[tuple[str, PlanPoint, PlanPoint]]:
     """Pairs of points on one body: from its first one to each of the others."""
     out = []
     for body in bodies:
@@ -236,12 +236,12 @@ def _sides(points: tuple[PlanPoint, ...], bodies: dict[str, BodyMotion]) -> list
     return out
 
 
-def _link(body: BodyMotion, one: PlanPoint, other: PlanPoint) -> PlanLink:
+def _link(body: PlanBody, one: PlanPoint, other: PlanPoint) -> PlanLink:
     r = other.at - one.at
     return PlanLink(body.name, (one.name, other.name), other.v - one.v, -(body.w**2) * r, body.alpha * across(r))
 
 
-def _slide(j: Joint, moment: Trajectory, bodies: dict[str, BodyMotion], points: tuple[PlanPoint, ...]) -> list[PlanSlide]:
+def _slide(j: Joint, moment: Trajectory, bodies: dict[str, PlanBody], points: tuple[PlanPoint, ...]) -> list[PlanSlide]:
     """A guide on a moving body: its block's pin against the point of the guide below it."""
     if JOINTS[j.type].guide is None or j.first == moment.skel.tree.description.bodies[0].name:
         return []
@@ -254,7 +254,7 @@ def _slide(j: Joint, moment: Trajectory, bodies: dict[str, BodyMotion], points: 
     return [PlanSlide(j.name, j.first, near[0] if near else j.name, v, coriolis, a - coriolis)]
 
 
-def _centres(bodies: list[BodyMotion], points: tuple[PlanPoint, ...], joints: tuple[Joint, ...]) -> list[InstantCentre]:
+def _centres(bodies: list[PlanBody], points: tuple[PlanPoint, ...], joints: tuple[Joint, ...]) -> list[InstantCentre]:
     places = np.array([*(p.at for p in points), *(b.p for b in bodies)])
     size = float(np.ptp(places, axis=0).max()) or 1.0
     fastest = max([float(np.linalg.norm(p.v)) for p in points] + [abs(b.w) * size for b in bodies], default=0.0)
