@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -43,6 +44,9 @@ def test_efforts_stay_within_limits_and_the_closed_form_holds_afterwards(crank):
     assert np.abs(run["A.torque"]).max() > 6.0, "A has no limit"
     free = np.flatnonzero(np.abs(run["B.torque"]) >= 8.0)[-1] + 1
     assert 0.05 < run.t[free] < 1.0
+    (note,) = [n for n in run.notes if n.startswith("drives at their limits")]
+    share = float(re.search(r"by share of the time: 'B' ([\d.]+) %: there", note)[1])
+    assert share / 100.0 == pytest.approx(run.t[free] / 2.0, abs=0.01) and "'A'" not in note  # samples are 10 ms apart at most
     e, rate = run["control.A.error"][free], -run["A.v"][free]
     after = decayed(run.t[free:] - run.t[free], e, rate, 25, 10)
     assert np.abs(run["control.A.error"][free:] - after).max() < 1e-8

@@ -54,6 +54,17 @@ def test_speeds_that_contradict_and_speeds_at_a_dead_centre_are_told_apart():
     assert "'D' is at a dead centre" in text and "contradict" not in text
 
 
+def test_speeds_of_joints_that_the_loops_tie():
+    """As many speeds as degrees of freedom, two of them of one four-bar: they contradict each other at every position, none is dead."""
+    drawing = {"A": [0, 0], "B": [0.1, 0.2], "C": [0.7, 0.6], "D": [0.8, 0], "E": [2, 0], "F": [2, 1]}
+    pins = {"ground": ["A", "D", "E"], "crank": ["A", "B"], "coupler": ["B", "C"], "rocker": ["D", "C"], "hand": ["E"]}
+    bodies = {name: {"pins": x, **({"points": ["F"]} if name == "hand" else {})} for name, x in pins.items()}
+    s = lw.load({"name": "clock", "plane": "xy", "drawing": drawing, "bodies": bodies}).system
+    assert s.mobility.freedoms == 2
+    text = said(lambda: s.assemble(v={"A": 1.0, "D": 5.0}))
+    assert "the loops tie 'A' and 'D' to each other" in text and "contradict" in text and "'E'" not in text
+
+
 def test_a_mechanism_that_falls_without_end():
     """A slider on an inclined guide: nothing holds it, and the message names it."""
     bodies = {"ground": {}, "block": {"mass": 1, "com": [0, 0], "inertia": 0.1}}

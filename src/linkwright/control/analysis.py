@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.control.quadrature import SMOOTH, held_integral, integral
-from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.errors import LinkwrightError, UsageError, listing, nearest
 from linkwright.model.file import quantity
 from linkwright.model.file.units import TIME
 from linkwright.results.trajectory import Trajectory
@@ -25,6 +25,7 @@ BAND = 0.02  # of the way, or of the largest force: what counts as settled
 STAYS = 0.1  # of the farthest way of all: the least size of a coordinate, for one that is to stay where it is
 HELD = 1e-9  # rad, or of the mechanism's length: no way at all
 AT_LIMIT = 1.0 - 1e-9  # share of a limit from which a drive counts as saturated
+OFTEN = 0.01  # share of the time at a limit from which a run notes it
 EFFORTS = ("torque", "force")
 
 
@@ -243,6 +244,20 @@ def _at_limit(run: Trajectory, known: Facts, name: str, effort: np.ndarray) -> n
         if most is not None and channel in run.columns:
             on |= np.abs(run[channel]) >= AT_LIMIT * most
     return on
+
+
+def saturation_notes(run: Trajectory) -> list[str]:
+    """A note on drives that were at their limits for more than a hundredth of the time."""
+    known, channels = facts(run), _effort_names(run)
+    window = Window.of(run, None) if len(run) > 1 and run.t[-1] > run.t[0] else None
+    shares = {n: window.share(_at_limit(run, known, n, run[channels[n]])) for n in known.drives if window and n in channels}
+    often = sorted((n for n, x in shares.items() if x > OFTEN), key=lambda n: -shares[n])
+    if not often:
+        return []
+    said = listing([f"'{n}' {100.0 * shares[n]:.3g} %" for n in often], 6)
+    return [
+        f"drives at their limits, by share of the time: {said}: there the reference is not followed exactly (run.control() has the figures)"
+    ]
 
 
 def _doubt(window: Window, u: np.ndarray, held: EffortHold | None) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.program import interpret
-from linkwright.control.analysis import facts_of
+from linkwright.control.analysis import facts_of, saturation_notes
 from linkwright.control.authority import said
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.kernels import TRACED_FORMULATIONS
@@ -60,7 +60,8 @@ def trajectory(sim: Simulation) -> Trajectory:
         loops=loops,
     )
     given = unstoppable(sim.drive, {}) if sim.ends else set()
-    return replace(made, notes=(*made.notes, *beyond_stops(made, given))) if given else made
+    more = [*(saturation_notes(made) if sim.control is not None else ()), *(beyond_stops(made, given) if given else ())]
+    return replace(made, notes=(*made.notes, *more)) if more else made
 
 
 def _authority_notes(sim: Simulation, columns: Mapping[str, Column], t: np.ndarray, loops: Any) -> list[str]:

@@ -13,6 +13,9 @@ SEE = "docs/limits.md#what-to-use-instead"
 
 _FILES = {
     (".xacro",): "Xacro is not read; write the macros out first (xacro robot.urdf.xacro > robot.urdf) and load the URDF",
+    (
+        ".srdf",
+    ): "SRDF has no links and joints of its own; load the URDF that it belongs to and name the driven joints: drives=['hip', 'knee']",
     (".dwg",): "DWG is not read; save the drawing as DXF",
     (".step", ".stp", ".iges", ".igs", ".sldasm", ".sldprt", ".ipt", ".iam", ".f3d", ".fcstd"): "CAD files are not read",
     (".adm", ".slx", ".mdl", ".sam"): "Models of other simulation programs are not read",
@@ -39,7 +42,8 @@ def _inner(path: Path) -> str:
     """Return what to do with a model that has a second ending, as `robot.urdf.txt`; empty for others."""
     inside = Path(path.stem).suffix.lower()
     known = (*files.MODELS, *files.ROBOTS, *files.SKETCHES)
-    return f"By its name it was {path.stem}: take the ending {path.suffix} off. " if inside in known else ""
+    renamed = inside in known and path.suffix.lower() != ".xacro"  # which is written out, not renamed
+    return f"By its name it was {path.stem}: take the ending {path.suffix} off. " if renamed else ""
 
 
 def model_file(model: str | os.PathLike[str]) -> Path:
