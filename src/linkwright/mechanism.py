@@ -262,8 +262,8 @@ class Mechanism:
 
         `run` is reported on in place of a turn (of `steps` steps, 360 if not given); `motor` is a dict as for
         `c.drive_sizing(motor=...)`, in place of the file's own; `tolerances` (of `m.tolerances`) get a part of their own; `curves` are
-        channels to show; `variants` are other mechanisms by name, side by side with this one. Texts of the title block are
-        title, number, revision, author, company, date; those not given here are taken from `report:` in the file.
+        channels to show, `measures` texts of single numbers; `variants` are other mechanisms by name, side by side with this one. Texts of
+        the title block are title, number, revision, author, company, date; those not given here are taken from `report:` in the file.
         """
         from linkwright.views.report import report
 

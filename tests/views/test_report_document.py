@@ -11,13 +11,14 @@ import pytest
 import linkwright as lw
 from linkwright import cli
 from linkwright.design.tables import show
-from linkwright.errors import ModelError
+from linkwright.errors import LinkwrightError, ModelError
 from linkwright.model.file import read_text, write
 from linkwright.views import printing, report
 from linkwright.views.scale_drawing import DrawnText, scale_drawing
 from tests.views.test_report import MOTOR, Reader, number
 
-PRINTED = ("report", "wiper", "--steps", "24", "--title", "Wiper", "--variant", "longer: B.x=170mm, C.y=760mm")
+PRINTED = ("report", "wiper", "--steps", "24", "--title", "Wiper", "--variant", "longer: B.x=170mm, C.y=760mm",
+           "--variant", "lengths: four-bar", "--measure", "stroke D", "--choose-motor", "--sort", "mass")  # fmt: skip
 BLOCK = "report: {title: 'Wiper, left', number: 0042, revision: B, author: A. Smith, date: 2026-05-04, curves: [A.torque]}\n"
 
 
@@ -88,6 +89,27 @@ def test_variants_side_by_side(wiper: lw.Mechanism, told: str) -> None:
         torque = m.turn(steps=36)["A.torque"]
         assert number(found["peak torque at A"][k]) == pytest.approx(torque[np.argmax(np.abs(torque))], rel=1e-3)
     assert "aria-label=\"A.torque of this design, longer\"" in told
+
+
+def test_measures_and_the_motor_by_name_beside_a_variant_with_another_drive(wiper: lw.Mechanism) -> None:
+    """Measures of this motion and of a press that is driven elsewhere; drives by different names share their rows."""
+    c, other = wiper.turn(steps=36), lw.load("punch-press")
+    best = c.choose_motor(sort="mass").best
+    measures = ["stroke D", "max rocker.angle.v", "stroke D"]
+    page = Reader(report.fragment(wiper, steps=36, motor=best, measures=measures, variants={"press": other}))
+    swing, speed = page.table("measure")
+    assert swing[0::2] == ["stroke D", "deg"] and float(swing[1]) == pytest.approx(c.measure("stroke D", "deg"), rel=1e-3)
+    assert speed[0::2] == ["max rocker.angle.v", "rpm"]
+    rows = {row[0]: row[1:] for t in page.tables if t[0][2:] == ["this design", "press"] for row in t[1:]}
+    assert rows["stroke D"] == ["deg", swing[1], "-"], "the variant has no such channel"
+    found = [number(x) for x in rows["RMS torque of the drive"][1:]]
+    assert found == pytest.approx([m.turn(steps=36).drive_sizing().figures()["torque_rms"] for m in (wiper, other)], rel=1e-3)
+    assert f"{best.name}: torque constant" in page.text
+    limits = [row[0] for row in page.table("limit")]
+    assert [x.what for x in best.margins] == limits and any("gearbox" in x for x in limits)
+    for wrong, said in ((["nothing"], "no measure"), ([3], "up to 12 texts"), (["stroke nowhere"], "nowhere")):
+        with pytest.raises(LinkwrightError, match=said):
+            report.fragment(wiper, steps=12, measures=wrong)
 
 
 def test_a_variant_that_cannot_be_assembled_is_said(wiper: lw.Mechanism) -> None:

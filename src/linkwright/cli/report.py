@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from importlib import import_module
 from typing import Any
 
 from linkwright.cli import console, loading, options, outputs
@@ -25,6 +26,8 @@ def run(given: argparse.Namespace) -> int:
         if loading.is_run(given.model):
             if given.variant:
                 raise UsageError(f"--variant changes a model, but '{given.model}' is a computed run. Give the model instead.")
+            if given.choose_motor is not None:
+                raise UsageError(f"--choose-motor is for the turn of a model, but '{given.model}' is a computed run. Leave it out.")
             recorded = loading.open_run(given)
             name = recorded.skel.tree.description.name
             recorded.report(target, **_content(given))
@@ -34,8 +37,9 @@ def run(given: argparse.Namespace) -> int:
             simulated = None if given.simulate is None else m.simulate(given.simulate, progress=False)
             if simulated is not None and simulated.certificate.status == "interrupted":
                 raise KeyboardInterrupt  # a report of part of the run would pass for one of all of it
-            variants = {name: m.with_(**changes) for name, changes in given.variant} or None
-            m.report(target, run=simulated, steps=given.steps, variants=variants, **_content(given))
+            variants = {name: m.with_(**to) if isinstance(to, dict) else import_module("linkwright").load(to) for name, to in given.variant}
+            motor = _motor(given, m, simulated)
+            m.report(target, run=simulated, steps=given.steps, variants=variants or None, motor=motor, **_content(given))
     if given.json:
         has_run = loading.is_run(given.model) or given.simulate is not None
         outputs.print_json("report/1", {"model": name, "run": has_run, "file": target, "bytes": os.path.getsize(target)})
@@ -43,17 +47,29 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
+def _motor(given: argparse.Namespace, m: Any, simulated: Any) -> Any:
+    """Return the best motor and gearbox of a catalogue for the turn; None without --choose-motor."""
+    if given.choose_motor is None:
+        return None
+    if simulated is not None:
+        raise UsageError("--choose-motor is for a turn; a report with --simulate describes the run. Leave one of them out.")
+    c = m.turn() if given.steps is None else m.turn(steps=given.steps)
+    return c.choose_motor(given.choose_motor or None, sort=given.sort).best
+
+
 def _content(given: argparse.Namespace) -> dict[str, Any]:
-    """Title block and curves of the command line; None where the file's own hold."""
-    return {"curves": given.curve or None, **{name: getattr(given, name) for name in TEXTS}}
+    """Title block, curves and measures of the command line; None where the file's own hold."""
+    return {"curves": given.curve or None, "measures": given.measure or None, **{name: getattr(given, name) for name in TEXTS}}
 
 
-def variant(text: str) -> tuple[str, dict[str, str]]:
-    """`longer crank: B.x=170mm, C.y=780mm`."""
+def variant(text: str) -> tuple[str, dict[str, str] | str]:
+    """`longer crank: B.x=170mm, C.y=780mm`, or another model: `cam: cam.yaml`."""
     name, colon, rest = text.partition(":")
+    if colon and name.strip() and rest.strip() and "=" not in rest:
+        return name.strip(), rest.strip()
     changes = [x.partition("=") for x in rest.split(",")]
     if not (colon and name.strip() and all(key.strip() and value.strip() for key, _, value in changes)):
-        raise argparse.ArgumentTypeError(f"'{text}' is no variant; write its name and its changes: 'longer crank: B.x=170mm, C.y=780mm'")
+        raise argparse.ArgumentTypeError(f"'{text}' is no variant; write 'longer: B.x=170mm, C.y=780mm', or another model, 'cam: cam.yaml'")
     return name.strip(), {key.strip(): value.strip() for key, _, value in changes}
 
 
@@ -83,8 +99,13 @@ COMMAND = CliCommand(
         option("--curve", metavar="CHANNEL", action="append", help="a curve to show, such as coupler.P.x; may be repeated"),
         option(
             "--variant", metavar="NAME: P=VALUE,..", action="append", type=variant, default=[],
-            help="another design side by side: 'longer: B.x=170mm, C.y=780mm'; may be repeated",
+            help="another design side by side: 'longer: B.x=170mm, C.y=780mm', or another model, 'cam: cam.yaml'; may be repeated",
         ),
+        option("--measure", metavar="TEXT", action="append", help="one number of the motion, of the variants too: 'stroke guide', "
+               "'dwell guide within 1 mm'; may be repeated"),
+        option("--choose-motor", metavar="CSV", nargs="?", const="", help="the best motor and gearbox of a catalogue for the turn "
+               "(default: the shipped one, typical data)"),
+        option("--sort", choices=("heat", "mass", "price"), default="heat", help="by which the motor is best (default: heat)"),
         *(option(f"--{name}", metavar="TEXT", help=f"{name} in the title block (default: `report:` in the file)") for name in TEXTS),
         options.FORCE,
         options.JSON,

@@ -65,14 +65,21 @@ class MotorChoice:
     @cached_property
     def margins(self) -> tuple[Margin, ...]:
         """Limits of the motor, then of the gearbox."""
-        out = list(self.sizing.margins)
-        if self.gearbox is not None:
-            g, s = self.gearbox, self.sizing
-            output = np.abs(shaft_load(s.history, 1.0)) * (1.0 if s.history.rotary else g.ratio / s.ratio)  # behind it a spindle
-            out.append(Margin("gearbox torque (RMS)", s.rms(output), g.rated_torque, "torque"))
-            out.append(Margin("gearbox peak torque", float(output.max()), g.max_torque, "torque"))
-            if g.max_speed is not None:
-                out.append(Margin("gearbox speed", float(np.abs(s.motor_speed).max()), g.max_speed, "angular speed"))
+        return (*self.sizing.margins, *self.gearbox_margins)
+
+    @property
+    def gearbox_margins(self) -> tuple[Margin, ...]:
+        """Limits of the gearbox; none without one."""
+        if self.gearbox is None:
+            return ()
+        g, s = self.gearbox, self.sizing
+        output = np.abs(shaft_load(s.history, 1.0)) * (1.0 if s.history.rotary else g.ratio / s.ratio)  # behind it a spindle
+        out = [
+            Margin("gearbox torque (RMS)", s.rms(output), g.rated_torque, "torque"),
+            Margin("gearbox peak torque", float(output.max()), g.max_torque, "torque"),
+        ]
+        if g.max_speed is not None:
+            out.append(Margin("gearbox speed", float(np.abs(s.motor_speed).max()), g.max_speed, "angular speed"))
         return tuple(out)
 
     @property

@@ -22,6 +22,7 @@ from linkwright.design.belts import belt_geometry
 from linkwright.design.cycle_loads import CycleLoads, cycle_loads
 from linkwright.design.drive_sizing import Motor, drive_sizing
 from linkwright.design.efforts import drive_names
+from linkwright.design.motor_choice import MotorChoice
 from linkwright.design.summary import Summary, summarise
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.report_block import ReportBlock
@@ -34,6 +35,7 @@ from linkwright.views import (
     report_dimensions,
     report_figures,
     report_forces,
+    report_measures,
     report_tables,
     report_terms,
     report_title,
@@ -58,11 +60,13 @@ def report(
     tolerances: Any = None,
     curves: Sequence[str] | str | None = None,
     variants: Mapping[str, Any] | None = None,
+    measures: Sequence[str] | str | None = None,
     **texts: Any,
 ) -> Path:
     """Write the report of a Mechanism or System: of `run` (a turn, a motion, a simulation), or of a turn in `steps`; as a page (.html) or
-    as PDF. `tolerances` (of `m.tolerances`) are a part of it, `curves` are channels shown, `variants` mechanisms to compare with, `texts`
-    those of the title block; what is not given is taken from `report:` in the model file."""
+    as PDF. `tolerances` (of `m.tolerances`) are a part of it, `curves` are channels shown, `measures` single numbers ("dwell guide within 1
+    mm"), `variants` mechanisms to compare with, `texts` those of the title block; what is not given is taken from `report:` in the
+    model file."""
     from linkwright.views import live
 
     files.checked(path, ENDINGS)
@@ -78,7 +82,7 @@ def report(
 
         report_tolerances.check(tolerances)
     content = fragment(
-        subject, run=run, motor=motor, steps=steps, tolerances=tolerances, curves=curves, variants=variants, **texts
+        subject, run=run, motor=motor, steps=steps, tolerances=tolerances, curves=curves, variants=variants, measures=measures, **texts
     )  # fmt: skip
     if pdf:
         return printing.print_pdf(_sheets(content, getattr(subject, "system", subject).description.name), path)
@@ -94,6 +98,7 @@ def fragment(
     tolerances: Any = None,
     curves: Sequence[str] | str | None = None,
     variants: Mapping[str, Any] | None = None,
+    measures: Sequence[str] | str | None = None,
     **texts: Any,
 ) -> str:
     """The report alone, as HTML for the page."""
@@ -103,7 +108,7 @@ def fragment(
     simulated = run is not None and run.proof is not None
     if simulated and others:
         raise UsageError("variants are compared by a turn, and this is the report of a simulation. Leave one of them out.")
-    content = ReportContent(system, run, motor, steps, block, others)
+    content = ReportContent(system, run, motor, steps, block, others, report_measures.checked(measures))
     inside = content.head() + content.intro() + (content.simulation() if simulated else content.cycle())
     if tolerances is not None:
         from linkwright.views import report_tolerances
@@ -131,6 +136,7 @@ class ReportContent:
     steps: int | None = None  # of the turn, where no run is given
     block: ReportBlock = ReportBlock()
     variants: Mapping[str, System] = field(default_factory=dict)
+    measures: tuple[str, ...] = ()
     why: str = field(default="", init=False)  # there is no motion to report
 
     @cached_property
@@ -205,6 +211,7 @@ class ReportContent:
         over = natural_axis(c)
         curves = report_figures.curves(c, report_figures.motion_panels(c, over), "rp-motion", over=over)
         out = part("Motion", curves, report_tables.motion_tables(self.system, self.summary, over, c.dimension(over)))
+        out += report_measures.section(c, self.measures, self.system.description.units)
         out += report_dimensions.section(self.system) + self._cams(c, over)
         return out + self._chosen(c, over) + self._loaded(c, over) + self._compared() + self._foot(c)
 
@@ -228,7 +235,7 @@ class ReportContent:
             return ""
         own = report_variants.DesignVariant("this design", self.system, self.motion, self.summary, self.loads, self.why)
         others = [report_variants.DesignVariant.of(name, system, self.steps) for name, system in self.variants.items()]
-        return report_variants.section(own, others)
+        return report_variants.section(own, others, self.measures)
 
     def _loaded(self, c: Trajectory, over: str) -> str:
         if self.loads.efforts is None or self.loads.bearings is None:
@@ -250,8 +257,11 @@ class ReportContent:
         if not self.sizings:
             return ""
         tightest = min(self.sizings, key=lambda s: min((m.factor for m in s.margins), default=float("inf")))
-        diagram = f'<div class="rp-motor">{report_figures.motor(tightest)}<div>{report_tables.margins(tightest)}</div></div>'
-        plates = facts((f"Motor of {s.history.name}", report_tables.motor_data(s.motor)) for s in self.sizings)
+        chosen = self.motor if isinstance(self.motor, MotorChoice) else None
+        gearbox = () if chosen is None else chosen.gearbox_margins
+        diagram = f'<div class="rp-motor">{report_figures.motor(tightest)}<div>{report_tables.margins(tightest, gearbox)}</div></div>'
+        name = "" if chosen is None else f"{chosen.name}: "
+        plates = facts((f"Motor of {s.history.name}", name + report_tables.motor_data(s.motor)) for s in self.sizings)
         return part("Motor", plates, report_tables.motor_table(self.sizings), diagram, together=True)
 
     def _foot(self, c: Trajectory) -> str:
@@ -264,6 +274,7 @@ class ReportContent:
         assert run is not None
         panels = report_figures.run_panels(run)
         out = part("Time histories", report_figures.curves(run, panels, "rp-run", height=42.0)) + self._chosen(run, "t")
+        out += report_measures.section(run, self.measures, self.system.description.units)
         out += part("Motors", report_figures.run_motors(run))
         if self.loads.bearings is not None:
             content = report_tables.bearings(self.loads.bearings)

@@ -258,10 +258,10 @@ def motor_table(sizings: list[Any]) -> str:
     return table(header, rows)
 
 
-def margins(sizing: Any) -> str:
-    """Every limit of the motor that is given, with what the cycle needs."""
+def margins(sizing: Any, gearbox: Sequence[Any] = ()) -> str:
+    """Every limit of the motor that is given, and of its gearbox, with what the cycle needs."""
     rows = []
-    for m in sizing.margins:
+    for m in (*sizing.margins, *gearbox):
         symbol, size = unit_of(sizing.units, m.dimension)
         need = show(marked(m.need / size, sizing.load.near_peak))
         rows.append((m.what, f"{need} {symbol}", f"{show(m.limit / size)} {symbol}", "met" if m.ok else "EXCEEDED"))

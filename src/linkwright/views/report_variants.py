@@ -17,7 +17,7 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.parameters import every_parameter
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
-from linkwright.views import report_figures
+from linkwright.views import report_figures, report_measures
 from linkwright.views.live import sliders
 from linkwright.views.report_parts import note, part, table
 
@@ -69,13 +69,14 @@ def checked(variants: Any) -> dict[str, System]:
     return out
 
 
-def section(own: DesignVariant, others: Sequence[DesignVariant]) -> str:
+def section(own: DesignVariant, others: Sequence[DesignVariant], measures: Sequence[str] = ()) -> str:
     """Return the part that compares the mechanism of the report with its variants."""
     if not others:
         return ""
     every = [own, *others]
     header = [("", ""), ("unit", ""), *((x.name, "") for x in every)]
-    body = table(header, [*_changed(every), *_figures(every)], left=2)
+    measured = report_measures.compared([x.motion for x in every], measures, own.system.description.units)
+    body = table(header, [*_changed(every), *measured, *_figures(every)], left=2)
     failed = "".join(note(f"{x.name}: {x.why}") for x in every if x.why)
     return part("Variants", body, _curves(every), failed)
 
@@ -108,9 +109,10 @@ def _figures(every: Sequence[DesignVariant]) -> list[tuple[Any, ...]]:
     rows.append(_row(every, "least transmission angle", "angle", _transmission))
     rows.append(_row(every, "moving mass", "mass", lambda x: None if x.summary is None else x.summary.mass))
     for k, kind in _drives(every):
-        rows.append(_row(every, f"peak {kind} at {k}", kind, lambda x, k=k: _effort(x.loads.efforts, k, "peak", "near_peak")))
-        rows.append(_row(every, f"RMS {kind} at {k}", kind, lambda x, k=k: _effort(x.loads.efforts, k, "rms", "near_peak")))
-        rows.append(_row(every, f"peak power at {k}", "power", lambda x, k=k: _effort(x.loads.efforts, k, "power_peak", "near_power_peak")))
+        at = f"at {k}" if k else "of the drive"
+        rows.append(_row(every, f"peak {kind} {at}", kind, lambda x, k=k: _effort(x.loads.efforts, k, "peak", "near_peak")))
+        rows.append(_row(every, f"RMS {kind} {at}", kind, lambda x, k=k: _effort(x.loads.efforts, k, "rms", "near_peak")))
+        rows.append(_row(every, f"peak power {at}", "power", lambda x, k=k: _effort(x.loads.efforts, k, "power_peak", "near_power_peak")))
     rows.append(_row(every, "largest pin load", "force", lambda x: _pin(x.loads.bearings)))
     rows.append(_row(every, "shaking force", "force", lambda x: None if x.loads.efforts is None else (x.loads.shaking[0], False)))
     return [r for r in rows if any(x is not None for x in r[2:])]
@@ -141,11 +143,17 @@ def _transmission(x: DesignVariant) -> tuple[float, bool] | None:
 
 
 def _drives(every: Sequence[DesignVariant]) -> list[tuple[str, str]]:
-    return list(dict.fromkeys((r.drive, r.kind) for x in every if x.loads.efforts is not None for r in x.loads.efforts.rows))[:3]
+    """Drives and kinds of their efforts, three at most; an empty name where every design has one drive, by different names."""
+    rows = [x.loads.efforts.rows for x in every if x.loads.efforts is not None]
+    found = list(dict.fromkeys((r.drive, r.kind) for each in rows for r in each))
+    kinds = {kind for _, kind in found}
+    if len(found) > 1 and len(kinds) == 1 and all(len(each) == 1 for each in rows):
+        return [("", kinds.pop())]
+    return found[:3]
 
 
 def _effort(found: Efforts | None, drive: str, figure: str, near: str) -> tuple[float, bool] | None:
-    row = next((r for r in found.rows if r.drive == drive), None) if found is not None else None
+    row = next((r for r in found.rows if drive in ("", r.drive)), None) if found is not None else None
     return None if row is None else (float(getattr(row, figure)), bool(getattr(row, near)))
 
 
@@ -158,7 +166,7 @@ def _curves(every: Sequence[DesignVariant]) -> str:
     """Effort of the first drive of all designs in one pair of axes."""
     moved = [(x.name, x.motion) for x in every if x.motion is not None and x.loads.efforts is not None]
     drives = _drives(every)
-    if len(moved) < 2 or not drives:
+    if len(moved) < 2 or not drives or not drives[0][0]:
         return ""
     channel = f"{drives[0][0]}.{drives[0][1]}"
     shown = [(name, c) for name, c in moved if channel in c.channels]
