@@ -11,7 +11,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-FAMILIES = ("four_bars", "scrapers", "three_rrr", "slider_cranks", "rssr", "modes", "synthesis")
+FAMILIES = ("four_bars", "scrapers", "three_rrr", "slider_cranks", "rssr", "stewart", "modes", "synthesis")
 
 
 def makers() -> dict[str, Callable[[], dict[str, Any]]]:

@@ -8,8 +8,8 @@ from typing import Any
 from mpmath import mp, mpf
 
 from benchmarks.closed_loop_set.references.scrapers import CHAUDHARY
-from benchmarks.closed_loop_set.references.space import Space, cross, dot, plus, scaled, unit
-from benchmarks.closed_loop_set.references.writing import case, floats, quantity
+from benchmarks.closed_loop_set.references.space import Space, cross, dot, parts, plus, scaled, unit
+from benchmarks.closed_loop_set.references.writing import case, quantity
 
 SCRIPT = "benchmarks/closed_loop_set/references/rssr.py"
 
@@ -58,13 +58,6 @@ def instant(theta: Any, width: Any) -> tuple[Space, dict[str, dict[str, list[Any
     return Space(bodies, joints, [mpf(0), -mpf("9.81"), mpf(0)], ("crank",)), points
 
 
-def _plain(value: Any) -> Any:
-    """Return a name, a vector or two vectors as a file has them."""
-    if isinstance(value, str):
-        return value
-    return [_plain(x) for x in value] if isinstance(value[0], list) else floats(value)
-
-
 def by_power(theta: Any, rate: Any, given: Any, width: Any) -> Any:
     """Return the crank's torque by Lagrange's equation, inertia and potential differentiated by differences."""
     step = mpf(10) ** -20
@@ -93,16 +86,6 @@ def made(degrees: int) -> dict[str, Any]:
             quantity(f"{joint} {c}", "N", reactions[joint][0][k], {"what": "force", "joint": joint, "component": c}, scale=size)
             for joint in ("S", "U", "rocker") for k, c in enumerate("xyz")
         ]  # fmt: skip
-        bodies = [
-            {"name": b["name"], "mass": float(b["mass"]), "centre": floats(b["centre"]), "inertia": [floats(r) for r in b["inertia"]],
-             "points": {k: floats(p) for k, p in points[b["name"]].items()}}
-            for b in space.bodies
-        ]  # fmt: skip
-        joints = [{k: _plain(value) for k, value in j.items()} for j in space.joints]
-        velocities = {
-            b["name"]: {"angular": floats(v[6 * k : 6 * k + 3]), "linear": floats(v[6 * k + 3 : 6 * k + 6])}
-            for k, b in enumerate(space.bodies)
-        }
         how = "all 18 Newton-Euler equations at 40 digits"
         tasks = [
             {"id": "drive torque", "kind": "inverse dynamics", "given": given, "quantities": [torque],
@@ -123,7 +106,7 @@ def made(degrees: int) -> dict[str, Any]:
             ],
             notes=["As in the paper the ball joint at the rocker is a universal joint: its first axis is parallel to the rocker's, its "
                    "second lies across the coupler."],
-            gravity=[0.0, -9.81, 0.0], bodies=bodies, joints=joints, forces=[], start={"velocities": velocities}, tasks=tasks,
+            gravity=[0.0, -9.81, 0.0], **parts(space, v, points), forces=[], tasks=tasks,
         )  # fmt: skip
 
 

@@ -19,6 +19,8 @@ from typing import Any
 
 from mpmath import lu_solve, matrix, mpf
 
+from benchmarks.closed_loop_set.references.writing import floats
+
 GROUND = "ground"
 Vector = list[Any]
 
@@ -187,3 +189,25 @@ class Space:
 
     def potential(self) -> Any:
         return -sum(b["mass"] * dot(self.gravity, b["centre"]) for b in self.bodies)
+
+
+# -------------------------------------------------------------------- files
+
+
+def parts(space: Space, v: list[Any], points: dict[str, dict[str, list[Any]]]) -> dict[str, Any]:
+    """Return bodies, joints and start of a file of the set."""
+    bodies, velocities = [], {}
+    for k, b in enumerate(space.bodies):
+        marked = {name: floats(at) for name, at in points.get(b["name"], {}).items()}
+        bodies.append({"name": b["name"], "mass": float(b["mass"]), "centre": floats(b["centre"]),
+                       "inertia": [floats(r) for r in b["inertia"]], "points": marked})  # fmt: skip
+        velocities[b["name"]] = {"angular": floats(v[6 * k : 6 * k + 3]), "linear": floats(v[6 * k + 3 : 6 * k + 6])}
+    joints = [{key: _plain(value) for key, value in j.items()} for j in space.joints]
+    return {"bodies": bodies, "joints": joints, "start": {"velocities": velocities}}
+
+
+def _plain(value: Any) -> Any:
+    """Return a name, a vector or two vectors as a file has them."""
+    if isinstance(value, str):
+        return value
+    return [_plain(x) for x in value] if isinstance(value[0], list) else floats(value)
