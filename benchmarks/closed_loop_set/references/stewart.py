@@ -118,7 +118,7 @@ def made() -> dict[str, Any]:
             "stewart", "Stewart platform, 6-UPS, legs with masses, driven, in motion at its home position",
             ["own data: a bench-top motion base"],
             corrections=[],
-            notes=["Axes of a universal joint: in the leg's vertical plane, fixed to the base; across it, fixed to the barrel; both level."],
+            notes=["Axes of universal joints: in the leg's vertical plane, fixed to the base; across it, fixed to the barrel, both level."],
             gravity=floats(space.gravity), **parts(space, v, points), forces=[], tasks=tasks,
         )  # fmt: skip
 
