@@ -41,16 +41,27 @@ def run(given: argparse.Namespace) -> None:
         c = m.turn(given.drive, steps=given.steps or options.STEPS_DEFAULT, speed=speed, **ends)
     _check_channels(c, given.channel or ())
     numbers = _measures(c, asked)
+    required = _required(c, given.require or ())
     loads = _loads(m, c, given.loads)
     motors = None if given.choose_motor is None else c.choose_motor(given.choose_motor or None, drive=given.drive, sort=given.sort)
     if given.json:
-        data = _data(m, c, loads, given, numbers)
+        data = _data(m, c, loads, given, numbers) | ({"requirements": [r.as_dict() for r in required.rows]} if required.rows else {})
         outputs.print_json("turn/1", data | ({} if motors is None else {"motors": motors.as_dict()}))
     else:
         measured = "".join(f"\n{line}" for line in _measured_lines(numbers))
         motion = f"{_text(m, c, given.stop is not None)}{measured}"
-        console.show("\n\n".join([motion, str(loads), *([] if motors is None else [str(motors)])]))
+        more = [str(x) for x in (motors, required if required.rows else None) if x is not None]
+        console.show("\n\n".join([motion, str(loads), *more]))
     outputs.report_files(_write(m, c, loads, given, marks), given.json)
+    if not required.met:
+        missed = [r.text for r in required.rows if not r.met]
+        raise UsageError(f"{len(missed)} of {len(required.rows)} requirements not met by '{m.name}': {'; '.join(missed)}.")
+
+
+def _required(c: Any, texts: Sequence[str]) -> Any:
+    from linkwright.optimisation.requirements import requirements
+
+    return requirements(c, texts)
 
 
 def _csv_marks(given: argparse.Namespace) -> dict[str, dict[str, str | None]]:
@@ -248,6 +259,13 @@ COMMAND = CliCommand(
             action="append",
             help="one number of the turn: 'stroke guide', 'dwell guide within 1 mm', 'rms "
             "guide.jerk', 'range guide while 100..180 deg'; repeat it for more",
+        ),
+        option(
+            "--require",
+            metavar="TEXT",
+            action="append",
+            help="a requirement: 'stroke guide = 400 mm +- 2 mm', 'C.transmission > 40 deg', 'full turn'; one that is not met "
+            "makes the exit code 1; repeat it for more",
         ),
         option(
             "--channel",
