@@ -53,7 +53,7 @@ def spin_lines(skel: Skeleton, rows: Sequence[Sequence[float]]) -> tuple[tuple[i
     """(node, other joint of its body, entry of v that is one) of every idle direction that turns a body on its ball joint about the line
     to the other joint; none if one of them is anything else."""
     out = []
-    for row in np.array(rows, dtype=float).reshape(-1, skel.tree.nv):
+    for row in np.array(rows, dtype=float).reshape(len(rows), skel.tree.nv):
         moved = np.flatnonzero(row)
         node = next((i for i, n in enumerate(skel.tree.nodes) if n.v.start <= moved[0] < n.v.stop), -1)
         n = skel.tree.nodes[node]

@@ -1,0 +1,133 @@
+"""What is done with a mechanism that could be read: each use may refuse, by a LinkwrightError, and may give finite numbers only."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import linkwright as lw
+from linkwright.cli import main
+from linkwright.errors import LinkwrightError
+from linkwright.views import live
+from tests.fuzz.judging import Finding, judge_error, judge_numbers, judge_text
+
+STEPS, DURATION = 8, 0.1
+ENDINGS = (".urdf", ".sdf", ".xml", ".dxf", ".svg", ".js", ".c")
+AGAIN = (".urdf", ".sdf", ".xml")
+Use = Callable[[Any, Path, str], None]
+
+
+def _info(m: Any, folder: Path, given: str) -> None:
+    judge_text(str(m.info()), "info")
+    judge_text(str(m.topology), "topology")
+
+
+def _turn(m: Any, folder: Path, given: str) -> None:
+    c = m.turn(steps=STEPS)
+    names, table = c.table()
+    judge_numbers({n: table[:, i] for i, n in enumerate(names)}, "turn")
+    rng = random.Random(given)
+    for name in rng.sample(c.channels, min(10, len(c.channels))):
+        with contextlib.suppress(LinkwrightError):
+            judge_numbers({name: c[name]}, "turn")
+
+
+def _simulate(m: Any, folder: Path, given: str) -> None:
+    try:
+        run = m.simulate(DURATION)
+    except lw.SimulationError as stop:
+        if stop.run is not None:
+            judge_numbers({"q": stop.run.q, "v": stop.run.v}, "run up to its end")
+        raise
+    names, table = run.table()
+    judge_numbers({n: table[:, i] for i, n in enumerate(names)}, "run")
+
+
+def _page(m: Any, folder: Path, given: str) -> None:
+    script, data = live.contents(m.system)
+    if "NaN" in repr(data) or "nan" in _numbers_of(data):
+        raise Finding("page: a number is not finite")
+
+
+def _numbers_of(x: Any) -> str:
+    """nan if there is a number in nested data that is not finite."""
+    if isinstance(x, dict):
+        return next((s for v in x.values() if (s := _numbers_of(v))), "")
+    if isinstance(x, (list, tuple)):
+        return next((s for v in x if (s := _numbers_of(v))), "")
+    return "nan" if isinstance(x, float) and (x != x or x in (float("inf"), -float("inf"))) else ""
+
+
+def _report(m: Any, folder: Path, given: str) -> None:
+    m.report(folder / "report.html", steps=STEPS)
+
+
+def _picture(m: Any, folder: Path, given: str) -> None:
+    import matplotlib.pyplot as plt
+
+    m.picture(folder / "picture.svg")
+    plt.close("all")
+
+
+def _save(m: Any, folder: Path, given: str) -> None:
+    """The normalised model reads as the same mechanism."""
+    path = m.save(folder / "saved.yaml")
+    again = lw.load(path)
+    if again.description.numbers() != lw.load(again.save(folder / "again.yaml")).description.numbers():
+        raise Finding("save: what is written reads as another mechanism")
+
+
+def _export(m: Any, folder: Path, given: str) -> None:
+    """One format, chosen by the input; robots are read again."""
+    ending = random.Random(given).choice(ENDINGS)
+    path = m.export(folder / f"exported{ending}")
+    if ending in AGAIN:
+        lw.load(path)
+
+
+def _settle(m: Any, folder: Path, given: str) -> None:
+    st = m.settle()
+    judge_numbers({"q": st.q}, "settle")
+
+
+def _rewrite(m: Any, folder: Path, given: str) -> None:
+    m.rewrite(folder / "rewritten.yaml")
+
+
+def _command(m: Any, folder: Path, given: str) -> None:
+    """The command line, which may print and must end with one of its codes."""
+    document = m.description.document
+    path = getattr(document, "path", None)
+    if path is None:
+        return
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(["info", str(path), "--json"])
+    if code not in (0, 1):
+        raise Finding(f"command: exit code {code}: {err.getvalue()[:200]}")
+    if code == 0 and "NaN" in out.getvalue():
+        raise Finding(f"command: NaN in JSON: {out.getvalue()[:200]}")
+
+
+USES: dict[str, Use] = {
+    "info": _info, "turn": _turn, "simulate": _simulate, "page": _page, "report": _report, "picture": _picture, "save": _save,
+    "export": _export, "settle": _settle, "rewrite": _rewrite, "command": _command,
+}  # fmt: skip
+
+
+def some_uses(rng: random.Random) -> tuple[str, ...]:
+    """One to three uses."""
+    return tuple(rng.sample(tuple(USES), rng.choice((1, 1, 2, 3))))
+
+
+def use(m: Any, uses: tuple[str, ...], folder: Path, given: str) -> None:
+    """Do these things with a mechanism; raise what may not come out."""
+    for name in uses:
+        try:
+            USES[name](m, folder, given)
+        except LinkwrightError as refusal:
+            judge_error(refusal, given)
