@@ -26,7 +26,7 @@ bodies:
   crank: {pins: [A, B], mass: 0.3}
   coupler: {pins: [B, C], points: [P], mass: 0.9}
   rocker: {pins: [D, C], mass: 0.8, com: [950, 380], inertia: 0.04 kg m^2}
-springs: {s: {between: [ground.A, coupler.P], stiffness: k, length: 500}}
+springs: {s: {between: [ground.A, coupler.P], stiffness: k, free: 500}}
 dampers: {d: {between: [ground.D, coupler.P], damping: 20 N s/m}}
 loads: {w: {on: coupler.P, force: [0, -20 N]}}
 friction: {C: {viscous: 0.1 N m s/rad}}
@@ -40,11 +40,11 @@ plane: xy
 units: [mm, kg, deg, rpm]
 drawing: {A: [0, 0], B: [30, 40], C: [180, 0]}
 bodies:
+  ground: {pins: [A]}
   crank: {pins: [A, B], mass: 0.2}
   rod: {pins: [B, C], mass: 0.3}
   piston: {pins: [C], mass: 0.5}
 joints:
-  A: {type: revolute, between: [ground, crank]}
   guide: {type: prismatic, between: [ground, piston], at: C, axis: [1, 0]}
 loads: {gas: {on: piston.C, force: [-200 N, 0]}}
 drive: {A: 60 rpm}

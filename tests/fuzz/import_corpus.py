@@ -25,11 +25,11 @@ plane: xy
 units: [mm, kg, deg, rpm]
 drawing: {{A: [0, 0], B: [30, 40], C: [180, 0]}}
 bodies:
+  ground: {{pins: [A]}}
   crank: {{pins: [A, B], mesh: {{file: {0}, material: steel, unit: mm}}}}
   rod: {{pins: [B, C], mass: 0.3, visual: {{mesh: {0}, unit: mm}}}}
   piston: {{pins: [C], mass: 0.5}}
 joints:
-  A: {{type: revolute, between: [ground, crank]}}
   guide: {{type: prismatic, between: [ground, piston], at: C, axis: [1, 0]}}
 drive: {{A: 60 rpm}}
 """
@@ -39,10 +39,10 @@ plane: xy
 units: [mm, kg, deg, rpm]
 drawing: {A: [0, 0], B: [30, 0], F: [0, 60]}
 bodies:
+  ground: {pins: [A]}
   cam: {pins: [A], points: [B], mass: 0.4, inertia: 1e-4 kg m^2}
   follower: {points: [F], mass: 0.3}
 joints:
-  A: {type: revolute, between: [ground, cam]}
   lift: {type: prismatic, between: [ground, follower], at: F, axis: [0, 1]}
 couplings: {law: {from: A, to: lift, csv: cam.csv}}
 drive: {A: 60 rpm}
@@ -127,7 +127,7 @@ def _studies(folder: Path) -> list[Files]:
 
 
 def _measured(folder: Path) -> list[Files]:
-    run = lw.load("four-bar").turn(steps=12)
+    run = lw.load("four-bar").turn(steps=60)
     table = run.to_numpy(["A", "A.torque"])
     rows = zip(table["t"], table["A"], table["A.torque"], strict=True)
     return [{"run.csv": ("t [s];A [rad];A.torque [N m]\n" + "".join(f"{t};{a};{u}\n" for t, a, u in rows)).encode()}]

@@ -18,6 +18,7 @@ from tests.fuzz.judging import Finding, judge_error, judge_numbers, judge_text
 STEPS, DURATION = 8, 0.1
 ENDINGS = (".urdf", ".sdf", ".xml", ".dxf", ".svg", ".js", ".c")
 AGAIN = (".urdf", ".sdf", ".xml")
+UNBOUNDED = ("advantage", "jerk", "curvature")  # documented as not finite at ends of travel, in singular positions and at rest
 Use = Callable[[Any, Path, str], None]
 
 
@@ -31,7 +32,8 @@ def _turn(m: Any, folder: Path, given: str) -> None:
     names, table = c.table()
     judge_numbers({n: table[:, i] for i, n in enumerate(names)}, "turn")
     rng = random.Random(given)
-    for name in rng.sample(c.channels, min(10, len(c.channels))):
+    finite = [n for n in c.channels if not any(part in UNBOUNDED for part in n.split("."))]
+    for name in rng.sample(finite, min(10, len(finite))):
         with contextlib.suppress(LinkwrightError):
             judge_numbers({name: c[name]}, "turn")
 
