@@ -23,7 +23,7 @@ from linkwright.exchange.imported import ImportedModelWarning
 from linkwright.exchange.writing.losses import LossWarning
 
 READ, USE = 5.0, 20.0  # s of processor time to read an input, and for everything that is done with it
-UNFIT = re.compile(r"Traceback|\bnan\b|<class '|<function |object at 0x|array\(|np\.float64|dtype|LinAlgError|\bNoneType\b|site-packages|\.py:\d", re.IGNORECASE)
+UNFIT = re.compile(r"Traceback|\bnan\b|<class '|<function |object at 0x|array\(|np\.float64|dtype|LinAlgError|site-packages|\.py:\d", re.IGNORECASE)
 LONGEST = 5000  # characters of a message
 PRODUCT = Path(linkwright.__file__).parent
 

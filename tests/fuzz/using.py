@@ -18,7 +18,7 @@ from tests.fuzz.judging import Finding, judge_error, judge_numbers, judge_text
 STEPS, DURATION = 8, 0.1
 ENDINGS = (".urdf", ".sdf", ".xml", ".dxf", ".svg", ".js", ".c")
 AGAIN = (".urdf", ".sdf", ".xml")
-UNBOUNDED = ("advantage", "jerk", "curvature")  # documented as not finite at ends of travel, in singular positions and at rest
+UNBOUNDED = ("advantage", "jerk", "jx", "jy", "jz", "curvature")  # documented as not finite at ends of travel, in singular positions and at rest
 Use = Callable[[Any, Path, str], None]
 
 
@@ -51,7 +51,7 @@ def _simulate(m: Any, folder: Path, given: str) -> None:
 
 def _page(m: Any, folder: Path, given: str) -> None:
     script, data = live.contents(m.system)
-    if "NaN" in repr(data) or "nan" in _numbers_of(data):
+    if "nan" in _numbers_of(data):
         raise Finding("page: a number is not finite")
 
 

@@ -359,7 +359,7 @@ def _balanced(A: np.ndarray) -> np.ndarray:
 
 def _driven_matrix(eq: Equations, name: str, s: Instant) -> np.ndarray:
     if name == "kinematics":
-        N = np.array(eq.plan.idle, dtype=float).reshape(-1, eq.loops.skel.tree.nv)
+        N = np.array(eq.plan.idle, dtype=float).reshape(len(eq.plan.idle), eq.loops.skel.tree.nv)
         loops = eq.loops.with_([_driver(eq, n, s) for n in eq.drives])
         J = loops.at(s.q, s.v, 0.0, eq.loops.skel.unpack(s.q, eq.loops.skel.pack(s.references))).J
         keep = [*(range(eq.loops.skel.tree.nc) if eq.plan.keep is None else eq.plan.keep)]

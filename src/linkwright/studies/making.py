@@ -25,7 +25,7 @@ from linkwright.studies.cases import Case, Settling, case, case_again
 from linkwright.studies.evaluation import MeasureFunction, Work, digest
 from linkwright.studies.plans import Drawn, Plan, Rows, plan
 from linkwright.studies.running import run
-from linkwright.studies.store import FORMAT, FolderStore, MemoryStore, manifest_of
+from linkwright.studies.store import FORMAT, FolderStore, MemoryStore, manifest_of, unusable
 from linkwright.studies.study import Study
 from linkwright.studies.targets import Target, VariedNumbers, expanded, need_different, target
 from linkwright.studies.variations import Variation, unit_in, variation
@@ -77,16 +77,26 @@ def opened(place: Any, make: Callable[[Description], Any], presenter: Any) -> St
     """A study from its folder, as far as it is done."""
     manifest = manifest_of(Path(place))
     store = FolderStore(Path(place), manifest["key"], manifest["names"], manifest["measures"])
-    again, work, rows = manifest.get("again"), None, None
-    if isinstance(again, dict):
+    work, rows = _work_again(Path(place), manifest, presenter)
+    names, measures = (tuple(manifest[x]) for x in ("names", "measures"))
+    return Study(work, rows, store, names, measures, manifest["units"], manifest, make, int(manifest["plan"]["rows"]))
+
+
+def _work_again(place: Path, manifest: Mapping[str, Any], presenter: Any) -> tuple[Work | None, Plan | None]:
+    """The call of a manifest, to be continued; None where it had functions."""
+    again = manifest.get("again")
+    if not isinstance(again, dict):
+        return None, None
+    try:
         described = modelfile.read_text(manifest["model"], f"{place}")
         done = case_again(again["of"])
         rows = _rows_of(again["vary"], described, done, again["plan"], again["n"], again["seed"], known=True)
         targets = tuple(target(name, described, done) for name in rows.names)
         traces = manifest["work"]["traces"], manifest["work"]["thinned"]
         work = Work(VariedNumbers(described, targets), done, tuple(_measures(again["measure"])), tuple(traces[0]), traces[1], presenter)
-    names, measures = (tuple(manifest[x]) for x in ("names", "measures"))
-    return Study(work, rows, store, names, measures, manifest["units"], manifest, make, int(manifest["plan"]["rows"]))
+        return work, rows
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise unusable(place) from problem
 
 
 def _again(work: Work, rows: Plan) -> dict[str, Any] | None:

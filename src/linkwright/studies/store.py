@@ -150,9 +150,32 @@ def manifest_of(place: Path) -> dict[str, Any]:
     if not isinstance(pointer, dict) or not isinstance(pointer.get("current"), str):
         raise UsageError(f"cannot read {place}: it is a folder without a study (no {POINTER}); runs are files, .npz or .parquet.")
     found = _read(place / pointer["current"][:16] / MANIFEST)
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise UsageError(f"{place}: the manifest of its study is missing, damaged, or of another version of Linkwright.")
+    if not isinstance(found, dict) or found.get("format") != FORMAT or not _is_whole(found):
+        raise unusable(place)
     return found
+
+
+def unusable(place: Path) -> UsageError:
+    """The error for a manifest that cannot be understood."""
+    return UsageError(f"{place}: the manifest of its study is missing, damaged, or of another version of Linkwright.")
+
+
+def _is_whole(manifest: Mapping[str, Any]) -> bool:
+    """True if the entries by which rows are read have their types."""
+    lists = [manifest.get(name) for name in ("names", "measures")]
+    named = all(isinstance(x, list) and all(isinstance(y, str) for y in x) for x in lists)
+    texts = all(isinstance(manifest.get(name), str) for name in ("key", "name", "model"))
+    units, plan, shown = (manifest.get(name) for name in ("units", "plan", "shown"))
+    return (
+        named
+        and texts
+        and isinstance(units, dict)
+        and all(isinstance(x, str) for x in units.values())
+        and isinstance(plan, dict)
+        and isinstance(plan.get("rows"), int)
+        and isinstance(shown, dict)
+        and all(isinstance(x, list) and len(x) == 2 and isinstance(x[0], str) and isinstance(x[1], (int, float)) for x in shown.values())
+    )
 
 
 def is_study(path: Any) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
 
 
+NOTHING = 1e-200  # beside the square of a length: points that coincide have no direction, and a root with a derivative
 Wrenches = list[tuple[int, Any]]  # (node, [moment; force] at the node's subsystem origin); ground is left out
 
 
@@ -59,9 +60,10 @@ class ForceLine(NamedTuple):
 
 
 def line(at: Instant, between: tuple[PointRef, PointRef]) -> ForceLine:
+    """The line from the first point to the second; where they coincide it has no direction, n = 0."""
     a, b = locate(at.skel, at.motion, between[0]), locate(at.skel, at.motion, between[1])
     r = b.position - a.position
-    length = np.sqrt(r @ r)
+    length = np.sqrt(r @ r + NOTHING)
     n = r / length
     return ForceLine(length, n @ (b.velocity - a.velocity), n, (a, b))
 

@@ -168,7 +168,10 @@ def _version_of(given: Mapping[str, Any]) -> str:
 
 
 def _fields(query: str) -> dict[str, str]:
-    return {k: x[0] for k, x in parse_qs(query, max_num_fields=10).items()} if query else {}
+    try:
+        return {k: x[0] for k, x in parse_qs(query, max_num_fields=10).items()} if query else {}
+    except ValueError as problem:
+        raise MalformedRequest("the address has more than 10 fields.") from problem
 
 
 def _read(body: bytes) -> Mapping[str, Any]:

@@ -279,7 +279,7 @@ class Session:
                 if any(c in name for c in "/\\\0") or name.startswith("."):
                     raise UsageError("give the name of a file beside the model, without a folder.")
                 path = self.path.with_name(name if name.lower().endswith(files.MODELS) else f"{name}.yaml")
-                if path.exists():
+                if files.checked(path, files.MODELS).exists():
                     raise UsageError(f"{path.name} already exists. Choose another name.")
                 files.write_text(path, files.MODELS, self.text)
                 self.path = path
