@@ -58,12 +58,11 @@ REFERENCE = "t [s];A [deg]\n0;0\n0.1;10\n0.2;25\n0.3;60\n0.4;80\n"
 
 
 @cache
-def every() -> dict[str, tuple[Files, ...]]:
-    """Sound inputs by kind."""
+def sound(kind: str) -> tuple[Files, ...]:
+    """Sound inputs of a kind."""
     with tempfile.TemporaryDirectory(prefix="fuzz-corpus-") as place, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        folder = Path(place)
-        return {kind: tuple(make(folder)) for kind, make in MAKERS.items()}
+        return tuple(MAKERS[kind](Path(place)))
 
 
 def _exported(folder: Path, ending: str) -> list[Files]:

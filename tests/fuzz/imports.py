@@ -47,10 +47,13 @@ class Imports:
 
     name = "imports"
 
+    def __init__(self, kinds: tuple[str, ...] = KINDS):
+        self.kinds = kinds
+
     def make(self, rng: random.Random) -> ImportInput:
         """Sound files, one of them with changes."""
-        kind = rng.choice(KINDS)
-        sound = import_corpus.every()[kind]
+        kind = rng.choice(self.kinds)
+        sound = import_corpus.sound(kind)
         files = list(rng.choice(sound).items())
         changeable = [i for i, (name, _) in enumerate(files) if name != "model.yaml"]
         k = rng.choice(changeable)

@@ -90,6 +90,33 @@ def test_files_of_others_stay_as_they_are(tmp_path) -> None:
         lw.open(tmp_path)
 
 
+DAMAGES = {
+    "a key that is a list": lambda x: x.update(key=["a"]),
+    "names that are a text": lambda x: x.update(names="L1"),
+    "no plan": lambda x: x.pop("plan"),
+    "units of numbers": lambda x: x.update(units={"range D": 3}),
+    "no unit to show": lambda x: x.update(shown={"range D": "rad"}),
+    "a case that is none": lambda x: x["again"].update(of=3),
+    "ranges that are a list": lambda x: x["again"].update(vary=["L1"]),
+    "no measure": lambda x: x["again"].pop("measure"),
+    "no traces": lambda x: x["work"].pop("traces"),
+}
+
+
+def test_damaged_manifests_are_refused(tmp_path) -> None:
+    lw.study("four-bar", {"L1": [0.3, 0.31]}, "range D", lw.turning(steps=4), folder=tmp_path / "s", threads=1)
+    (path,) = tmp_path.rglob("manifest.json")
+    sound = path.read_text(encoding="utf-8")
+    for damage in DAMAGES.values():
+        manifest = json.loads(sound)
+        damage(manifest)
+        path.write_text(json.dumps(manifest), encoding="utf-8")
+        with pytest.raises(UsageError):
+            lw.open(tmp_path / "s")
+    path.write_text(sound, encoding="utf-8")
+    assert len(lw.open(tmp_path / "s")) == 2
+
+
 def _process(folder: Path) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     return subprocess.Popen(

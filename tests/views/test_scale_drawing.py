@@ -142,3 +142,11 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert cli.main(["export", "wiper", "-o", "w.dxf"]) == 0  # our own file is replaced
     assert cli.main(["convert", "w.dxf", "w.yaml"]) == 0 and lw.load("w.yaml").description.drawing
     assert cli.main(["convert", "w.dxf", "w.svg"]) == 0 and lw.load("w.svg", ground=["A", "D"]).imported is not None
+
+
+def test_nothing_to_draw_is_said(tmp_path: Path) -> None:
+    m = lw.load({"plane": "xy", "bodies": {"ground": {}}})
+    for name in ("x.dxf", "x.svg"):
+        with pytest.raises(lw.UsageError, match="there is nothing to draw"):
+            m.export(tmp_path / name)
+    assert not list(tmp_path.iterdir())

@@ -124,7 +124,9 @@ class ScaleDrawing:
 
     @property
     def box(self) -> tuple[np.ndarray, np.ndarray]:
-        """Corners of the rectangle round everything."""
+        """Corners of the rectangle round everything; raise UsageError where nothing is drawn."""
+        if not self.things:
+            raise UsageError("there is nothing to draw: the model has no links, pins or points. Add `drawing:` and `bodies:`.")
         every: list[np.ndarray] = []
         for x in self.things:
             if isinstance(x, DrawnPath):

@@ -246,6 +246,9 @@ def test_malformed_requests_are_refused(asked: Asked) -> None:
     assert asked.ask("edit/do", {"base": version, "ops": [{"do": "add_pin", "at": [0, 0]}, {"do": "fly"}]})[1]["kind"] == "refused"
     assert asked.path.read_text() == HEAD  # all or none
     assert asked.ask("edit/do", b"x", headers={"Content-Length": "99999999"})[0] == 413
+    assert asked.ask("edit/kernels?" + "a=1&" * 40)[0] == 400
+    status, found = asked.ask("edit/save", {"name": "x" * 300})
+    assert status == 200 and found["kind"] == "refused" and "File name too long" in found["text"]
     assert asked.ask("edit/do", b"", headers={"Content-Length": "-1"})[0] == 411
     assert (
         asked.ask("edit/upload?name=x.png", b"x", headers={"Content-Type": "application/octet-stream", "Content-Length": "30000000"})[0]

@@ -284,3 +284,12 @@ def test_geared_wheels_keep_their_distance() -> None:
     }
     found = made(lw.load(geared).system).data
     assert [p["name"] for p in found["parameters"]] == ["p.mass", "w.mass"] and found["loads"]
+
+
+def test_page_of_a_mechanism_that_cannot_move() -> None:
+    """No velocity at all: arrays of size zero on the way to the script."""
+    joint = {"type": "fixed", "between": ["ground", "arm"], "at": "B"}
+    pins = {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"]}}
+    m = lw.load({"plane": "xy", "drawing": {"A": [0, 0], "B": [0.3, 0.2]}, "bodies": pins, "joints": {"B": joint}})
+    assert m.system.description.joints and live.contents(m.system)[0]
+    assert "0 degrees of freedom" in str(m.info())

@@ -26,6 +26,10 @@ def _cylinder(elements: Elements, name: str, entry: FileNode, channels: ChannelD
         raise entry.error(f"{what} has the name of a joint, and drives could mean either. Rename one.")
     keys = entry.keys(what, KEYS, ("between",))
     ends = elements.between(keys, entry, what)
+    if elements.context.numeric(elements.distance(ends)) <= 0.0:
+        raise entry.error(
+            f"{what} has no length: its ends {'.'.join(ends[0])} and {'.'.join(ends[1])} coincide in the drawing. Move one of them."
+        )
     bore, rod = _diameters(elements, keys, what)
     force: Any = 0.0
     if "force" in keys:

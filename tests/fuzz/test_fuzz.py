@@ -1,0 +1,99 @@
+"""A short part of every fuzzing run, and the fuzzer itself: it finds what should not come out, makes it small and says so."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from linkwright.errors import ModelError, Source, UsageError
+from tests.fuzz import running
+from tests.fuzz.imports import Imports
+from tests.fuzz.judging import Finding, TimeLimitExceeded, judge_error, judge_numbers, limited, signature
+from tests.fuzz.model_files import ModelFiles
+from tests.fuzz.reducing import smaller_texts
+from tests.fuzz.requests import Requests
+
+SEED = 24
+
+
+QUICK = ("sdf", "svg", "table", "wanted", "catalogue")  # kinds whose sound files cost little to make
+
+
+@pytest.mark.parametrize("target, most", [(ModelFiles(), 20), (Imports(QUICK), 10), (Requests(), 3)], ids=["files", "imports", "server"])
+def test_changed_inputs_are_used_or_refused(target: running.Target, most: int, capsys: pytest.CaptureFixture[str]) -> None:
+    tally = running.fuzz(target, SEED, 60.0, most=most)
+    assert not tally.findings, capsys.readouterr().out
+    assert tally.inputs == most == sum(tally.outcomes.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", [ModelFiles(), Imports(), Requests()], ids=lambda x: x.name)
+def test_more_changed_inputs(target: running.Target, capsys: pytest.CaptureFixture[str]) -> None:
+    tally = running.fuzz(target, SEED + 1, 30.0)
+    assert not tally.findings, capsys.readouterr().out
+
+
+@dataclass(frozen=True)
+class Letters:
+    """An input of the target below."""
+
+    data: bytes
+
+    def shown(self) -> str:
+        return self.data.decode()
+
+
+class Fragile:
+    """A target that fails wherever a line holds an x."""
+
+    name = "fragile"
+
+    def make(self, rng: random.Random) -> Letters:
+        return Letters("\n".join("".join(rng.choices("abcdefx", k=5)) for _ in range(6)).encode())
+
+    def run(self, given: Letters, folder: Path) -> str:
+        (folder / "input").write_bytes(given.data)
+        if b"x" in given.data:
+            raise ValueError("x")
+        return "accepted"
+
+    def smaller(self, given: Letters) -> Iterator[Letters]:
+        return map(Letters, smaller_texts(given.data))
+
+
+def test_findings_are_small_and_can_be_run_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    tally = running.fuzz(Fragile(), SEED, 60.0, most=5, status=tmp_path / "status.json")
+    shown = capsys.readouterr().out
+    numbers = tally.findings["ValueError"]
+    assert tally.outcomes["finding"] == len(numbers) and shown.count("==== finding") == 1
+    smallest = shown.rpartition("---- input\n")[2].removesuffix("\n----\n")
+    assert "x" in smallest and len(smallest.split()) == 1  # one word of one line
+    again = Fragile().make(running.generator(SEED, numbers[0]))
+    assert again == Fragile().make(running.generator(SEED, numbers[0])) and b"x" in again.data
+
+
+def test_what_may_not_come_out() -> None:
+    where = Source("m.yaml", 3)
+    judge_error(ModelError("body 'nan' has no mass.", where), "bodies: {nan: {}}", with_line=True)
+    for error, given in (
+        (ModelError("the mass is nan.", where), ""),
+        (ModelError("the mass is too large."), "mass: 1e99"),
+        (UsageError("expected array([1, 2])."), ""),
+        (UsageError(""), ""),
+    ):
+        with pytest.raises(Finding):
+            judge_error(error, given, with_line=True)
+    judge_numbers({"q": [1.0, 2.0], "name": ["a"]}, "turn")
+    with pytest.raises(Finding, match="turn: q is not finite"):
+        judge_numbers({"q": [1.0, float("inf")]}, "turn")
+
+
+def test_a_hang_is_stopped_and_named() -> None:
+    with pytest.raises(TimeLimitExceeded) as caught, limited(0.05):
+        while True:
+            pass
+    assert signature(caught.value).startswith("TimeLimitExceeded")
