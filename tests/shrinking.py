@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from math import inf
+from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -42,11 +45,12 @@ def failure(check: Check, mech: Drawn) -> Exception | None:
     return None
 
 
-def smallest(mech: Drawn, fails: Callable[[Drawn], bool]) -> Drawn:
-    """Take parts away, one at a time, as long as the mechanism fails."""
-    while (less := next((m for m in smaller(mech) if fails(m)), None)) is not None:
-        mech = less
-    return mech
+def smallest(given: Any, fails: Callable[[Any], bool], smaller: Callable[[Any], Iterator[Any]] | None = None, seconds: float = inf) -> Any:
+    """Take parts away, one at a time, as long as the mechanism fails and the time is not over. `smaller`: for anything else."""
+    end, ways = monotonic() + seconds, smaller_mechanisms if smaller is None else smaller
+    while (less := next((x for x in ways(given) if monotonic() > end or fails(x)), None)) is not None and monotonic() <= end:
+        given = less
+    return given
 
 
 def shown(mech: Drawn) -> str:
@@ -59,7 +63,7 @@ def shown(mech: Drawn) -> str:
     return "\n".join(["planar" if d.planar else "spatial", *lines, f"  q = {mech.q.tolist()}", f"  v = {mech.v.tolist()}"])
 
 
-def smaller(mech: Drawn) -> Iterator[Drawn]:
+def smaller_mechanisms(mech: Drawn) -> Iterator[Drawn]:
     """Mechanisms with one part less, the largest steps first."""
     tree = mech.skel.tree
     d = tree.description

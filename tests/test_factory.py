@@ -58,7 +58,7 @@ def test_a_failure_of_one_joint_type_ends_at_one_joint(kind: str) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_smaller_mechanisms_have_closed_loops_and_allowed_velocities(seed: int) -> None:
     mech, _ = moving_mechanism(seed)
-    for m in shrinking.smaller(mech):
+    for m in shrinking.smaller_mechanisms(mech):
         loops = Loops.of(m.skel)
         closure = loops.at(m.q, m.v, 0.0, m.skel.start_coordinates)
         assert np.abs(closure.phi).max(initial=0.0) < 1e-9

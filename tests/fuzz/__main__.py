@@ -39,7 +39,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first input (default 0)")
     parser.add_argument("--only", type=int, help="run this input only, and show it")
-    parser.add_argument("--growth", type=float, default=GROWTH, help=f"MB that memory may grow after the first quarter (default {GROWTH:g})")
+    parser.add_argument(
+        "--growth", type=float, default=GROWTH, help=f"MB that memory may grow after the first quarter (default {GROWTH:g})"
+    )
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -77,7 +79,10 @@ def watched(given: argparse.Namespace) -> int:
         outcomes.update(t.get("outcomes", {}))
         findings.update({k: len(x) for k, x in t.get("findings", {}).items()})
     slowest = max(tallies, key=lambda t: t.get("slowest", 0.0))
-    print(f"\n{given.target}, seed {given.seed}: {sum(outcomes.values())} inputs, {sum(t['seconds'] for t in tallies):.0f} s of processor time")
+    print(
+        f"\n{given.target}, seed {given.seed}: {sum(outcomes.values())} inputs, "
+        f"{sum(t['seconds'] for t in tallies):.0f} s of processor time"
+    )
     print("outcomes:", ", ".join(f"{n} {name}" for name, n in outcomes.most_common()))
     print(f"slowest: input {slowest.get('slowest_input')}, {slowest.get('slowest', 0.0):.2f} s")
     grown = False

@@ -1,4 +1,4 @@
-"""Sound model files: shipped models, examples of the docs, and a few with what these lack. Also a folder with the files that models name."""
+"""Sound model files: shipped models, examples of the docs, and two with what these lack; also the files that they name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from tests import ROOT
 from tests.fuzz.changes.trees import read_tree
 
 FENCED = re.compile(r"```yaml\n(.*?)```", re.DOTALL)
-PAGES = ("model-file.md", "getting-started.md", "cams.md", "drives.md", "howto-belts.md", "howto-motor.md", "tutorial-design.md", "recipes.md", "howto-modes.md")
+PAGES = (
+    "model-file.md",
+    "getting-started.md",
+    "cams.md",
+    "drives.md",
+    "howto-belts.md",
+    "howto-motor.md",
+    "tutorial-design.md",
+    "recipes.md",
+    "howto-modes.md",
+)
 BARS = """\
 name: bars
 plane: xy
@@ -57,7 +67,7 @@ STL = (
         for a, b, c in (("0 0 0", "0 1 0", "1 0 0"), ("0 0 0", "1 0 0", "0 0 1"), ("0 0 0", "0 0 1", "0 1 0"), ("1 0 0", "0 1 0", "0 0 1"))
     )
     + "endsolid t\n"
-)  # fmt: skip
+)
 BESIDE = {"cam.csv": TABLE.encode(), "part.stl": STL.encode()}  # files that models may name
 
 

@@ -48,8 +48,10 @@ couplings: {law: {from: A, to: lift, csv: cam.csv}}
 drive: {A: 60 rpm}
 """
 SVG = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="1100mm" height="900mm" viewBox="0 0 1100 900"><g id="pins"><circle cx="0" cy="800" r="12"/>'
-    '<circle cx="150" cy="540" r="12"/><circle cx="905" cy="50" r="12"/><circle cx="1000" cy="800" r="12"/></g><g id="links" transform="scale(1)">'
+    '<svg xmlns="http://www.w3.org/2000/svg" width="1100mm" height="900mm" viewBox="0 0 1100 900">'
+    '<g id="pins"><circle cx="0" cy="800" r="12"/>'
+    '<circle cx="150" cy="540" r="12"/><circle cx="905" cy="50" r="12"/><circle cx="1000" cy="800" r="12"/></g>'
+    '<g id="links" transform="scale(1)">'
     '<line x1="0" y1="800" x2="150" y2="540"/><path d="M 150 540 L 905 50"/><polyline points="905,50 1000,800"/></g>'
     '<g id="ground"><path d="m -30 840 l 30 -40 l 30 40 z"/><path d="M 970 840 L 1000 800 L 1030 840 Z"/></g></svg>'
 )

@@ -26,7 +26,26 @@ from tests.fuzz.reducing import smaller_texts
 ROBOTS = ("urdf", "sdf", "mjcf")
 XML = (".urdf", ".sdf", ".xml", ".svg")
 # how often a kind is drawn: by how much it has to go wrong
-KINDS = ("urdf", "urdf", "sdf", "sdf", "mjcf", "mjcf", "dxf", "svg", "mesh", "mesh", "run", "run", "study", "table", "wanted", "reference", "measured", "catalogue")
+KINDS = (
+    "urdf",
+    "urdf",
+    "sdf",
+    "sdf",
+    "mjcf",
+    "mjcf",
+    "dxf",
+    "svg",
+    "mesh",
+    "mesh",
+    "run",
+    "run",
+    "study",
+    "table",
+    "wanted",
+    "reference",
+    "measured",
+    "catalogue",
+)
 
 
 @dataclass(frozen=True)

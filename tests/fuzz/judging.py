@@ -1,6 +1,6 @@
 """What may come out of an input: results of finite numbers, or a LinkwrightError with a message for people; and within which time.
 
-Times are those of the processor, so that a busy machine makes no findings. A limit raises `TimeLimitExceeded` where Python is running; native code
+Times are those of the processor, so that a busy machine makes no findings. A limit raises `TimeLimitExceeded` where Python runs; code
 that does not end is stopped by the process that watches (`watching.py`).
 """
 
@@ -23,7 +23,9 @@ from linkwright.exchange.imported import ImportedModelWarning
 from linkwright.exchange.writing.losses import LossWarning
 
 READ, USE = 5.0, 20.0  # s of processor time to read an input, and for everything that is done with it
-UNFIT = re.compile(r"Traceback|\bnan\b|<class '|<function |object at 0x|array\(|np\.float64|dtype|LinAlgError|site-packages|\.py:\d", re.IGNORECASE)
+UNFIT = re.compile(
+    r"Traceback|\bnan\b|<class '|<function |object at 0x|array\(|np\.float64|dtype|LinAlgError|site-packages|\.py:\d", re.IGNORECASE
+)
 LONGEST = 5000  # characters of a message
 PRODUCT = Path(linkwright.__file__).parent
 
@@ -38,7 +40,7 @@ class TimeLimitExceeded(BaseException):
 
 @contextlib.contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise TimeLimitExceeded after this much processor time; where there is no such clock (Windows), or outside of the main thread, never."""
+    """Raise TimeLimitExceeded after this much processor time; never where there is no such clock (Windows)."""
     if not hasattr(signal, "ITIMER_PROF"):
         yield
         return

@@ -1,31 +1,13 @@
-"""Findings made small: parts of an input are taken away as long as it fails in the same way."""
+"""Smaller texts, by which `tests.shrinking` makes findings small."""
 
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
 
-Some = TypeVar("Some")
 LINES = re.compile(rb"[^\n]*\n|[^\n]+")
 PIECES = re.compile(rb"[\w.\-]+|\s+|.", re.DOTALL)
 FEW = 400  # pieces of a text that are tried one by one
-
-
-def smallest(given: Some, fails: Callable[[Some], bool], smaller: Callable[[Some], Iterator[Some]], seconds: float) -> Some:
-    """Take parts away, the largest first, until none can be missed or the time is over."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        for less in smaller(given):
-            if time.monotonic() > end:
-                return given
-            if fails(less):
-                given = less
-                break
-        else:
-            return given
-    return given
 
 
 def smaller_texts(data: bytes) -> Iterator[bytes]:

@@ -17,11 +17,58 @@ from tests.fuzz.changes.texts import change_bytes, change_text
 
 # every argument that an operation takes, so that each may be met by each
 ARGUMENTS = (
-    "through", "at", "ground", "body", "points", "ids", "by", "axis", "between", "on", "force", "joint", "value", "mass", "id", "to", "point", "name", "text",
-    "path", "length", "line", "angle", "stiffness", "damping", "torque", "ratio", "file", "scale", "opacity", "width", "height", "from", "radius", "free", "pins",
-    "unit", "bodies", "distance", "pin", "link", "kind", "section", "material", "slot", "stroke", "teeth",
-)  # fmt: skip
-PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000020000000308020000003688499f0000001249444154789c63fccfc0c0c0c0c400030800181b5d0105d9b3f72f0000000049454e44ae426082")
+    "through",
+    "at",
+    "ground",
+    "body",
+    "points",
+    "ids",
+    "by",
+    "axis",
+    "between",
+    "on",
+    "force",
+    "joint",
+    "value",
+    "mass",
+    "id",
+    "to",
+    "point",
+    "name",
+    "text",
+    "path",
+    "length",
+    "line",
+    "angle",
+    "stiffness",
+    "damping",
+    "torque",
+    "ratio",
+    "file",
+    "scale",
+    "opacity",
+    "width",
+    "height",
+    "from",
+    "radius",
+    "free",
+    "pins",
+    "unit",
+    "bodies",
+    "distance",
+    "pin",
+    "link",
+    "kind",
+    "section",
+    "material",
+    "slot",
+    "stroke",
+    "teeth",
+)
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000020000000308020000003688499f0000001249444154789c63fccfc0c0c0c0c400030800181b5d0105d9b3f72f0000000049454e44ae426082"
+)
+POST = b"POST /KEY/edit/%s HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nOrigin: http://127.0.0.1:PORT\r\n"
 LINES = (
     b"GET /KEY/ HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
     b"GET /KEY/edit/state HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nOrigin: http://evil.example\r\n\r\n",
@@ -30,10 +77,10 @@ LINES = (
     b"GET /KEY/edit/kernels?id=%00&fresh=1&fresh=2 HTTP/1.1\r\nHost: localhost:PORT\r\n\r\n",
     b"GET /?open=x HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
     b"GET http://127.0.0.1/KEY/ HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
-    b"POST /KEY/edit/do HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nOrigin: http://127.0.0.1:PORT\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\n{}",
-    b"POST /KEY/edit/do HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nOrigin: http://127.0.0.1:PORT\r\nContent-Type: application/json\r\nContent-Length: 999999999999\r\n\r\n{}",
-    b"POST /KEY/edit/do HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nOrigin: http://127.0.0.1:PORT\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
-    b"POST /KEY/edit/undo HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nOrigin: http://127.0.0.1:PORT\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}",
+    POST % b"do" + b"Content-Type: application/json\r\nContent-Length: 5\r\n\r\n{}",
+    POST % b"do" + b"Content-Type: application/json\r\nContent-Length: 999999999999\r\n\r\n{}",
+    POST % b"do" + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    POST % b"undo" + b"Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}",
     b"PUT /KEY/ HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nContent-Length: 3\r\n\r\nabc",
     b"OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
     b"HEAD /KEY/ HTTP/1.0\r\nHost: 127.0.0.1:PORT\r\n\r\n",
@@ -46,9 +93,23 @@ LINES = (
     b"",
 )
 ADDRESSES = (
-    "", "version", "version?have=1", "edit/state", "edit/version", "edit/backdrop", "edit/kernels", "edit/kernels?id=k1", "edit/kernels?id=k1&fresh=1",
-    "edit/", "edit/no", "edit/do", "edit/kernels?" + "a=1&" * 40, "%2e%2e", "edit/kernels?id=" + "x" * 3000, "edit/state?%ff=%00",
-)  # fmt: skip
+    "",
+    "version",
+    "version?have=1",
+    "edit/state",
+    "edit/version",
+    "edit/backdrop",
+    "edit/kernels",
+    "edit/kernels?id=k1",
+    "edit/kernels?id=k1&fresh=1",
+    "edit/",
+    "edit/no",
+    "edit/do",
+    "edit/kernels?" + "a=1&" * 40,
+    "%2e%2e",
+    "edit/kernels?id=" + "x" * 3000,
+    "edit/state?%ff=%00",
+)
 
 
 @dataclass(frozen=True)
@@ -91,12 +152,29 @@ def _step(rng: random.Random, text: str, draft: Draft, edit: bool) -> Step:
     if kind < 0.92:
         return Step("post", {"path": rng.choice(("edit/undo", "edit/redo")), "body": {"base": "?"}})
     if kind < 0.95:
-        return rng.choice((
-            Step("post", {"path": "edit/resolve", "body": {"choose": rng.choice(("mine", "theirs", "merged", "", 3, None))}}),
-            Step("post", {"path": "edit/save", "body": {"name": rng.choice(("", "copy", "../x", "a/b", ".hidden", "x" * 300, "nul\0", "model.yaml", 5, ["x"]))}}),
-            Step("post", {"path": f"edit/upload?name={rng.choice(('a.png', 'b.svg', '..%2fx.png', 'x.exe', '', 'c.dxf'))}", "body": change_bytes(rng, PNG)}),
-        ))  # fmt: skip
-    several = [_edit(rng, text, draft) if rng.random() < 0.6 else Step("get", {"path": rng.choice(ADDRESSES[:8])}) for _ in range(rng.randint(2, 5))]
+        return rng.choice(
+            (
+                Step("post", {"path": "edit/resolve", "body": {"choose": rng.choice(("mine", "theirs", "merged", "", 3, None))}}),
+                Step(
+                    "post",
+                    {
+                        "path": "edit/save",
+                        "body": {"name": rng.choice(("", "copy", "../x", "a/b", ".hidden", "x" * 300, "nul\0", "model.yaml", 5, ["x"]))},
+                    },
+                ),
+                Step(
+                    "post",
+                    {
+                        "path": f"edit/upload?name={rng.choice(('a.png', 'b.svg', '..%2fx.png', 'x.exe', '', 'c.dxf'))}",
+                        "body": change_bytes(rng, PNG),
+                    },
+                ),
+            )
+        )
+    several = [
+        _edit(rng, text, draft) if rng.random() < 0.6 else Step("get", {"path": rng.choice(ADDRESSES[:8])})
+        for _ in range(rng.randint(2, 5))
+    ]
     return Step("together", {"requests": [{"kind": s.kind, "content": s.content} for s in several]})
 
 
@@ -126,21 +204,50 @@ def _edit(rng: random.Random, text: str, draft: Draft) -> Step:
     if rng.random() < 0.1:
         body |= {"drag": "d1", "label": odd.scalar(rng)}
     if rng.random() < 0.2:
-        body["answers"] = {f"drawing.{n}.{i}": rng.choice(("replace", "parameter:L", "parameter:half", "x")) for n in draft.points for i in range(2)}
+        body["answers"] = {
+            f"drawing.{n}.{i}": rng.choice(("replace", "parameter:L", "parameter:half", "x")) for n in draft.points for i in range(2)
+        }
     if kind > 0.95:
         changed = json.loads(change_json(rng, json.dumps(body)))
-        return Step("post", {"path": "edit/do", "body": {**changed, "base": "?"} if isinstance(changed, dict) and rng.random() < 0.7 else changed})
+        return Step(
+            "post", {"path": "edit/do", "body": {**changed, "base": "?"} if isinstance(changed, dict) and rng.random() < 0.7 else changed}
+        )
     return Step("post", {"path": "edit/do", "body": body})
 
 
 def _argument(rng: random.Random, draft: Draft) -> Any:
     names = [*draft.points, *draft.bodies, *draft.joints] or ["A"]
     ids = [f"{k}:{n}" for k in ("point", "body", "joint", "spring", "load", "rod", "drive", "parameter") for n in names[:4]]
-    return rng.choice((
-        rng.choice(names), rng.choice(ids), odd.scalar(rng), odd.scalar(rng), [odd.scalar(rng), 1], [0.1, 0.2], [1e300, -1e300], [1e-300, 0], [], {}, None, True,
-        0, -1, 1e308, 10**30, [rng.choice(names), rng.choice(names)], {"at": [0.1, 0.2]}, {"at": odd.scalar(rng)}, [[0, 0]], {rng.choice(names): [0.3, 0.1]},
-        {rng.choice(names): odd.scalar(rng)}, [rng.choice(ids)], ["bodies", rng.choice(names), "mass"], "x" * 100_000, [[[[[]]]]],
-    ))  # fmt: skip
+    return rng.choice(
+        (
+            rng.choice(names),
+            rng.choice(ids),
+            odd.scalar(rng),
+            odd.scalar(rng),
+            [odd.scalar(rng), 1],
+            [0.1, 0.2],
+            [1e300, -1e300],
+            [1e-300, 0],
+            [],
+            {},
+            None,
+            True,
+            0,
+            -1,
+            1e308,
+            10**30,
+            [rng.choice(names), rng.choice(names)],
+            {"at": [0.1, 0.2]},
+            {"at": odd.scalar(rng)},
+            [[0, 0]],
+            {rng.choice(names): [0.3, 0.1]},
+            {rng.choice(names): odd.scalar(rng)},
+            [rng.choice(ids)],
+            ["bodies", rng.choice(names), "mass"],
+            "x" * 100_000,
+            [[[[[]]]]],
+        )
+    )
 
 
 def _operation(rng: random.Random, d: Draft) -> dict[str, Any]:
@@ -173,7 +280,10 @@ def _operation(rng: random.Random, d: Draft) -> dict[str, Any]:
         "join": {"point": rng.choice(points), "to": rng.choice(points)},
         "set_ground": {"point": rng.choice(points), "ground": rng.random() < 0.5},
         "extend_link": {"body": rng.choice(bodies), "to": where(), "through": [where()]},
-        "set_value": {"path": [rng.choice(("bodies", "drawing", "parameters", "drive", "springs")), rng.choice((*bodies, *points)), "mass"], "value": "3"},
+        "set_value": {
+            "path": [rng.choice(("bodies", "drawing", "parameters", "drive", "springs")), rng.choice((*bodies, *points)), "mass"],
+            "value": "3",
+        },
         "set_parameter": {"name": rng.choice((*points, "L1", "q")), "value": odd.scalar(rng)},
         "add_gears": {"between": [rng.choice(joints), rng.choice(joints)], "ratio": 2, "joints": [rng.choice(joints), rng.choice(joints)]},
     }

@@ -91,9 +91,14 @@ class Requests:
 def _impatient() -> Iterator[None]:
     """Waiting times of the servers, short."""
     places: tuple[tuple[Any, str, float], ...] = (
-        (session, "SETTLE", 0.005), (session, "PATIENCE", 0.2), (motion, "IDLE", 0.0), (watch, "LOOK", 0.01), (watch, "SETTLE", 0.01),
-        (watch, "GLANCE", 0.005), (watch, "COARSE", 0.0),
-    )  # fmt: skip
+        (session, "SETTLE", 0.005),
+        (session, "PATIENCE", 0.2),
+        (motion, "IDLE", 0.0),
+        (watch, "LOOK", 0.01),
+        (watch, "SETTLE", 0.01),
+        (watch, "GLANCE", 0.005),
+        (watch, "COARSE", 0.0),
+    )
     before = [getattr(module, name) for module, name, _ in places]
     for module, name, value in places:
         setattr(module, name, value)
@@ -160,7 +165,9 @@ class _Served:
             body = {**body, "base": self.version or self.server.version}
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         kind = "application/octet-stream" if isinstance(body, bytes) else "application/json"
-        self._asked("POST", f"/{self.server.key}/{path}", data, {"Content-Type": kind, "Origin": f"http://127.0.0.1:{self.server.server_port}"})
+        self._asked(
+            "POST", f"/{self.server.key}/{path}", data, {"Content-Type": kind, "Origin": f"http://127.0.0.1:{self.server.server_port}"}
+        )
 
     def _together(self, requests: list[dict[str, Any]]) -> None:
         """Several at the same time."""

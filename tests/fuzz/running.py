@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tests.fuzz.judging import TimeLimitExceeded, signature
-from tests.fuzz.reducing import smallest
+from tests.shrinking import smallest
 
 WARM = 0.25  # share of a run after which memory should grow no more
 REDUCING = 60.0  # s for one finding
@@ -85,7 +85,9 @@ def attempt(target: Target, given: Any) -> tuple[str, BaseException | None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def fuzz(target: Target, seed: int, seconds: float, first: int = 0, status: Path | None = None, most: int | None = None, reduce: bool = True) -> Tally:
+def fuzz(
+    target: Target, seed: int, seconds: float, first: int = 0, status: Path | None = None, most: int | None = None, reduce: bool = True
+) -> Tally:
     """Try inputs until the processor time is over, or `most` of them."""
     tally, start, n = Tally(), time.process_time(), first
     next_mark = 0.0

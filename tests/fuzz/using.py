@@ -18,7 +18,14 @@ from tests.fuzz.judging import Finding, judge_error, judge_numbers, judge_text
 STEPS, DURATION = 8, 0.1
 ENDINGS = (".urdf", ".sdf", ".xml", ".dxf", ".svg", ".js", ".c")
 AGAIN = (".urdf", ".sdf", ".xml")
-UNBOUNDED = ("advantage", "jerk", "jx", "jy", "jz", "curvature")  # documented as not finite at ends of travel, in singular positions and at rest
+UNBOUNDED = (
+    "advantage",
+    "jerk",
+    "jx",
+    "jy",
+    "jz",
+    "curvature",
+)  # documented as not finite at ends of travel, in singular positions and at rest
 Use = Callable[[Any, Path, str], None]
 
 
@@ -50,7 +57,7 @@ def _simulate(m: Any, folder: Path, given: str) -> None:
 
 
 def _page(m: Any, folder: Path, given: str) -> None:
-    script, data = live.contents(m.system)
+    data = live.contents(m.system)[1]
     if "nan" in _numbers_of(data):
         raise Finding("page: a number is not finite")
 
@@ -116,9 +123,18 @@ def _command(m: Any, folder: Path, given: str) -> None:
 
 
 USES: dict[str, Use] = {
-    "info": _info, "turn": _turn, "simulate": _simulate, "page": _page, "report": _report, "picture": _picture, "save": _save,
-    "export": _export, "settle": _settle, "rewrite": _rewrite, "command": _command,
-}  # fmt: skip
+    "info": _info,
+    "turn": _turn,
+    "simulate": _simulate,
+    "page": _page,
+    "report": _report,
+    "picture": _picture,
+    "save": _save,
+    "export": _export,
+    "settle": _settle,
+    "rewrite": _rewrite,
+    "command": _command,
+}
 
 
 def some_uses(rng: random.Random) -> tuple[str, ...]:

@@ -25,7 +25,18 @@ def watch(arguments: list[str], seconds: float, first: int) -> tuple[list[dict[s
     with tempfile.TemporaryDirectory(prefix="fuzz-status-") as place:
         status = Path(place) / "status.json"
         while left > 0.0 and len(stopped) < MOST_STOPPED:
-            command = [sys.executable, "-m", "tests.fuzz", *arguments, "--worker", str(status), "--seconds", f"{left:g}", "--first", str(first)]
+            command = [
+                sys.executable,
+                "-m",
+                "tests.fuzz",
+                *arguments,
+                "--worker",
+                str(status),
+                "--seconds",
+                f"{left:g}",
+                "--first",
+                str(first),
+            ]
             with subprocess.Popen(command) as worker:
                 why = _watched(worker, status)
             last = _read(status)
@@ -50,11 +61,14 @@ def _watched(worker: subprocess.Popen[bytes], status: Path) -> str:
         if here != n:
             n, began, used = here, time.monotonic(), now
         why = (
-            f"hangs, {now - used:.0f} s of processor time" if now - used > HANGING
-            else f"waits for {STUCK:g} s" if time.monotonic() - began > STUCK
-            else f"takes {memory / 1e6:.0f} MB" if memory > MOST_MEMORY
+            f"hangs, {now - used:.0f} s of processor time"
+            if now - used > HANGING
+            else f"waits for {STUCK:g} s"
+            if time.monotonic() - began > STUCK
+            else f"takes {memory / 1e6:.0f} MB"
+            if memory > MOST_MEMORY
             else ""
-        )  # fmt: skip
+        )
         if why:
             worker.send_signal(signal.SIGABRT)  # faulthandler prints where it is
             time.sleep(1.0)

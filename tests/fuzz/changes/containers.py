@@ -15,10 +15,26 @@ from tests.fuzz.changes.texts import change_bytes, change_text
 from tests.fuzz.changes.trees import change_tree, of_python, to_python
 
 ARRAYS = (
-    lambda x: x[:-1], lambda x: x[:0], lambda x: x.T, lambda x: x * np.nan, lambda x: x * 1e300, lambda x: x[..., None], lambda x: x.ravel(),
-    lambda x: np.concatenate([x, x]), lambda x: x.astype("f4"), lambda x: x.astype("c16"), lambda x: x.astype("U20"), lambda x: x * 0, lambda x: x[::-1],
-    lambda x: np.zeros(()), lambda x: np.array(["x"]), lambda x: x.astype(">f8"), lambda x: -x, lambda x: np.zeros((0, 10**6)), lambda x: x.astype("i8"),
-)  # fmt: skip
+    lambda x: x[:-1],
+    lambda x: x[:0],
+    lambda x: x.T,
+    lambda x: x * np.nan,
+    lambda x: x * 1e300,
+    lambda x: x[..., None],
+    lambda x: x.ravel(),
+    lambda x: np.concatenate([x, x]),
+    lambda x: x.astype("f4"),
+    lambda x: x.astype("c16"),
+    lambda x: x.astype("U20"),
+    lambda x: x * 0,
+    lambda x: x[::-1],
+    lambda x: np.zeros(()),
+    lambda x: np.array(["x"]),
+    lambda x: x.astype(">f8"),
+    lambda x: -x,
+    lambda x: np.zeros((0, 10**6)),
+    lambda x: x.astype("i8"),
+)
 
 
 def change_json(rng: random.Random, text: str) -> str:

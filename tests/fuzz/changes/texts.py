@@ -11,9 +11,44 @@ from tests.fuzz import odd
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 TOKEN = re.compile(r"[\w.]+|[^\w\s]")
 INSERTED = (
-    "\0", "\ufeff", "\u2028", "\x85", "\r", "\t", "\x1b[2J", "\ud7ff", "🜁", "%", "&a", "*a", "!!python/name:os.system ", "!!binary ", "<<: *a", "---\n", "...\n",
-    "? ", ": ", "- ", "{", "}", "[", "]", "|\n", ">-\n", "'", '"', "#", "&amp;", "<!--", "]]>", "<![CDATA[", "&lol;", "%YAML 9.9\n", "@", "`",
-)  # fmt: skip
+    "\0",
+    "\ufeff",
+    "\u2028",
+    "\x85",
+    "\r",
+    "\t",
+    "\x1b[2J",
+    "\ud7ff",
+    "🜁",
+    "%",
+    "&a",
+    "*a",
+    "!!python/name:os.system ",
+    "!!binary ",
+    "<<: *a",
+    "---\n",
+    "...\n",
+    "? ",
+    ": ",
+    "- ",
+    "{",
+    "}",
+    "[",
+    "]",
+    "|\n",
+    ">-\n",
+    "'",
+    '"',
+    "#",
+    "&amp;",
+    "<!--",
+    "]]>",
+    "<![CDATA[",
+    "&lol;",
+    "%YAML 9.9\n",
+    "@",
+    "`",
+)
 
 
 def change_text(rng: random.Random, text: str) -> str:
@@ -92,8 +127,18 @@ def _truncate(rng: random.Random, text: str) -> str:
 
 
 TEXT_CHANGES: tuple[Callable[[random.Random, str], str], ...] = (
-    _lines(_cut), _lines(_again), _lines(_swap), _lines(_indent), _number, _number, _number, _token, _token, _insert, _truncate,
-)  # fmt: skip
+    _lines(_cut),
+    _lines(_again),
+    _lines(_swap),
+    _lines(_indent),
+    _number,
+    _number,
+    _number,
+    _token,
+    _token,
+    _insert,
+    _truncate,
+)
 
 
 def _flip(rng: random.Random, data: bytes) -> bytes:

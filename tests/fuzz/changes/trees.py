@@ -204,7 +204,9 @@ def _deep(rng: random.Random, at: Place, every: list[Place], donors: Sequence[An
 
 
 def _alias(rng: random.Random, at: Place, every: list[Place], donors: Sequence[Any]) -> None:
-    text = rng.choice(("&a [*a]", "*a", "&a 3", "!!float 3", "!!str 3", "!!python/object:os.system x", "!t 3", "|\n   a\n   b", "<<", "=", "&a {<<: *a}"))
+    text = rng.choice(
+        ("&a [*a]", "*a", "&a 3", "!!float 3", "!!str 3", "!!python/object:os.system x", "!t 3", "|\n   a\n   b", "<<", "=", "&a {<<: *a}")
+    )
     at.put(Raw(text))
 
 
@@ -221,7 +223,28 @@ def _shuffle(rng: random.Random, at: Place, every: list[Place], donors: Sequence
 
 
 CHANGES = (
-    _odd_value, _odd_value, _odd_number, _odd_number, _odd_number, _delete, _delete, _twice, _swap, _swap, _rename, _graft, _graft, _graft,
-    _section, _section, _section, _wrap, _deep, _alias, _reference, _reference, _shuffle,
-)  # fmt: skip
+    _odd_value,
+    _odd_value,
+    _odd_number,
+    _odd_number,
+    _odd_number,
+    _delete,
+    _delete,
+    _twice,
+    _swap,
+    _swap,
+    _rename,
+    _graft,
+    _graft,
+    _graft,
+    _section,
+    _section,
+    _section,
+    _wrap,
+    _deep,
+    _alias,
+    _reference,
+    _reference,
+    _shuffle,
+)
 GENTLE = (_odd_number, _odd_number, _odd_number, _odd_number, _odd_number, _delete, _section, _section, _graft, _reference)

@@ -293,3 +293,13 @@ def test_page_of_a_mechanism_that_cannot_move() -> None:
     m = lw.load({"plane": "xy", "drawing": {"A": [0, 0], "B": [0.3, 0.2]}, "bodies": pins, "joints": {"B": joint}})
     assert m.system.description.joints and live.contents(m.system)[0]
     assert "0 degrees of freedom" in str(m.info())
+
+
+def test_text_of_the_page_is_the_one_that_was_read(tmp_path: Path) -> None:
+    """Another program may write the file while the page is being built."""
+    path = tmp_path / "m.yaml"
+    text = "plane: xy\ndrawing: {A: [0, 0], B: [0.3, 0.2]}\nbodies: {ground: {pins: [A]}, arm: {pins: [A], points: [B]}}\n"
+    path.write_text("\ufeff" + text, encoding="utf-8")
+    d = lw.load(path).description
+    path.write_text("a: [half", encoding="utf-8")
+    assert model(d)["text"] == text

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linkwright import files
 from linkwright.errors import LinkwrightError
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
+from linkwright.model.file.nodes import ENCODING
 from linkwright.model.parameters import Parameter, every_parameter
 
 SECTIONS = ("parameters", "drawing", "bodies")  # where sliders write
@@ -30,8 +30,9 @@ def model(described: Description, sliders: Sequence[Mapping[str, Any]] = ()) -> 
     where = getattr(getattr(document, "root", None), "where", None)
     file = Path(where.file) if where is not None else Path("model")
     overrides = dict(getattr(document, "overrides", {}) or {})
-    if file.suffix in (".yaml", ".yml") and not overrides and file.is_file():
-        text = files.read_regular(file, modelfile.MOST_BYTES).decode("utf-8-sig")
+    text = getattr(document, "text", None)  # as it was read: the file may have changed since
+    if file.suffix in (".yaml", ".yml") and not overrides and file.is_file() and text is not None:
+        text = text.removeprefix(ENCODING)
         unplaced = any(not p["yaml"] for p in sliders)
         return {"text": text, "file": file.name, "places": places(text), "plain": plain(described, sliders) if unplaced else None}
     name = "".join(c if c.isalnum() or c in "-_" else "-" for c in described.name) or "model"
