@@ -9,6 +9,7 @@ from scipy.integrate import trapezoid
 import linkwright as lw
 from linkwright.errors import ChannelError, UsageError
 from linkwright.results.measures import check, measure
+from linkwright.studies.statistics import statistics
 from tests.studies.models import SLIDER
 
 
@@ -80,3 +81,11 @@ def test_measures_that_a_motion_does_not_have(turn) -> None:
         check([measure("max A.torqe")], turn)
     with pytest.raises(UsageError, match="another unit"):
         check([measure("max slide while A 1..2 kg")], turn)
+
+
+def test_statistics_of_huge_numbers_do_not_overflow() -> None:
+    """Scaling scales mean and deviation and leaves correlations."""
+    x = np.array([3.0, 1.0, 2.0, 5.0])
+    small, huge = (statistics("m", "", k * x, {"L": k * x[::-1]}) for k in (1.0, 2.0**1000))
+    assert (huge.mean, huge.deviation) == (2.0**1000 * small.mean, 2.0**1000 * small.deviation)
+    assert huge.correlations == small.correlations and huge.ranks == small.ranks

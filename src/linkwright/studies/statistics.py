@@ -107,6 +107,8 @@ def statistics(
         nan = float("nan")
         return MeasureStatistics(name, unit, shown, 0, nan, nan, {}, (nan, -1), (nan, -1), {}, {})
     x = y[known]
+    size = _size(x)
+    z = x / size
     low, high = int(known[np.argmin(x)]), int(known[np.argmax(x)])
     several = {k: v[known] for k, v in numbers.items()}
     return MeasureStatistics(
@@ -114,8 +116,8 @@ def statistics(
         unit,
         shown,
         len(x),
-        float(x.mean()),
-        float(x.std(ddof=1)) if len(x) > 1 else 0.0,
+        float(size * z.mean()),
+        float(size * z.std(ddof=1)) if len(x) > 1 else 0.0,
         {k: float(v) for k, v in zip(PERCENTILES, np.percentile(x, PERCENTILES), strict=True)},
         (float(y[low]), low),
         (float(y[high]), high),
@@ -128,8 +130,14 @@ def correlation(a: np.ndarray, b: np.ndarray) -> float:
     """Pearson's coefficient; nan where one of them does not vary."""
     if _constant(a) or _constant(b):
         return float("nan")
+    a, b = a / _size(a), b / _size(b)
     a, b = a - a.mean(), b - b.mean()
     return float(a @ b) / float(np.sqrt((a @ a) * (b @ b)))
+
+
+def _size(x: np.ndarray) -> float:
+    """A power of two near the largest number: dividing by it rounds nothing, and squares do not overflow."""
+    return float(2.0 ** (np.frexp(np.abs(x).max())[1] - 1))
 
 
 def _constant(x: np.ndarray) -> bool:
