@@ -62,6 +62,11 @@ def test_classes_of_all_models(name, world_axes, every_class, monkeypatch):
     compared(system, monkeypatch, world_axes)
 
 
+def test_all_cells_of_a_chain_are_one_class():
+    """The first cell too, whose bodies are those of the lowest numbers; the last one has no neighbour."""
+    assert sorted(len(x) for x in alike.LikeParts(chain(12).loops.skel).classes) == [1, 12]
+
+
 def test_a_chain_and_a_lift_have_few_classes(monkeypatch):
     lift = System(modelfile.read(models.path("scissor-lift"), N=30))
     for system, most in ((chain(60), 2), (lift, 5)):

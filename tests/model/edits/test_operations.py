@@ -173,6 +173,14 @@ def test_duplicate_and_mirror() -> None:
     assert moved.points["C"].at == pytest.approx((1.095, 0.75)) and set(moved.bodies) == {"ground", "crank", "coupler", "rocker"}
 
 
+def test_masses_at_coordinates_are_moved_and_mirrored_with_their_body() -> None:
+    text = TEXT + "masses: {bob: {body: rocker, at: [940, 500], mass: 1}}\n"
+    moved = after({"do": "duplicate", "ids": ["body:rocker"], "by": [1.0, 0.5]}, text=text)
+    assert "bob1: {body: rocker1, at: [1940, 1000], mass: 1}" in moved
+    mirrored = after({"do": "mirror", "ids": ["body:rocker"], "line": [[2, 0], [2, 1]]}, text=text)
+    assert "bob1: {body: rocker1, at: [3060, 500], mass: 1}" in mirrored
+
+
 def test_join_makes_two_pins_one() -> None:
     text = after({"do": "add_link", "through": [{"at": [0.5, 0.9]}, {"at": [0.5, 1.2], "ground": True}], "name": "stay"})
     text = after({"do": "join", "point": "E", "to": "P"}, text=text)
