@@ -240,6 +240,8 @@ def test_plots_are_labelled_in_the_files_units(wiper: lw.Mechanism, tmp_path: Pa
     np.testing.assert_allclose(x, c["A", "deg"])
     np.testing.assert_allclose(y, c["coupler.P.x", "mm"])
     assert len(plots.overview(c).axes) == 6  # angles and points; position, velocity, acceleration
+    travels = [a.get_ylabel() for a in plots.overview(lw.load("punch-press").turn(steps=24)).axes]
+    assert [x for x in travels if x.startswith("slide")] == ["slide [mm]", "slide.v [mm/s]", "slide.a [m/s²]"]
     assert ink(pixels(plots.overview(c, tmp_path / "o.png"))) > 0.01
     with pytest.raises(lw.UsageError, match="at least one"):
         plots.plot(c, [])

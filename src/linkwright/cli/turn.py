@@ -280,7 +280,7 @@ COMMAND = CliCommand(
         option(
             "--plot",
             metavar="FILE",
-            help="curves of angles and points: .png, .svg or .pdf; with loads also FILE-torque, FILE-loads and FILE-hodographs",
+            help="curves of angles, sliders and points: .png, .svg or .pdf; with loads also FILE-torque, FILE-loads and FILE-hodographs",
         ),
         option("--picture", metavar="FILE", help="the start position with the paths of marked points: .png, .svg or .pdf"),
         options.ANIMATION,

@@ -52,7 +52,7 @@ class Entry:
 
 
 PLOTS: dict[str, Entry] = {
-    "overview": Entry(curves.overview, "positions, velocities, accelerations of main angles and marked points"),
+    "overview": Entry(curves.overview, "positions, velocities, accelerations of main angles, sliders and marked points"),
     "torque": Entry(efforts.torque, "effort and power of every drive, with extremes and RMS"),
     "loads": Entry(efforts.pin_loads, "loads of the most loaded pins"),
     "hodograph": Entry(hodographs.hodograph_of, "a pin's load as a curve in its links' axes"),

@@ -13,6 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError
+from linkwright.joints import JOINTS, is_slider
 from linkwright.results.trajectory import Trajectory
 from linkwright.views.plots.frame import (
     Frame,
@@ -175,23 +176,23 @@ def _who(axes: Any, others: Mapping[str, Trajectory], frame: Frame) -> None:
 
 
 def overview(trajectory: Trajectory, path: Place = None, *, over: str | None = None, **paper: Unpack[Paper]) -> Any:
-    """Positions, velocities and accelerations of the main angles (left) and marked points (right), stacked."""
+    """Positions, velocities and accelerations of the main angles, of sliders and cylinders, and of marked points, stacked in columns."""
     axis = over or default_axis(trajectory)
-    angles, points = main_angles(trajectory, axis), marked_points(trajectory)
+    angles, slides, points = main_angles(trajectory, axis), main_travels(trajectory, axis), marked_points(trajectory)
     plane = trajectory.skel.tree.description.plane or "xyz"
     rows = []
     for rate, prefix in (("", ""), (".v", "v"), (".a", "a")):
-        cells = [[f"{a}{rate}" for a in angles]] if angles else []
+        cells = [[f"{a}{rate}" for a in names] for names in (angles, slides) if names]
         cells += [[f"{p}.{prefix}{x}" for p in points for x in plane]] if points else []
         rows.append([cell[:MOST_CURVES] for cell in cells])
     if not rows[0]:
         raise UsageError(
-            "there is nothing to show: the mechanism has neither moving angles nor marked points. Name channels and use plot()."
+            "there is nothing to show: the mechanism has neither moving angles, sliders nor marked points. Name channels and use plot()."
         )
 
     def make(frame: Frame) -> Any:
         columns = len(rows[0])
-        figure = frame.figure(7.2 if columns == 1 else 11.0, 6.9)
+        figure = frame.figure({1: 7.2, 2: 11.0}.get(columns, 15.4), 6.9)
         grid = figure.subplots(3, columns, sharex=True, squeeze=False)
         for k in range(columns):
             x = x_axis(trajectory, axis, grid[-1, k])
@@ -216,6 +217,14 @@ def main_angles(c: Trajectory, over: str = "") -> list[str]:
         if base is None or np.ptp(values - base) > 1e-9:
             out.append(name)
     return out[:MOST_CURVES]
+
+
+def main_travels(c: Trajectory, over: str = "") -> list[str]:
+    """Coordinates of sliders and lengths of cylinders, without the one plotted over and what is at rest."""
+    d = c.skel.tree.description
+    names = [*(j.name for j in d.joints if is_slider(JOINTS[j.type])), *(x.name for x in d.cylinders)]
+    moving = [n for n in names if n != over and all(f"{n}{rate}" in c.channels for rate in ("", ".v", ".a"))]
+    return [n for n in moving if np.ptp(c[n]) > 1e-9][:MOST_CURVES]
 
 
 def marked_points(c: Trajectory) -> list[str]:
