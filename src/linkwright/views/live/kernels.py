@@ -71,7 +71,7 @@ def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
     why = ""
     rubbing = [f.name for f in d.frictions if f.mu]
     if rubbing:
-        why = f"loads are not computed here: the friction of {', '.join(rubbing)} grows with the load; the report and `linkwright turn` have them"
+        why = f"loads are not computed here: the friction of {', '.join(rubbing)} grows with the load; the report has them"
     elif kernels.drives and export.possible(kernels, "loads"):
         names += LOADED
         if any(n not in kernels.tree.node_of_joint for n in kernels.drives):
