@@ -25,6 +25,7 @@ class ImportReport:
     angles: tuple[tuple[str, float], ...] = ()  # the same of the rotation that it holds, rad; joints that hold none are not listed
     moving: tuple[str, ...] = ()  # those of `dropped` without which the mechanism moves otherwise
     stays_open: str = ""  # the loop that no start near the file's pose closes
+    speed_limits: tuple[tuple[str, float], ...] = ()  # joint -> largest speed that the file gives, rad/s or m/s
     warnings: tuple[str, ...] = ()  # "1 mesh is not shown, there is no such file: arm.stl of arm"
 
     def warning(self) -> ImportedModelWarning | None:
@@ -33,8 +34,8 @@ class ImportReport:
         return ImportedModelWarning(self.source, every) if every else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as plain data, gaps and angles by joint."""
-        return asdict(self) | {"gaps": dict(self.gaps), "angles": dict(self.angles)}
+        """Return the report as plain data; gaps, angles and largest speeds by joint."""
+        return asdict(self) | {name: dict(getattr(self, name)) for name in ("gaps", "angles", "speed_limits")}
 
     def __str__(self) -> str:
         lines = [f"read from {self.source} ({self.format})"]

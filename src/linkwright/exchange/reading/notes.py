@@ -21,6 +21,7 @@ class ImportNotes:
         self.sentences: dict[str, None] = {}  # losses that are sentences of their own
         self.counts: Counter[str] = Counter()  # losses by kind
         self.named: dict[str, list[str]] = {}
+        self.speed_limits: dict[str, float] = {}
         self.moving: set[str] = set()  # kinds and sentences of losses without which the mechanism moves otherwise
 
     def infer(self, sentence: str) -> None:
@@ -49,11 +50,14 @@ class ImportNotes:
 
     def report(self) -> ImportReport:
         losses = {kind: _counted(kind, n, self.named.get(kind, [])) for kind, n in self.counts.items()} | {x: x for x in self.sentences}
+        fast = len(self.speed_limits)
+        kept = (f"velocity limit{'s' * (fast > 1)} of {fast} joint{'s' * (fast > 1)}, listed in m.imported.speed_limits",) if fast else ()
         return ImportReport(
             self.source,
             self.format,
             tuple(_together(rest, names) for rest, names in self.inferences.items()),
-            tuple(losses.values()),
+            (*losses.values(), *kept),
+            speed_limits=tuple(self.speed_limits.items()),
             warnings=tuple(self.warnings),
             moving=tuple(text for kind, text in losses.items() if kind in self.moving),
         )

@@ -9,7 +9,7 @@ import pytest
 import linkwright as lw
 from linkwright.exchange.imported import ImportedModelWarning
 from linkwright.exchange.reading.start_pose import MOVED
-from tests.exchange.reading.urdf.robots import DIALECTS, joint, robot
+from tests.exchange.reading.urdf.robots import DIALECTS, joint, robot, tree
 
 
 def limited(tmp_path: Path, turned: float = 0.0, **limits: tuple[float, float]) -> Path:
@@ -53,3 +53,24 @@ def test_limits_that_no_closed_position_meets_are_warned_of(tmp_path: Path) -> N
     with pytest.warns(ImportedModelWarning, match=r"the start is beyond limits of joints, .*: 'A' at 0 \(limit 0.5\)"):
         m = lw.load(limited(tmp_path, A=(0.5, 1.0), D=(-0.001, 0.001)))
     assert float(m.system.start["A"]) == 0.0
+
+
+def test_velocity_limits_are_in_the_report(tmp_path: Path) -> None:
+    """Of URDF and SDF, by joint in rad/s; zero, negative and enormous ones are none."""
+    chain = tree()
+    for name, speed in (("A", "7.5"), ("B", "0"), ("D", "1e12")):
+        chain = chain.replace(
+            f'name="{name}" type="continuous">', f'name="{name}" type="continuous"><limit effort="1" velocity="{speed}"/>'
+        )
+    path = tmp_path / "fast.urdf"
+    path.write_text(robot(chain))
+    report = lw.load(path).imported
+    assert report is not None and report.speed_limits == (("A", 7.5),) and report.as_dict()["speed_limits"] == {"A": 7.5}
+    assert "velocity limit of 1 joint, listed in m.imported.speed_limits" in report.dropped
+    axis = "<axis><xyz>0 0 1</xyz><limit><velocity>{}</velocity></limit></axis>"
+    hinge = f"<joint name='{{}}' type='revolute'><parent>{{}}</parent><child>{{}}</child>{axis}</joint>"
+    text = "<link name='a'/><link name='b'/>" + hinge.format("J", "world", "a", 3.25) + hinge.format("K", "a", "b", -1)
+    sdf = tmp_path / "fast.sdf"
+    sdf.write_text(f"<sdf version='1.9'><model name='m'>{text}</model></sdf>")
+    report = lw.load(sdf).imported
+    assert report is not None and report.speed_limits == (("J", 3.25),)

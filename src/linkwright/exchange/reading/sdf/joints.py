@@ -219,7 +219,9 @@ def _not_negative(element: XmlElement, tag: str) -> float:
 
 def _limits(draft: RobotDraft, limit: XmlElement, name: str) -> None:
     lower, upper = limit.content("lower", -math.inf, infinite=True), limit.content("upper", math.inf, infinite=True)
-    effort = limit.content("effort", -1.0, infinite=True)
+    effort, speed = (limit.content(k, -1.0, infinite=True) for k in ("effort", "velocity"))
+    if 0.0 < speed < NONE:
+        draft.notes.speed_limits[name] = speed
     if 0.0 < effort < NONE:
         draft.efforts[name] = effort
     if lower > upper:

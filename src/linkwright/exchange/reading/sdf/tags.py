@@ -60,7 +60,7 @@ PLACES: dict[str, TagPlace] = {
     "axis": AXIS,
     "axis2": AXIS,
     "xyz": TagPlace(attributes=("expressed_in",)),
-    "limit": TagPlace(read=("lower", "upper", "effort"), left={"velocity": "velocity limit"}, known=("stiffness", "dissipation")),
+    "limit": TagPlace(read=("lower", "upper", "effort", "velocity"), known=("stiffness", "dissipation")),
     "dynamics": TagPlace(read=("damping", "friction", "spring_reference", "spring_stiffness")),
     "mimic": TagPlace(read=("multiplier", "offset", "reference"), attributes=("joint", "axis")),
 }  # fmt: skip

@@ -184,7 +184,7 @@ def _limits(draft: RobotDraft, j: XmlElement, name: str, kind: str) -> None:
     if 0.0 < effort < UNLIMITED:
         draft.efforts[name] = effort
     if 0.0 < speed < UNLIMITED:
-        draft.notes.drop("velocity limit")
+        draft.notes.speed_limits[name] = speed
     if j.get("type") == "continuous" or kind not in ONE_COORDINATE:
         return
     lower, upper = (limit.number(k, 0.0, infinite=True) for k in ("lower", "upper"))
