@@ -51,12 +51,12 @@ class ImportNotes:
     def report(self) -> ImportReport:
         losses = {kind: _counted(kind, n, self.named.get(kind, [])) for kind, n in self.counts.items()} | {x: x for x in self.sentences}
         fast = len(self.speed_limits)
-        kept = (f"velocity limit{'s' * (fast > 1)} of {fast} joint{'s' * (fast > 1)}, listed in m.imported.speed_limits",) if fast else ()
+        listed = (f"velocity limit{'s' * (fast > 1)} of {fast} joint{'s' * (fast > 1)}, listed in m.imported.speed_limits",) if fast else ()
         return ImportReport(
             self.source,
             self.format,
             tuple(_together(rest, names) for rest, names in self.inferences.items()),
-            (*losses.values(), *kept),
+            (*losses.values(), *listed),
             speed_limits=tuple(self.speed_limits.items()),
             warnings=tuple(self.warnings),
             moving=tuple(text for kind, text in losses.items() if kind in self.moving),
