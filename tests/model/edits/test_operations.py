@@ -315,3 +315,21 @@ def test_every_operation_survives_nonsense() -> None:
                     perform(TEXT, "wiper.yaml", [op])
                 except LinkwrightError:
                     continue
+
+
+def test_a_slider_along_a_link_is_guided_by_it() -> None:
+    """A crank shaper: the pin C of the crank lies on the lever A-D. Across the lever or beyond its end the ground carries the guide."""
+    base = [
+        {"do": "add_link", "through": [{"at": [0, 0.1], "ground": True, "name": "B"}, {"at": [0.04, 0.1], "name": "C"}], "name": "crank"},
+        {"do": "add_link", "through": [{"at": [0, 0], "ground": True, "name": "A"}, {"at": [0.08, 0.2], "name": "D"}], "name": "lever"},
+    ]
+
+    def carrier(**op: object) -> str:
+        text = perform("plane: xy\nunits: [mm, kg, deg, rpm]\n", "shaper.yaml", [*base, {"do": "add_slider", **op}]).text
+        return text.split("between: [")[1].split(",")[0]
+
+    assert carrier(at="C", axis=[0.4, 1.0]) == carrier(at="C", angle="248.2 deg") == "lever"
+    assert carrier(at="C", axis=[1.0, 0.0]) == "ground"  # across it
+    assert carrier(at="C", axis=[0.4, 1.0], on="ground") == "ground"  # as asked for
+    assert carrier(at={"at": [0.1, 0.25]}, axis=[0.4, 1.0]) == "ground"  # beyond its end
+    assert carrier(at="D", axis=[0.4, 1.0]) == "ground"  # hinged to it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from linkwright import joints
@@ -31,6 +32,7 @@ from linkwright.model.file.units import (
 # of a part that is drawn before its numbers are known, in SI
 SOFT, TORSION, DAMPED, DAMPED_TURNING, PUSH = 1000.0, 1.0, 100.0, 0.1, 100.0
 DIRECTION_DIGITS = 12
+ALONG = 0.03  # sine of the angle of a guide with the link that carries it, distance of its pin over the length of the link: drawn by hand
 SLIDER, SLOT = "prismatic", "pin_slot"  # types of joints that the file calls so
 
 
@@ -46,7 +48,7 @@ def add_slot(job: Job, op: Mapping[str, Any]) -> None:
 
 def _guided(job: Job, op: Mapping[str, Any], kind: str, key: str) -> None:
     at = where(job, op.get("at"))
-    on = str(op.get("on") or GROUND)
+    on = str(op.get("on") or _carrier(job, at, _axis(job, op)))
     if on == GROUND and on not in job.draft.bodies:
         job.sheet.add(("bodies", GROUND), "{}")
     elif on != GROUND:
@@ -73,23 +75,49 @@ def _guided(job: Job, op: Mapping[str, Any], kind: str, key: str) -> None:
     job.done(f"Add {'slider' if slides else 'slot'} {body}", f"joint:{name}", f"body:{body}")
 
 
-def _direction(job: Job, op: Mapping[str, Any]) -> str:
-    """An axis as it is written: an angle that was typed stays one."""
+def _carrier(job: Job, at: str, axis: tuple[float, float]) -> str:
+    """The link that runs along a guide and passes below its pin, without a pin there: a lever with a slot. The ground if there is none."""
+    place, there = job.draft.points[at].at, job.draft.bodies_at(at)
+    for body in job.draft.bodies.values():
+        if body.ground or body.name in there or body.fixed:
+            continue
+        for one, other in pairwise([job.draft.points[name].at for name in body.pins if name in job.draft.points]):
+            link = (other[0] - one[0], other[1] - one[1])
+            far = (place[0] - one[0], place[1] - one[1])
+            length, size = math.hypot(*link), math.hypot(*axis)
+            if length == 0.0 or abs(link[0] * axis[1] - link[1] * axis[0]) > ALONG * length * size:
+                continue
+            share = (far[0] * link[0] + far[1] * link[1]) / length**2
+            if 0.0 < share < 1.0 and abs(far[0] * link[1] - far[1] * link[0]) <= ALONG * length**2:
+                return body.name
+    return GROUND
+
+
+def _axis(job: Job, op: Mapping[str, Any]) -> tuple[float, float]:
+    """The direction of a guide, as it was given."""
     angle = op.get("angle")
     if angle not in (None, ""):
         value = job.si(angle, ANGLE, "the angle of the guide")
-        text = str(angle).strip() if isinstance(angle, str) and not str(angle).strip().replace(".", "").replace("-", "").isdigit() else ""
-        if text and not SPECIAL.search(text):
-            return f"[cos({text}), sin({text})]"
-        axis: Any = (math.cos(value), math.sin(value))
-    else:
-        axis = op.get("axis", (1.0, 0.0))
+        return math.cos(value), math.sin(value)
+    axis = op.get("axis", (1.0, 0.0))
     if not isinstance(axis, Sequence) or isinstance(axis, str) or len(axis) != 2:
         raise UsageError("the axis of a guide is a direction [x, y], or give its angle.")
     x, y = (job.si(v, NONE, "the axis of the guide") for v in axis)
-    size = math.hypot(x, y)
-    if size == 0.0:
+    if math.hypot(x, y) == 0.0:
         raise UsageError("the axis of the guide is zero, which is no direction. Give one such as [1, 0].")
+    return x, y
+
+
+def _direction(job: Job, op: Mapping[str, Any]) -> str:
+    """An axis as it is written: an angle that was typed stays one."""
+    angle = op.get("angle")
+    if isinstance(angle, str) and angle.strip():
+        text = angle.strip() if not angle.strip().replace(".", "").replace("-", "").isdigit() else ""
+        if text and not SPECIAL.search(text):
+            job.si(angle, ANGLE, "the angle of the guide")
+            return f"[cos({text}), sin({text})]"
+    x, y = _axis(job, op)
+    size = math.hypot(x, y)
     larger = max(abs(x), abs(y))
     plain = (abs(x) == larger and abs(y) == 0.0) or (abs(y) == larger and abs(x) == 0.0)
     x, y = (x / larger, y / larger) if plain else (x / size, y / size)

@@ -157,6 +157,12 @@
     return found ? [kind, found] : null;
   };
 
+  // the parts of a selection that the panel is about: of a guide and the block on it, as they are drawn, the guide
+  const shownParts = (drawing, ids) => {
+    const parts = ids.map((id) => E.partOf(drawing, id)).filter(Boolean), guide = parts.find(([kind]) => kind === "joint");
+    return parts.length === 2 && guide && parts.some(([kind, item]) => kind === "body" && item.name === guide[1].second) ? [guide] : parts;
+  };
+
   /** The panel. @param {Editor} ed */
   E.part = (ed) => {
     const panel = LW.el("section", { id: "ed-part", "aria-label": "Selected part" });
@@ -164,7 +170,7 @@
     return {
       element: panel,
       update(force) {
-        const d = ed.answer.drawing, parts = ed.selection.map((id) => E.partOf(d, id)).filter(Boolean), key = JSON.stringify([ed.answer.version, ed.selection]);
+        const d = ed.answer.drawing, parts = shownParts(d, ed.selection), key = JSON.stringify([ed.answer.version, ed.selection]);
         const focus = /** @type {HTMLElement | null} */ (panel.contains(document.activeElement) ? document.activeElement : null), typing = focus && focus.matches("input[type=text]") && !force;
         if (key === shown || (typing && parts.length === 1 && shown.endsWith(JSON.stringify(ed.selection) + "]") && focus.classList.contains("wrong"))) return;
         const focused = focus ? focus.dataset.field : "";

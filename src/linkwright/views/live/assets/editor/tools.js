@@ -138,8 +138,8 @@
   const slider = (ed) => collecting(ed, {
     id: "slider", label: "Slider", key: "s", least: 2, done: "Add slider", enough: (places) => places.length === 2,
     field: (places, e) => (places.length ? { label: "Direction", hint: "deg" } : LENGTH(places, e)),
-    hints: (places) => (places.length ? "Click in the direction of the guide." : "Click the pin that slides."),
-    op: ([a, b]) => ({ do: "add_slider", at: where(a), ...(b.turn ? { angle: b.turn } : { axis: direction(a.at, b.at) }), on: "ground" }),
+    hints: (places) => (places.length ? "Click in the direction of the guide; along a link below the pin the link carries it." : "Click the pin that slides."),
+    op: ([a, b]) => ({ do: "add_slider", at: where(a), ...(b.turn ? { angle: b.turn } : { axis: direction(a.at, b.at) }) }),
     typed: (text, places, e, now, tool) => {
       if (!places.length) { const p = typedPlace(e, text, null, now); if (p.problem) return p.problem; tool.click(p); return ""; }
       const angle = E.quantity(text.replace(/^.*</, ""), { size: Math.PI / 180 });
