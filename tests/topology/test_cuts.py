@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -167,6 +168,13 @@ def test_a_massless_tip_is_avoided():
     assert faulty(model, ["D"]) == [] and faulty(model, ["A"]) == []
     assert build_tree(model).cuts in (("A",), ("D",))
     assert "inertia" not in build_tree(model).reason
+
+
+def test_the_armature_of_a_motor_is_inertia():
+    model = graphs.four_bar(replaced={"coupler": Body("coupler", mass=0.0)}, drives=[])
+    with_motor = replace(model, joints=tuple(replace(j, armature=0.01 if j.name == "B" else 0.0) for j in model.joints))
+    assert faulty(with_motor, ["C"]) == []  # the coupler hangs on B, which the rotor makes heavy
+    assert faulty(with_motor, ["B"]) == ["coupler"]
 
 
 def test_a_tree_that_cannot_avoid_it_says_so():
