@@ -54,6 +54,7 @@ def test_parameters_of_the_file_are_those_of_with() -> None:
     assert np.allclose(t["rocker.angle", "deg"], np.degrees(t["rocker.angle"]))
 
 
+@pytest.mark.slow
 def test_designs_that_need_few_steps_do_not_end_those_of_others() -> None:
     """The prediction of a crank of 1 mm is nearly exact; near the change point several Newton steps follow, in the same lanes."""
     m, lengths = lw.load("four-bar"), np.where(np.arange(16) % 2, 1e-3, np.linspace(0.5, 0.645, 16))
