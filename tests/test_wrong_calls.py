@@ -85,6 +85,70 @@ def test_it_is_refused_with_advice(name):
     assert len(str(info.value)) > 20 and "Traceback" not in str(info.value)
 
 
+ODD = (None, 5, float("nan"), "zzz", ["lift"], [1.0, 2.0], {"a": 1}, {1: "x"}, object(), lambda t: "q", True)
+RUN, START = TURN, WIPER.start
+PAGES = ("show", "page", "report", "animate", "picture")
+LONG = ("plot", "to_xarray", "to_pandas", "turns", "inverse", "map", "settle", "to_pinocchio", "linearise", "derivatives", "free_body")
+OVER = {"A": "0..1 rad / 3"}
+VERBS = {  # every argument of these calls is replaced by every odd value; what computes long whatever it is given is left out
+    lw.load("wiper"): {
+        "turns": {"designs": {"crank.mass": [0.3]}, "steps": 2, "read": ["A.torque"]}, "settle": {}, "limits": {"joint": "A"},
+        "sensitivity": {"quantity": "max A.torque"}, "map": {"what": "A.torque", "over": OVER}, "save": {"path": "."},
+        "rewrite": {"path": "."},
+        "export": {"path": "."},
+    },
+    WIPER: {
+        "assemble": {"q": {"A": 0.3}}, "assemble_batch": {"q": {"A": [0.1, 0.2]}}, "coordinate": {"name": "A"}, "state": {"q": START.q},
+        "displaced": {"st": START, "step": [0.0, 0.0, 0.0]}, "momentum": {"st": START}, "pose": {"st": START, "body": "crank"},
+        "point": {"st": START, "name": "B"}, "terms": {"st": START}, "forward": {"st": START}, "crosscheck": {"st": START},
+        "inverse": {"st": START}, "jacobian": {"st": START, "of": "coupler.P"}, "named_terms": {}, "settle": {}, "limits": {"joint": "A"},
+        "transmission": {"motors": ["A"], "joints": ["D"]}, "simulate_batch": {"states": START, "duration": 0.01},
+        "kernel": {"name": "energy"}, "controllable": {"st": START}, "linearise": {"st": START}, "step": {"st": START},
+        "derivatives": {"st": START},
+    },
+    RUN: {
+        name: {} for name in dir(RUN)
+        if not name.startswith("_") and inspect.ismethod(getattr(RUN, name)) and name not in PAGES
+    },
+    lw: {
+        "load": {"model": "wiper"}, "compile": {"mechanism": lw.load("wiper")}, "open": {}, "law_factors": {}, "settling": {},
+        "post_adjust": {}, "to_mjcf": {}, "to_pinocchio": {}, "motor": {"Kt": 0.1, "R": 1}, "pd": {"reference": {"A": 0.3}},
+        "turning": {}, "encoder": {},
+        "polyline": {}, "spline": {}, "lock": {}, "release": {}, "when": {}, "torque": {}, "speed": {}, "position": {}, "voltage": {},
+    },
+}  # fmt: skip
+SWAPPED = [
+    pytest.param(
+        getattr(owner, verb), fitting, id=f"{getattr(owner, '__name__', type(owner).__name__)}.{verb}",
+        marks=[pytest.mark.slow] if verb in LONG else [],
+    )
+    for owner, verbs in VERBS.items() for verb, fitting in verbs.items()
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")  # of numbers that were never meant
+@pytest.mark.parametrize(("call", "fitting"), SWAPPED)
+def test_an_argument_of_another_kind_is_refused_or_works(call, fitting, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    known = [p for p in inspect.signature(call).parameters.values() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    for parameter in known:
+        for odd in ODD:
+            try:
+                call(**{**fitting, parameter.name: odd})
+            except lw.LinkwrightError as problem:
+                assert len(str(problem)) > 20
+
+
+def test_kinds_are_named_in_words():
+    wanted = "sensitivity: quantity is a text, not a list with 'lift'."
+    with pytest.raises(lw.UsageError, match=wanted):
+        lw.load("wiper").sensitivity(["lift"])
+    with pytest.raises(lw.UsageError, match="forward: wrench is a dict by name or None, not 5"):
+        WIPER.forward(START, wrench=5)
+    with pytest.raises(lw.UsageError, match="hold is a text or a list of texts, not a list with 3"):
+        WIPER.settle(hold=[3])
+
+
 PLACES = {  # what is added to a four-bar of lines 1 to 9, and what is said with its line
     "start: {A: 30, B: 10}": (10, "start: 2 values .A, B. are wanted of 1 degree of freedom"),
     "start: {D: 10}": (10, "start: cannot reach the wanted D"),

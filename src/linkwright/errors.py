@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import wraps
+from numbers import Integral
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Some = TypeVar("Some")
+FOREIGN = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError)  # raised below a call with a value of the wrong kind
 
 
 @dataclass(frozen=True)
@@ -178,9 +180,16 @@ def _guess(name: str, allowed: Sequence[str], synonyms: Mapping[str, str]) -> st
     return close[0] if close else ""
 
 
+def whole_number(value: Any, name: str, least: int, most: int) -> int:
+    """Return a whole number within its bounds; raise UsageError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
+        raise UsageError(f"{name} must be a whole number from {least} to {most}, not {value!r:.60}.")
+    return int(value)
+
+
 def call_explained(function: Callable[Arguments, Result], name: str = "") -> Callable[Arguments, Result]:
-    """The function; a call with an argument that it does not have, without one that it needs, or with something else for a state `st`
-    becomes a `UsageError`.
+    """The function; a call with an argument that it does not have, without one that it needs, or with one that is not of its annotated
+    kind becomes a `UsageError`.
 
     `name`: what callers know it by, where that is not its own.
     """
@@ -189,14 +198,11 @@ def call_explained(function: Callable[Arguments, Result], name: str = "") -> Cal
     def call(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
         try:
             return function(*args, **options)
-        except TypeError as problem:
+        except LinkwrightError:
+            raise
+        except FOREIGN as problem:
             why = _misfit(function, name or getattr(function, "__name__", repr(function)), args, options)
             if not why:  # the call fits, so the error is not the caller's
-                raise
-            raise UsageError(why) from problem
-        except AttributeError as problem:
-            why = _stateless(function, args, options)
-            if not why:
                 raise
             raise UsageError(why) from problem
 
@@ -211,26 +217,20 @@ def calls_explained(cls: type[Some]) -> type[Some]:
     return cls
 
 
-def _stateless(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
-    """Why an argument `st` is no state; empty if it is one, or there is none."""
-    import inspect
-
-    given = inspect.signature(function).bind(*args, **options).arguments
-    if "st" not in given or hasattr(given["st"], "skel"):
-        return ""
-    return f"a State is needed (from s.assemble, s.state or s.start), not {type(given['st']).__name__}."
-
-
 def _misfit(function: Callable[..., Any], name: str, args: tuple[Any, ...], options: dict[str, Any]) -> str:
-    """Why these arguments do not fit the function; empty if they do."""
+    """Why these arguments do not fit the function, in number, name or kind; empty if they do."""
     import inspect
+
+    from linkwright.arguments import unfit
 
     signature = inspect.signature(function)
     try:
-        signature.bind(*args, **options)
+        given = signature.bind(*args, **options).arguments
     except TypeError:
         return _why_not(name, list(signature.parameters.values()), args, options)
-    return ""
+    if "st" in given and not hasattr(given["st"], "skel"):
+        return f"a State is needed (from s.assemble, s.state or s.start), not {type(given['st']).__name__}."
+    return unfit(function, name, given)
 
 
 def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:

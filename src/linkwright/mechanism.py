@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from linkwright.arguments import Names
 from linkwright.errors import UsageError, call_explained, calls_explained
 from linkwright.mechanics import formulations
 from linkwright.model import file as modelfile
@@ -107,7 +108,7 @@ class Mechanism:
         drive: str | None = None,
         *,
         steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None,
-        read: str | Sequence[str] | None = None, derivatives: str | Sequence[str] | None = None, threads: int | None = None,
+        read: Names | None = None, derivatives: Names | None = None, threads: int | None = None,
     ) -> Turns:  # fmt: skip
         """Return one cycle of many designs: `t = m.turns({"L1": [0.28, 0.30], "crank.mass": 0.4})`; `t["A.torque"]` is designs by samples.
 
@@ -156,7 +157,7 @@ class Mechanism:
         st = self.system.starting(chosen) if start is None else start
         return self.system.simulate(st, duration, drive=chosen, **options)
 
-    def settle(self, hold: Sequence[str] = ()) -> State:
+    def settle(self, hold: Names = ()) -> State:
         """Return the static equilibrium under weight, springs and loads, nearest downhill from the start."""
         return self.system.settle(hold=hold)
 

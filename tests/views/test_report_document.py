@@ -13,7 +13,7 @@ from linkwright import cli
 from linkwright.design.tables import show
 from linkwright.errors import LinkwrightError, ModelError
 from linkwright.model.file import read_text, write
-from linkwright.views import printing, report
+from linkwright.views import printing, report, report_dimensions, report_forces, report_tables, report_variants
 from linkwright.views.scale_drawing import DrawnText, scale_drawing
 from tests.views.test_report import MOTOR, Reader, number
 
@@ -156,3 +156,39 @@ def test_a_mechanism_of_pulleys_alone_has_a_report(tmp_path: Path) -> None:
     text = Path(m.report(tmp_path / "belt.html", steps=36)).read_text(encoding="utf-8")
     drawn = text[text.index(">Dimensions<") :]
     assert ">600<" in drawn or ">0.6<" in drawn, "the distance of the shafts is dimensioned"
+
+
+PRESS = """plane: xy
+units: [mm, kg, deg, rpm]
+drawing: {A: [0, 0], B: [0, 50], C: [200, 0], K: [-120, 0]}
+bodies:
+  ground: {pins: [A, K]}
+  crank: {pins: [A, B]}
+  rod: {pins: [B, C]}
+  ram: {pins: [C]}
+  wheel: {pins: [K]}
+joints: {guide: {type: prismatic, between: [ground, ram], at: C, axis: [1, 0], stroke: [-50, 60]}}
+belts: {flat: {around: [{joint: A, radius: 25}, {joint: K, radius: 40}]}}
+drive: {A: {moves: [{to: 200 deg, in: 1 s}]}}
+gravity: none
+"""
+
+
+def test_strokes_and_wheels(tmp_path: Path) -> None:
+    path = tmp_path / "press.yaml"
+    path.write_text(PRESS, encoding="utf-8")
+    m = lw.load(path)
+    own, other = (report_variants.DesignVariant.of(name, x.system, 12) for name, x in (("", m), ("longer", m.with_(**{"B.y": "70 mm"}))))
+    assert own.motion is not None and other.motion is not None and own.summary is not None
+    assert report_forces.acting(m.system, own.motion) == [], "a stroke is an end of the motion, not a force"
+    reached = float(np.min(other.motion["guide", "mm"]))
+    assert reached < -50.0 < float(np.min(own.motion["guide", "mm"])), "only the variant leaves its stroke"
+    beyond = f"stop 'guide': 'guide' goes to {reached:.4g} mm, beyond its end at -50 mm"
+    assert f"longer: {beyond}." in Reader(report_variants.section(own, [other])).text
+    judged = [[v for v in report_tables.checks(x.system, x.motion, x.loads, []) if v[1] == "Travel"] for x in (own, other)]
+    assert judged == [[(True, "Travel", "within every stroke and rigid stop")], [(False, "Travel", beyond)]]
+    moved = Reader(report_tables.motion_tables(m.system, own.summary, "A", "angle")).tables
+    sliders = next(t for t in moved if t[0][0] == "slider")
+    assert sliders[0][-1] == "strokemm" and sliders[1][-1] == "−50.00 .. 60.00"
+    wheels = next(t for t in Reader(report_dimensions.section(m.system)).tables if t[0][0] == "wheel")
+    assert wheels[1:] == [["A", "flat", "25.00"], ["K", "flat", "40.00"]]

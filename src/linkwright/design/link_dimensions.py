@@ -45,6 +45,28 @@ def link_dimensions(description: Description) -> tuple[LinkDimension, ...]:
     return tuple(row for b in d.bodies if not b.chain for row in _rows(b.name, _apart(places[b.name], SAME * size), b is d.bodies[0]))
 
 
+@dataclass(frozen=True)
+class WheelRadius:
+    """A pulley, sprocket or gear with its radius (of gears and sprockets that of the pitch circle, m): where it is, and what runs on it."""
+
+    wheel: str
+    of: str
+    radius: float
+
+
+def wheel_radii(description: Description) -> tuple[WheelRadius, ...]:
+    """Return the radii of the wheels of belts, chains, ropes and gears, in the order of the file."""
+    d = description.numbers()
+    found = [
+        WheelRadius(p.joint or f"{p.body}.{p.point}", b.name, float(r))
+        for b in d.belts for p, r in zip(b.pulleys, b.radii, strict=True) if float(r) > 0.0
+    ]  # fmt: skip
+    for g in d.gears:
+        found.append(WheelRadius(g.first, g.name, float(g.radius_first)))
+        found += [] if g.rack else [WheelRadius(g.second, g.name, float(g.radius_second))]
+    return tuple(found)
+
+
 def _places(d: Description, body: Body) -> list[tuple[str, np.ndarray]]:
     """Named points, and origins of joint frames that are at none of them; what slides has its origin anywhere along the guide."""
     found = [(p.name, np.array(p.at, dtype=float)) for p in body.points]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from linkwright.errors import UsageError
 
@@ -40,8 +40,15 @@ def shown(path: str | os.PathLike[str]) -> str:
     return text if text.isprintable() else ascii(text)[1:-1]
 
 
+def need_path(path: Any) -> None:
+    """Raise UsageError for anything but a text or a path."""
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+        raise UsageError(f"a file's path is needed, not {type(path).__name__}.")
+
+
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file for reading; anything else raises `Unreadable` without blocking."""
+    need_path(path)
     try:
         _check(path, os.stat(path).st_mode)
         descriptor = os.open(path, FLAGS)

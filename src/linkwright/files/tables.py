@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 
 from linkwright.errors import Source, UsageError
-from linkwright.files.reading import read_regular, shown
+from linkwright.files.reading import need_path, read_regular, shown
 
 MANTISSA = re.compile(r"[-+]?(?=[.,]?[0-9])[0-9.,]+")
 GROUPED = re.compile(r"[-+]?[1-9][0-9]{0,2},[0-9]{3}\Z")  # 1,234: also a number with a thousands separator
@@ -51,6 +51,7 @@ class CsvTable:
 
 def read_csv_table(path: str | os.PathLike[str], limit: int) -> CsvTable:
     """Read a CSV file of at most `limit` bytes; raises `Unreadable` or `TableError`."""
+    need_path(path)
     name = shown(path)
     lines = _lines(name, read_regular(path, limit, "keep fewer rows"))
     named = SEPARATOR.match(lines[0][1].strip(" \r")) if lines else None

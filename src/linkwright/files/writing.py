@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.files.reading import shown
+from linkwright.files.reading import need_path, shown
 
 OLD = 24 * 3600.0  # s after which a temporary file of an unknown process counts as left behind
 LONGEST = 40  # characters of the target's name in that of the temporary file: names are limited to 255 bytes
@@ -30,8 +30,7 @@ _LEFT = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{16}\.part
 
 def checked(path: Any, endings: Sequence[str]) -> Path:
     """The path, if a file with one of these endings can be written there."""
-    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
-        raise UsageError(f"a file's path is needed, not {type(path).__name__}.")
+    need_path(path)
     if "\0" in os.fspath(path):
         raise UsageError(f"cannot write '{shown(path)}': the path holds a NUL character. Remove it.")
     path = Path(path)

@@ -253,6 +253,13 @@ class Compiled:
 
     # ---------------------------------------------------------------- one state
 
+    def checked_step(self, step: Any) -> np.ndarray:
+        """Return a finite step in the space of v as an array; raise UsageError for another number of entries."""
+        out = np.asarray(step, dtype=float)
+        if out.shape[-1:] != (self.tree.nv,):
+            raise UsageError(f"step needs {self.tree.nv} entries, one for every velocity (names.v), not shape {out.shape}.")
+        return out
+
     def state(self, q: Any, v: Any = None) -> State:
         """Return a State from arrays, as they are: nothing is closed."""
         zero_q, zero_v, row = self._zeros

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -75,7 +77,7 @@ class QuantityReader:
             q = OfFunction(getattr(given, "__name__", "function"), call=given)
             return Goal(f"min {q.name}", 1.0, ((1.0, q),))
         if isinstance(given, Mapping):
-            parts = [(float(w), self._term(x, str(x))) for x, w in given.items()]
+            parts = [(_weight(x, w), self._term(x, str(x))) for x, w in given.items()]
             return Goal("min " + " + ".join(f"{w:g} * {q.name}" for w, q in parts), 1.0, tuple(parts))
         if not isinstance(given, str):
             raise UsageError(f"a goal is a text such as {grammar.GOALS}, or a function of the result, not {given!r:.40}.")
@@ -193,6 +195,15 @@ class QuantityReader:
         if not matches(wanted, dimension):
             raise UsageError(f"'{text}': {q.name} is {describe(wanted)}, not {describe(dimension)}.")
         return size
+
+
+def _weight(measure: Any, weight: Any) -> float:
+    """Weight of a measure in a goal of several."""
+    if isinstance(weight, bool) or not isinstance(weight, Real) or not math.isfinite(weight) or not isinstance(measure, str):
+        raise UsageError(
+            f"a goal as a dict has weights by measure, such as {{'max A.torque': 1, 'max C.load': 0.1}}, not {{{measure!r}: {weight!r}}}."
+        )
+    return float(weight)
 
 
 def _dimension(q: MeasuredValue) -> Any:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwright.arguments import spelled
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.parameters import with_values
 from linkwright.results.measures import Measure
@@ -221,6 +222,8 @@ class OfFunction(MeasuredValue):
             raise UsageError(f"the function '{self.name}' failed: {type(problem).__name__}: {problem}") from problem
         if found.size != 1:
             raise UsageError(f"the function '{self.name}' gave an array of shape {found.shape}; one number is needed.")
+        if found.dtype.kind not in "biufc":
+            raise UsageError(f"the function '{self.name}' gave {spelled(found.reshape(-1)[0])}; one number is needed.")
         return found.reshape(())[()]
 
 

@@ -129,7 +129,7 @@ class Trajectory:
         found = self.arrays.get(NEAR_SINGULAR)
         return np.zeros(len(self), dtype=bool) if found is None else found[:, 0] > 0.0
 
-    def place(self, x: Any) -> Any:
+    def place(self, x: float | np.ndarray) -> Any:
         """Return a position of the leading drive as a place in the cycle: in a full turn an angle from 0 to 360 deg, else as it is."""
         if not (self.full_turn and self.drive and self.dimension(self.drive) == "angle"):
             return x
@@ -183,7 +183,7 @@ class Trajectory:
     def at(self, t: float | str) -> State: ...
     @overload
     def at(self, t: Sequence[float] | np.ndarray) -> Trajectory: ...
-    def at(self, t: Any) -> State | Trajectory:
+    def at(self, t: str | float | Sequence[float] | np.ndarray) -> State | Trajectory:
         """Return the state at any time in the range, on the loops; of an array of times a Trajectory. See `interpolation` for accuracy."""
         return at_times(self, t)
 
@@ -252,7 +252,7 @@ class Trajectory:
         values = self.read([name])[name]
         return values if unit is None else values / self.channel(name).size_of(unit)
 
-    def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
+    def read(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         """Return several channels at once, in SI."""
         return self._readings.read(names)
 
@@ -338,7 +338,7 @@ class Trajectory:
         """Return per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
         return self._presenter("bearings").bearings(self)
 
-    def load_cases(self, bodies: Any = None) -> Any:
+    def load_cases(self, bodies: str | Iterable[str] | None = None) -> Any:
         """Return load cases of links for strength analysis: points, forces and moments in body axes at the worst instants of each link
         (`bodies`: names, default all); `.save("cases.csv")`."""
         return self._presenter("load_cases").load_cases(self, bodies)

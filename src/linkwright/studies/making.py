@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -161,7 +161,8 @@ def _measures(given: Any) -> list[Measure | MeasureFunction]:
     if isinstance(given, Mapping):
         pairs = list(given.items())
     else:
-        items = [given] if isinstance(given, str | Measure) or callable(given) else list(given or ())
+        single = isinstance(given, str | Measure) or callable(given)
+        items = [given] if single else list(given) if isinstance(given, Iterable) else []
         pairs = [(None, x) for x in items]
     if not pairs:
         raise UsageError(f'measure is what to read of every design: "max A.torque". They begin with {", ".join(BEGINNINGS)}.')

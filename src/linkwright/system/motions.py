@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, call_explained
+from linkwright.errors import UsageError, call_explained, whole_number
 from linkwright.kernels.equations.tasks import AXES, TWIST
 from linkwright.mechanics.closing.mobility import Mobility, mobility
 from linkwright.mechanics.constraints.drives import is_rotary
@@ -120,8 +120,7 @@ class Motions:
     def _asked(self, drive: str | None, steps: int, speed: Any, duration: Any, start: Any, stop: Any) -> tuple[Any, ...]:
         """Drive, speed, duration, start and stop of a turn in SI; raise UsageError unless they and the steps are usable."""
         core = self.core
-        if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
-            raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
+        whole_number(steps, "steps", 2, MOST_STEPS)
         if drive is not None:
             core.need_drive(drive)
         seconds = None if duration is None else quantity(duration, KINDS["time"])
@@ -200,12 +199,13 @@ class Motions:
         found = kernel(c.q, **more)
         return None if found.failed else found.v
 
-    def settled(self, start: State | None, hold: Sequence[str]) -> State:
+    def settled(self, start: State | None, hold: str | Sequence[str]) -> State:
         """See `System.settle`."""
         core = self.core
         core.kernels.need_masses()
         st = core.start if start is None else start
-        held = [cycle.driven(core.description, n, Line(cycle.coordinate_now(core.loops, n, st.instant), 0.0)) for n in hold]
+        names = [hold] if isinstance(hold, str) else hold
+        held = [cycle.driven(core.description, n, Line(cycle.coordinate_now(core.loops, n, st.instant), 0.0)) for n in names]
         return settle(core, State(core.skel, st.q, np.zeros(core.tree.nv), st.references, st.t), held)
 
     def jacobian(self, st: State, of: str | Sequence[str], wrt: str | Sequence[str]) -> Labelled:

@@ -6,13 +6,14 @@ SI and radians, `M a + h = tau + J' lam`, `J v + b = 0`, `J a + k = 0`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwright.arguments import Named, Names, Numbers
 from linkwright.bridges import bridge
 from linkwright.errors import SimulationError, calls_explained
 from linkwright.mechanics import formulations
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
     from linkwright.motion.atlas import Atlas, AtlasModes
     from linkwright.simulation.batch import BatchRun
     from linkwright.simulation.stepper import Stepper
-
-Named = Mapping[str, Any] | None  # values by name
 
 
 @calls_explained
@@ -111,7 +110,7 @@ class System:
         """
         return self._motions.assemble(q, v, pose, point, guess)
 
-    def assemble_batch(self, q: Mapping[str, Any], v: Any = None, *, guess: Any = None, drives: Any = None) -> StateBatch:
+    def assemble_batch(self, q: Mapping[str, Any], v: Any = None, *, guess: Any = None, drives: Names | None = None) -> StateBatch:
         """Return many states on the loops from arrays of the positions (and speeds) of all drives (or of other joints and cylinders that
         determine the motion: `drives`), on the branch of the guess. States that do not exist are NaN, masked by `.ok`, with reasons in
         `.why`; `batch[i]` is a State."""
@@ -126,7 +125,7 @@ class System:
         """Return (joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
         return self.assembler.coordinate(name)
 
-    def state(self, q: Any, v: Any = None) -> State:
+    def state(self, q: Numbers, v: Numbers | None = None) -> State:
         """Return a State from arrays, without closing the loops."""
         return self.core.state(q, v)
 
@@ -136,8 +135,9 @@ class System:
     def instant(self, st: State, a: Any = None) -> Instant:
         return self.core.instant(st, a)
 
-    def displaced(self, st: State, step: Any) -> np.ndarray:
-        return displaced(self.skel, st.q, step)
+    def displaced(self, st: State, step: Numbers) -> np.ndarray:
+        """Return q moved by a finite step in the space of v (names.v)."""
+        return displaced(self.skel, st.q, self.core.checked_step(step))
 
     def closure(self, st: State) -> Closure:
         return self.loops.at(st.q, st.v, st.t, st.references)
@@ -177,7 +177,7 @@ class System:
         self.kernels.need_masses()
         return st.instant.energies()
 
-    def momentum(self, st: State, about: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def momentum(self, st: State, about: Numbers | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the (linear, angular) momentum of all bodies; angular about the world's origin or a given point."""
         self.kernels.need_masses()
         return dynamics.momentum(self.skel, self.motion(st), about)
@@ -192,18 +192,19 @@ class System:
         """Return the world position of a named point, `"coupler.P"`."""
         return locate(self.skel, self.motion(st), self.assembler.point_ref(name)).position
 
-    def terms(self, st: State, wrench: Mapping[str, Any] | None = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
+    def terms(self, st: State, wrench: Named = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
         """Return M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
         return self._dynamics.terms(st, wrench, more)
 
     def forward(
-        self, st: State, tau: Any = None, wrench: Named = None, *, formulation: Any = None, limit: str = "smooth", branch: Named = None
-    ) -> Acceleration:
+        self, st: State, tau: Numbers | Named = None, wrench: Named = None, *,
+        formulation: Any = None, limit: str = "smooth", branch: Named = None,
+    ) -> Acceleration:  # fmt: skip
         """Solve for accelerations and multipliers from efforts `tau` (by joint name, cut or not, or an array in the order of
         names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes)."""
         return self._dynamics.forward(st, tau, wrench, self.formulation if formulation is None else formulation, limit, branch)
 
-    def crosscheck(self, st: State, tau: Mapping[str, Any] | Any = None) -> Crosscheck:
+    def crosscheck(self, st: State, tau: Numbers | Named = None) -> Crosscheck:
         """Solve one state by every formulation: disagreement, residual, conditioning, time. Prints as a table."""
         return self._dynamics.crosscheck(st, tau)
 
@@ -212,18 +213,10 @@ class System:
         return gicm_view(self.terms(st))
 
     def inverse(
-        self,
-        st: State,
-        a: Mapping[str, Any] | Any = None,
-        wrench: Mapping[str, Any] | None = None,
-        *,
-        drives: Sequence[str] | None = None,
-        method: str | Method = "subsystem",
-        rated: Mapping[str, Any] | None = None,
-        preload: Mapping[str, Any] | None = None,
-        stiffness: Mapping[str, Any] | None = None,
+        self, st: State, a: Numbers | Named = None, wrench: Named = None, *, drives: Names | None = None,
+        method: str | Method = "subsystem", rated: Named = None, preload: Named = None, stiffness: Named = None,
         release: Mapping[str, Sequence[str]] | None = None,
-    ) -> Loads:
+    ) -> Loads:  # fmt: skip
         """Solve for drive efforts and the reaction of every joint in a motion.
 
         `a` gives the accelerations of drives (default zero), joints or points by name, completed on the loops, or all
@@ -236,7 +229,7 @@ class System:
     def loads_of_samples(self, c: Trajectory) -> Any:
         return self._dynamics.loads_of_samples(c)
 
-    def derivatives_of(self, c: Trajectory, by: str | Sequence[str], of: str | None, at: Any) -> Any:
+    def derivatives_of(self, c: Trajectory, by: Names, of: str | None, at: Any) -> Any:
         return self._motions.derivatives(c, by, of) if c.proof is None else self._runs.derivatives(c, by, of, at)
 
     def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
@@ -275,11 +268,11 @@ class System:
         """Return the potential energy of weight and springs."""
         return st.instant.energies()["potential"]
 
-    def settle(self, start: State | None = None, hold: Sequence[str] = ()) -> State:
+    def settle(self, start: State | None = None, hold: Names = ()) -> State:
         """Return the static equilibrium under weight, springs and loads; joints in `hold` stay where they are."""
         return self._motions.settled(start, hold)
 
-    def jacobian(self, st: State, of: str | Sequence[str], wrt: str | Sequence[str] = "drives") -> Labelled:
+    def jacobian(self, st: State, of: Names, wrt: Names = "drives") -> Labelled:
         """Return the Jacobian of a body (rows: angular velocity, then velocity of its origin), a point or any tasks of `named_terms`.
 
         In a plane a body has the rows (angle, x, y). Columns follow `wrt`: "drives", "independent" (base and drives), "base", "coordinates"
@@ -287,7 +280,7 @@ class System:
         """
         return self._motions.jacobian(st, of, wrt)
 
-    def named_terms(self, tasks: str | Sequence[str] = (), by: str | Sequence[str] = "independent") -> NamedTerms:
+    def named_terms(self, tasks: Names = (), by: Names = "independent") -> NamedTerms:
         """Return terms by name, `x = s.named_terms(["foot", "com"])(st)`, of one state, a trajectory or arrays (Q, V): `x.J`, `x.M` ...
 
         tasks: bodies, points, their components, "com", or in another body's frame ("hand in trunk").
@@ -295,7 +288,7 @@ class System:
         """
         return named_terms(self.core, tasks, by)
 
-    def transmission(self, motors: Sequence[str], joints: Sequence[str], range: Mapping[str, Any] | None = None) -> Transmission:
+    def transmission(self, motors: Names, joints: Names, range: Named = None) -> Transmission:
         """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia; range: pairs by joint."""
         return Transmission(self.core, self._motions.assemble, motors, joints, range)
 
@@ -359,7 +352,7 @@ class System:
         """The start of a run: that of the file, with prescribed motions at their own position and speed."""
         return self._runs.start(drive)
 
-    def controllable(self, st: State, drives: str | Iterable[str] | None = None, tolerance: float = 1e-8) -> Controllability:
+    def controllable(self, st: State, drives: Names | None = None, tolerance: float = 1e-8) -> Controllability:
         """True if the drives act on every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].
 
         drives: names of joints (`"A"`, `"C.slide"`, cut or not) and cylinders (default the model's). `smallest` is the smallest singular
@@ -379,8 +372,8 @@ class System:
         self,
         st: State,
         *,
-        coordinates: str | Iterable[str] | None = None,
-        drives: str | Iterable[str] | None = None,
+        coordinates: Names | None = None,
+        drives: Names | None = None,
         control: Control | None = None,
         actuators: Any = None,
         tau: Any = None,
@@ -407,8 +400,9 @@ class System:
         return self.core.stores
 
     def kernel(
-        self, name: str, formulation: Any = None, *, drives: Any = None, baumgarte: Any = False, by: Any = (), of: Any = (), tasks: Any = ()
-    ) -> Kernel:
+        self, name: str, formulation: Any = None, *, drives: Names | None = None, baumgarte: bool = False,
+        by: Names = (), of: Names = (), tasks: Names = (),
+    ) -> Kernel:  # fmt: skip
         """Return a compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
 
         Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates. Arrays are in the
@@ -419,19 +413,19 @@ class System:
         """
         return self.kernels.get(name, formulation, drives, baumgarte=baumgarte, by=by, tasks=tasks, of=of)
 
-    def jax(self, *, free: str | Sequence[str] = (), **options: Any) -> Bridge:
+    def jax(self, *, free: Names = (), **options: Any) -> Bridge:
         """Return functions for JAX; numbers named `free` are an argument. Options: native, repair, return_status."""
         return bridge(self.core, "jax", free, options)
 
-    def torch(self, *, free: str | Sequence[str] = (), **options: Any) -> Bridge:
+    def torch(self, *, free: Names = (), **options: Any) -> Bridge:
         """Return functions for PyTorch; numbers named `free` are an argument. Options: native."""
         return bridge(self.core, "torch", free, options)
 
-    def casadi(self, *, free: str | Sequence[str] = (), **options: Any) -> Bridge:
+    def casadi(self, *, free: Names = (), **options: Any) -> Bridge:
         """Return functions for CasADi; numbers named `free` are an argument. Options: compiled, hessian."""
         return bridge(self.core, "casadi", free, options)
 
-    def derivatives(self, st: State, tau: Any = None, *, free: Any = None) -> Derivatives:
+    def derivatives(self, st: State, tau: Numbers | Named = None, *, free: Any = None) -> Derivatives:
         """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
 
         Positions move in the space of v (names.v). For arrays of states: `s.kernel("derivatives")(Q, V, TAU)`."""

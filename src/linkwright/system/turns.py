@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import ChannelError, UsageError, calls_explained, nearest
+from linkwright.errors import ChannelError, UsageError, calls_explained, nearest, whole_number
 from linkwright.motion.designs import Designs
 from linkwright.motion.readings import STATE
 from linkwright.numerics.pickling import essentials
 from linkwright.results.channels import Channel
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.design_table import DesignReader, with_numbers
+from linkwright.system.motions import MOST_STEPS
 
 if TYPE_CHECKING:
     from linkwright.system.system import System
@@ -144,7 +145,7 @@ def turns(
     system: System, given: Mapping[str, Any], asked: Mapping[str, Any], read: Any, threads: int | None, derivatives: Any = None
 ) -> Turns:
     """See `Mechanism.turns`."""
-    core, samples = system.core, asked["steps"] + 1
+    core, samples = system.core, whole_number(asked["steps"], "steps", 2, MOST_STEPS) + 1
     designs, reader = Designs.of(core, given), DesignReader(system, asked)
     names = None if read is None else [read] if isinstance(read, str) else list(dict.fromkeys(read))
     nominal = reader.nominal

@@ -19,7 +19,7 @@ from urllib.parse import quote
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, whole_number
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.motions import MOST_STEPS
 from linkwright.system.system import System
@@ -142,9 +142,7 @@ def opened(address: str) -> bool:
 
 def checked_steps(steps: Any) -> int | None:
     """The number of steps of a cycle, refused before the long work if it is none: a page would only say that nothing can be turned."""
-    if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS):
-        raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
-    return steps
+    return None if steps is None else whole_number(steps, "steps", 2, MOST_STEPS)
 
 
 def played(subject: Any, run: Trajectory | None) -> dict[str, Any]:

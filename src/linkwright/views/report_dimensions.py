@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.design.link_dimensions import LinkDimension, link_dimensions
+from linkwright.design.link_dimensions import LinkDimension, WheelRadius, link_dimensions, wheel_radii
 from linkwright.results.trajectory import unit_of
 from linkwright.system.system import System
 from linkwright.views.report_parts import note, part, table
@@ -24,11 +24,11 @@ ALIKE = 1e-9
 def section(system: System) -> str:
     """Return the part with the drawing of a planar mechanism and the table of its links; "" where there are no lengths."""
     d = system.description
-    rows = link_dimensions(d)
+    rows, wheels = link_dimensions(d), wheel_radii(d)
     if not rows:
-        return ""
+        return part("Dimensions", _wheels(system, wheels))
     drawn = _drawing(system, len(rows)) if d.planar else ""
-    listed = _table(system, rows)
+    listed = _table(system, rows) + _wheels(system, wheels)
     text = note(_explained(d, bool(drawn)))
     if drawn and len(rows) <= BESIDE:
         return part("Dimensions", f'<div class="rp-dimensions">{drawn}<div>{listed}{text}</div></div>')
@@ -79,6 +79,14 @@ def _table(system: System, rows: tuple[LinkDimension, ...]) -> str:
     header = [("link", ""), ("between", ""), ("distance", symbol), *((x, symbol) for x in axes)]
     more = note(f"and {len(out) - len(shown)} more distances") if len(out) > len(shown) else ""
     return table(header, shown, left=2) + more
+
+
+def _wheels(system: System, rows: tuple[WheelRadius, ...]) -> str:
+    """Radii of pulleys, sprockets and gears."""
+    symbol, size = unit_of(system.description.units, "length")
+    body = [(r.wheel, r.of, r.radius / size) for r in rows[:MOST_ROWS]]
+    more = note(f"and {len(rows) - len(body)} more wheels") if len(rows) > len(body) else ""
+    return table([("wheel", ""), ("of", ""), ("radius", symbol)], body, left=2) + more
 
 
 def _clean(x: float, size: float) -> float:

@@ -53,7 +53,7 @@ def acting(system: System, c: Trajectory | None) -> list[str]:
     """All that acts beside weight and drives, a line each."""
     d = system.description
     driven = {x.joint for x in d.drives}
-    found: list[Any] = [*d.loads, *(y for y in d.cylinders if y.name not in driven), *d.springs, *d.dampers, *d.stops]
+    found: list[Any] = [*d.loads, *(y for y in d.cylinders if y.name not in driven), *d.springs, *d.dampers, *_pushing(d)]
     several = len(found) + len(d.frictions) > MOST_LOADS
     lines = [line(system, x, c) for x in (found if several else [*found, *d.frictions])]
     lines += _rubbing(system, c) if several else []
@@ -74,6 +74,11 @@ def _rubbing(system: System, c: Trajectory | None) -> list[str]:
         said = "" if c is None else f": up to {show(top)} {symbol}" if top > 0.0 else f": {NOTHING}"
         out.append(f"friction in {', '.join(x.joint for x in rubbing)}{said}")
     return out
+
+
+def _pushing(d: Description) -> list[Stop]:
+    """Stops that push by stiffness; rigid ones (strokes) are ends of the motion, not forces."""
+    return [s for s in d.stops if s.stiffness is not None]
 
 
 def line(system: System, x: Any, c: Trajectory | None) -> str:

@@ -12,12 +12,13 @@ from linkwright.design.bearings import Bearings
 from linkwright.design.belts import BeltGeometry, BeltTable
 from linkwright.design.cycle_loads import CycleLoads
 from linkwright.design.cylinders import CylinderTable
-from linkwright.design.summary import NEAR_ANGLES, Range, Summary, transmission_note
+from linkwright.design.summary import NEAR_ANGLES, Range, Summary, TravelEnds, transmission_note
 from linkwright.design.tables import cleaned, marked, show
 from linkwright.errors import LinkwrightError, degrees_of_freedom
 from linkwright.mechanics.inverse import rubbing_effort
 from linkwright.results.recorded import RunEvent
 from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.results.travel import beyond_stops
 from linkwright.system.system import System
 from linkwright.topology.report import grubler
 from linkwright.views.report_parts import note, pair, table
@@ -104,15 +105,18 @@ def redundancy(system: System) -> str:
     return f"over-constrained: {count} redundant constraint{'s' * (count != 1)} {where}; it moves with exact dimensions only"
 
 
-def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, drive: str, at: str, pressure: tuple[Range, ...] = ()) -> str:
-    """Smallest and largest values over the turn; with one drive its position there: the dead centres of what swings."""
+def ranges(
+    system: System, title: str, found: tuple[Range, ...], kind: str, drive: str, at: str,
+    pressure: tuple[Range, ...] = (), ends: tuple[TravelEnds, ...] = (),
+) -> str:  # fmt: skip
+    """Smallest and largest values over the turn; with one drive its position there: the dead centres of what swings. `ends`: of strokes."""
     symbol, size = unit_of(system.description.units, kind)
     unit, scale = unit_of(system.description.units, at)
     moving = [r for r in found if r.high - r.low > 1e-9]
     most = max(MOST_RANGES, len(moving) if len(moving) == MOST_RANGES + 1 else 0)  # "and 1 more" takes as much room as the one
     shown = _most_critical(moving, most) if title == TRANSMISSION else moving[:most]
-    ends = [(marked(r.low / size, r.near_low), marked(r.high / size, r.near_high)) for r in shown]
-    rows: list[tuple[Any, ...]] = [(r.name, *x, (r.high - r.low) / size) for r, x in zip(shown, ends, strict=True)]
+    sizes = [(marked(r.low / size, r.near_low), marked(r.high / size, r.near_high)) for r in shown]
+    rows: list[tuple[Any, ...]] = [(r.name, *x, (r.high - r.low) / size) for r, x in zip(shown, sizes, strict=True)]
     header = [(title, ""), ("min", symbol), ("max", symbol), ("range", symbol)]
     if drive:
         place = (f"at {drive}", unit)
@@ -125,6 +129,9 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     if pressure:
         largest = {r.name: marked(r.high / size, r.near_high) for r in pressure}
         header, rows = [*header, ("pressure angle up to", symbol)], [(*x, largest.get(x[0])) for x in rows]
+    if ends:
+        allowed = {x.name: " .. ".join("" if y is None else show(y / size) for y in (x.low, x.high)) for x in ends}
+        header, rows = [*header, ("stroke", symbol)], [(*x, allowed.get(x[0])) for x in rows]
     return table(header, rows) + note(more)
 
 
@@ -150,7 +157,8 @@ def motion_tables(system: System, s: Summary, over: str, dimension: str) -> str:
     """Swings and strokes on the left, transmission angles on the right."""
     drive = over if over != "t" else ""
     swings = ranges(system, "link" if s.space == "planar" else "hinge", s.swings, "angle", drive, dimension)
-    strokes = ranges(system, "slider or cylinder" if system.description.cylinders else "slider", s.strokes, "length", drive, dimension)
+    sliding = "slider or cylinder" if system.description.cylinders else "slider"
+    strokes = ranges(system, sliding, s.strokes, "length", drive, dimension, ends=s.ends)
     passed = ranges(system, TRANSMISSION, s.transmission, "angle", drive, dimension, s.pressure)
     dead = [r.name for r in s.transmission if r.low < DEAD]
     text = transmission_note(s.units) + (f" At {', '.join(dead)} it is 0: a singular position." if dead else "")
@@ -300,6 +308,7 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
     if c.full_turn:
         back = all(_same(a, b) for a, b in zip(c.instants[0].motion.X, c.instants[-1].motion.X, strict=True))
         out.append((True if back else None, "Cycle", "ends where it began" if back else "is longer than one turn of the drive"))
+    out += _travel(system, c)
     for kind, text in (("passage", "passed"), ("dead centre", "end the travel of the drive")):
         count = sum(x.kind == kind for x in c.singular)
         if count:
@@ -316,6 +325,16 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
     out += [(None, "Sampling", said) for said in loads.notes]
     out += [(s.ok, f"Motor of {s.history.name}", "within its limits" if s.ok else "exceeds a limit") for s in sizings if s.margins]
     return out
+
+
+def _travel(system: System, c: Trajectory) -> list[Verdict]:
+    """Strokes and stops against the motion; a rigid end that is passed is a fault of the design, a soft one is pushed in."""
+    rigid = {s.joint for s in system.description.stops if s.stiffness is None}
+    soft = {s.joint for s in system.description.stops} - rigid
+    passed = beyond_stops(c, rigid)
+    out: list[Verdict] = [(False, "Travel", said) for said in passed]
+    out += [(True, "Travel", "within every stroke and rigid stop")] if rigid and not passed else []
+    return out + [(None, "Travel", said) for said in beyond_stops(c, soft)]
 
 
 def _balanced(system: System, c: Trajectory) -> Verdict:

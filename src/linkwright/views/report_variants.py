@@ -16,6 +16,7 @@ from linkwright.design.tables import cleaned, marked
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.parameters import every_parameter
 from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.results.travel import beyond_stops
 from linkwright.system.system import System
 from linkwright.views import report_figures, report_measures
 from linkwright.views.live import sliders
@@ -78,7 +79,8 @@ def section(own: DesignVariant, others: Sequence[DesignVariant], measures: Seque
     measured = report_measures.compared([x.motion for x in every], measures, own.system.description.units)
     body = table(header, [*_changed(every), *measured, *_figures(every)], left=2)
     failed = "".join(note(f"{x.name}: {x.why}") for x in every if x.why)
-    return part("Variants", body, _curves(every), failed)
+    beyond = "".join(note(f"{x.name}: {said}.") for x in every if x.motion is not None for said in beyond_stops(x.motion))
+    return part("Variants", body, _curves(every), failed, beyond)
 
 
 def _changed(every: Sequence[DesignVariant]) -> list[tuple[Any, ...]]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from linkwright.arguments import spelled
 from linkwright.errors import AssemblyError, ModelError, UsageError, listing
 from linkwright.exchange.writing.pieces import refuse
 from linkwright.joints import JOINTS
@@ -61,7 +62,10 @@ class Closing(NamedTuple):
 
 def system_of(model: System | HasSystem) -> System:
     """The System of a mechanism, or the System itself."""
-    return model if isinstance(model, System) else model.system
+    found = model if isinstance(model, System) else getattr(model, "system", None)
+    if not isinstance(found, System):
+        raise UsageError(f"a mechanism (lw.load(...)) or its System is needed, not {spelled(model)}.")
+    return found
 
 
 def closings(system: System) -> tuple[Closing, ...]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.errors import UsageError
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, node_accelerations, turned_axes
 from linkwright.numerics.scalars import common_type, solve
 from linkwright.numerics.spatial import cross, cross_wrench, rotated_inertia, skew, spatial_inertia, turn, turn_back
@@ -290,5 +291,8 @@ def momentum(skel: Skeleton, m: Motion, about: Any = None) -> tuple[Any, Any]:
         linear = linear + h[3:]
         angular = angular + h[:3] + cross(skel.origins[i], h[3:])
     if about is not None:
-        angular = angular - cross(np.asarray(about), linear)
+        place = np.asarray(about, dtype=float)
+        if place.shape != (3,):
+            raise UsageError("about is a point [x, y, z] in m, three numbers.")
+        angular = angular - cross(place, linear)
     return linear, angular

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.arguments import spelled
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.loops import Loops
@@ -19,7 +20,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.choice import Choices, choose
 from linkwright.mechanics.inverse.limit import passage
 from linkwright.mechanics.inverse.loads import Loads, Wrench
-from linkwright.mechanics.inverse.methods import METHODS, Method
+from linkwright.mechanics.inverse.methods import METHODS, Method, Solved
 from linkwright.mechanics.inverse.problem import InverseProblem, LateTerms, unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, motion
 from linkwright.model.coordinates import joint_part
@@ -106,6 +107,8 @@ def _once(p: InverseProblem, method: Method, given: Choices) -> Loads:
             return Loads(p, solved.lam, solved.u, loose, solved, f"{name} (limit)")
     p.check_driven()
     solved = method(p)
+    if not isinstance(solved, Solved):
+        raise UsageError(f"the method '{name}' returned {spelled(solved)}; it must return linkwright.mechanics.inverse.methods.Solved.")
     chosen = choose(p, solved.lam, solved.u, given)
     return Loads(p, chosen.lam, chosen.u, chosen.free, solved, name)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.arguments import spelled
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.mechanics.closing.continuation import Walker, walk
 from linkwright.mechanics.closing.continuation import start as walker
@@ -226,6 +227,8 @@ def _channels(system: Any, what: Any, drives: Sequence[str]) -> list[str]:
         if any(b.mass is None for b in system.description.bodies[1:]):
             return []
         return [f"{n}.{'torque' if is_rotary(system.description, n) else 'force'}" for n in drives]
+    if not isinstance(what, (str, Sequence)):
+        raise UsageError(f"what is the name of a channel, a list of names, 'all' or 'reach', not {spelled(what)}.")
     return [what] if isinstance(what, str) else [str(x) for x in what if x != "reach"]
 
 

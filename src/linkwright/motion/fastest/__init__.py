@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import AssemblyError, LinkwrightError, SingularityError, UsageError
+from linkwright.errors import AssemblyError, LinkwrightError, SingularityError, UsageError, whole_number
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion.assembly import Assembler
@@ -101,8 +101,7 @@ def _asked(path: Any, law: Any, span: Any, steps: Any, duration: Any, pause: Any
     known = ("fastest", "least energy", *LAWS)
     if law not in known:
         raise UsageError(f"law is one of {', '.join(repr(x) for x in known)}, not {law!r}.")
-    if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or not FEWEST_STEPS <= steps <= MOST_STEPS:
-        raise UsageError(f"steps must be a whole number from {FEWEST_STEPS} to {MOST_STEPS}, not {steps!r}.")
+    whole_number(steps, "steps", FEWEST_STEPS, MOST_STEPS)
     try:
         low, high = (float(x) for x in span)
     except (TypeError, ValueError):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import AssemblyError, SingularityError, UsageError
+from linkwright.errors import AssemblyError, SingularityError, UsageError, whole_number
 from linkwright.mechanics.constraints import Constraint, ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, locate_at, node_motion
 from linkwright.model.curves.thirds import third_derivatives
@@ -66,9 +66,7 @@ def sample_times(t: Any, duration: Any, steps: Any, most: int) -> np.ndarray:
         seconds = quantity(duration, KINDS["time"], "duration")
         if not seconds > 0.0:
             raise UsageError(f"duration must be longer than zero, not {duration!r}.")
-        if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or not 1 <= steps <= most:
-            raise UsageError(f"steps must be a whole number from 1 to {most}, not {steps!r}.")
-        return np.linspace(0.0, seconds, int(steps) + 1)
+        return np.linspace(0.0, seconds, whole_number(steps, "steps", 1, most) + 1)
     try:
         times = np.array([quantity(x, KINDS["time"], "t") for x in t]) if isinstance(t, (list, tuple)) else np.asarray(t, dtype=float)
     except (TypeError, ValueError) as error:

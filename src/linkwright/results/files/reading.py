@@ -104,8 +104,7 @@ class Archive(Protocol):
 
 def read(path: str | os.PathLike[str]) -> Stored:
     """A file written by `save`; its kind shows in its first bytes."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise UsageError(f"a file's path is needed, not {type(path).__name__}.")
+    files.need_path(path)
     path = Path(path)
     try:
         stream = files.open_regular(path)
