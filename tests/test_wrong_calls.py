@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.errors import counted
 
 FOUR_BAR = {
     "name": "bars", "plane": "xy",
@@ -180,6 +183,27 @@ def test_an_unknown_option_is_named(name):
     """Or else what is missing: each call lacks what it needs too, if it needs anything."""
     with pytest.raises(lw.UsageError, match=r"'stps'|needs"):
         getattr(lw, name)(stps=3)
+
+
+COUNTS = {(1, "pose"): "1 pose", (3, "pose"): "3 poses", (0, "moving body"): "0 moving bodies", (2, "box"): "2 boxes"}
+
+
+def test_numbers_have_the_number_of_their_noun():
+    assert {given: counted(*given) for given in COUNTS} == COUNTS
+    assert counted(1, "axis", "axes") == "1 axis" and counted(12345, "axis", "axes", spec=",") == "12,345 axes"
+    assert repr(lw.load("wiper").turn(steps=2)[:1]).startswith("<Trajectory 'wiper': 1 sample")
+
+
+COUNTED = re.compile(
+    r"\{(?:len|sum)\([^{}]*\)(?::,)?\} (?:[a-z-]+ )?"
+    r"(?:poses|checks|samples|joints|designs|modes|problems|warnings|rows|loops)\b(?! (?:are|have|were|do))"
+)
+
+
+def test_counts_on_screens_go_through_one_helper():
+    """`f"{len(x)} poses"` says "1 poses"; `counted(len(x), "pose")` does not."""
+    texts = {p: p.read_text(encoding="utf-8") for p in Path(lw.__file__).parent.rglob("*.py") if p.parent.name not in ("bench", "papers")}
+    assert [f"{path.name}: {found}" for path, text in texts.items() for found in COUNTED.findall(text)] == []
 
 
 def test_natural_guesses_work():

@@ -126,9 +126,20 @@ def listing(names: Iterable[str], most: int = 12) -> str:
     return ", ".join(all_names[:most]) + f", ... ({len(all_names)} in all)"
 
 
+def counted(count: int, noun: str, plural: str = "", spec: str = "") -> str:
+    """Return a number with its noun, `1 pose`, `3 poses`, `2 moving bodies`; `plural` where it is none of -s, -es and -ies, `spec` as of
+    a format ("," for thousands)."""
+    if count == 1:
+        return f"1 {noun}"
+    if not plural:
+        irregular = re.search(r"([^aeiou])y$", noun)
+        plural = f"{noun[:-1]}ies" if irregular else f"{noun}{'es' if noun.endswith(('s', 'x', 'ch', 'sh')) else 's'}"
+    return f"{count:{spec}} {plural}"
+
+
 def degrees_of_freedom(count: int) -> str:
     """Return `1 degree of freedom`, `3 degrees of freedom`."""
-    return f"{count} degree{'s' * (count != 1)} of freedom"
+    return counted(count, "degree of freedom", "degrees of freedom")
 
 
 def nearest(name: str, allowed: Iterable[str], kind: str, synonyms: Mapping[str, str] | None = None) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkwright.arguments import Names
-from linkwright.errors import UsageError, call_explained, calls_explained
+from linkwright.errors import UsageError, call_explained, calls_explained, counted
 from linkwright.mechanics import formulations
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
@@ -59,8 +59,7 @@ class Mechanism:
 
     def __repr__(self) -> str:
         d = self.description
-        bodies, joints = len(d.moving), len(d.joints)
-        return f"<Mechanism {d.name!r}: {bodies} moving {'body' if bodies == 1 else 'bodies'}, {joints} joint{'s' * (joints != 1)}>"
+        return f"<Mechanism {d.name!r}: {counted(len(d.moving), 'moving body')}, {counted(len(d.joints), 'joint')}>"
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from linkwright import files
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, option
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,7 +129,7 @@ def _of_text(m: Mechanism, name: str, text: str, kinds: Sequence[str]) -> np.nda
         values = [x.strip() for x in VALUE.findall(place)]
         if VALUE.sub("", place).strip() or len(values) != len(kinds):
             raise UsageError(
-                f"--path {name}: '{place.strip()}' is not a place of {len(kinds)} number{'s' * (len(kinds) > 1)}. "
+                f"--path {name}: '{place.strip()}' is not a place of {counted(len(kinds), 'number')}. "
                 f"Places are separated by commas, numbers by spaces: {_example(kinds)}, or a .csv file."
             )
         rows.append([quantity(loading.with_unit(m, x, k), KINDS[k], f"--path {name}") for x, k in zip(values, kinds, strict=True)])

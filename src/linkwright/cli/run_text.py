@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.cli import console, outputs
+from linkwright.errors import counted
 
 MOST_ROWS = 14
 ENERGIES = ("energy.kinetic", "energy.potential", "energy.rotors", "energy.total", "work.in", "work.loads", "work.lost")
@@ -83,7 +84,7 @@ def energies(run: Any) -> list[str]:
 def text(m: Any, run: Any) -> str:
     """Return the text that `simulate` prints."""
     driven = ", ".join(run.settings.get("drive") or ()) or "nothing"
-    head = f"{m.name}: {run.t[-1] - run.t[0]:.6g} s simulated, {len(run)} samples, driven: {driven}"
+    head = f"{m.name}: {run.t[-1] - run.t[0]:.6g} s simulated, {counted(len(run), 'sample')}, driven: {driven}"
     notes = [console.wrapped(f"note: {n}", 6) for n in run.notes if n not in run.certificate.notes]
     parts = ["\n".join([head, *notes]), _end_table(run), _effort_table(run), _energy_table(run), _event_lines(run)]
     return "\n\n".join([*(p for p in parts if p), console.wrapped(str(run.checks()), HANG)])
@@ -101,7 +102,7 @@ def _end_table(run: Any) -> str:
         rows.append([n, f"{end} {symbol}", pace, low, high])
     if not rows:
         return ""
-    more = f"\nand {len(names) - len(rows)} more coordinates" if len(names) > len(rows) else ""
+    more = f"\nand {counted(len(names) - len(rows), 'more coordinate')}" if len(names) > len(rows) else ""
     return table(["joint", "at the end", "speed", "smallest", "largest"], rows, left=1) + more
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from linkwright import files
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, option
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError, counted
 
 if TYPE_CHECKING:
     from linkwright.design.cycle_loads import CycleLoads
@@ -89,7 +89,7 @@ def _text(m: Any, c: Any, ranged: bool) -> str:
     way = f"'{c.drive}' from {c[c.drive][0] / size:.6g} to {c[c.drive][-1] / size:.6g} {symbol}"
     cycle = way if ranged else f"one {'full turn' if c.full_turn else 'cycle'} of '{c.drive}'"
     time = "" if c.static else f", {c.t[-1] - c.t[0]:.6g} s"
-    head = f"{m.name}: {cycle}, {len(c) - 1} steps{time}"
+    head = f"{m.name}: {cycle}, {counted(len(c) - 1, 'step')}{time}"
     cams = [console.wrapped(x, 6) for s in _cams(m, c) for x in (f"cam {s.text}", *(f"warning: {w}" for w in s.warnings))]
     return "\n".join([head, *(console.wrapped(f"note: {n}", 6) for n in c.notes), *cams, "", table(*turn_table(c))])
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright.compiler.graph import Sym
 from linkwright.compiler.program import Op, Program, operation
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.numerics.scalars import arctan2, common_type, real, where
 
 Tangent = dict[int, Any]  # direction -> derivative; what is missing is zero
@@ -83,7 +83,7 @@ def jacobian(program: Program, x: Sequence[Any] | np.ndarray, seeds: Sequence[in
     for n, seed in enumerate(seeds):
         for place, component in seed.items() if isinstance(seed, Mapping) else ((seed, 1.0),):
             if not 0 <= place < len(x):
-                raise UsageError(f"seed {n} names input {place}, but the program has {len(x)} inputs.")
+                raise UsageError(f"seed {n} names input {place}, but the program has {counted(len(x), 'input')}.")
             if not _zero(component):
                 start.setdefault(int(place), {})[n] = component
     values: list[Any] = []

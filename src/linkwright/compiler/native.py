@@ -22,7 +22,7 @@ from linkwright.compiler import cache as disk
 from linkwright.compiler import target, threads
 from linkwright.compiler.program import Block, Program
 from linkwright.compiler.target import ObjectCode
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.numerics.memory import all_in_use
 
 OLDEST = (0, 45)  # version of llvmlite; LLVM's text has changed before
@@ -260,7 +260,7 @@ def _alive(run: Callable[[], int], *_memory: Any) -> int:
 def _rows(blocks: Sequence[Block], arrays: Sequence[Any]) -> tuple[tuple[int, ...], list[np.ndarray], list[int]]:
     """The leading axes of a batch, and each block's rows with their stride in doubles."""
     if len(arrays) != len(blocks):
-        raise UsageError(f"{len(arrays)} arrays were given for {len(blocks)} inputs: {', '.join(b.name for b in blocks)}.")
+        raise UsageError(f"{len(arrays)} arrays were given for {counted(len(blocks), 'input')}: {', '.join(b.name for b in blocks)}.")
     given = [np.asarray(a, dtype=np.float64) for a in arrays]
     leads = []
     for a, b in zip(given, blocks, strict=True):

@@ -25,7 +25,7 @@ from linkwright.control.unknown import sorted_out, without
 from linkwright.drives.base import sample_time
 from linkwright.drives.law_cache import LawCache
 from linkwright.drives.place import DriveTarget, target
-from linkwright.errors import UsageError, degrees_of_freedom
+from linkwright.errors import UsageError, counted, degrees_of_freedom
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import motion
@@ -304,12 +304,15 @@ def _lack(found: Controllability, n: int, p: int, labels: Sequence[str], forces:
             f"{'is' if found.freedoms == 1 else 'are'} {degrees_of_freedom(found.freedoms)} here: they would contradict each other."
         )
     if p < n:
-        return f"{p} drives cannot make {n} coordinates ({', '.join(labels)}) follow; name more drives=[...] or follow fewer."
+        return (
+            f"{counted(p, 'drive')} cannot make {counted(n, 'coordinate')} ({', '.join(labels)}) follow; name more "
+            "drives=[...] or follow fewer."
+        )
     if n == found.freedoms and not found.ok:
         return found.text
     if n < reached and p > n + forces:
         return (
-            f"{n} coordinates are followed ({', '.join(labels)}), but {p} drives move {degrees_of_freedom(reached)}: "
-            f"the reference must name {reached - n} more."
+            f"the reference has {counted(n, 'coordinate')} ({', '.join(labels)}), but {p} drives move {degrees_of_freedom(reached)}: "
+            f"it must name {reached - n} more."
         )
     return ""

@@ -33,7 +33,7 @@ from linkwright.control.projected import Projected
 from linkwright.control.references import read_reference
 from linkwright.control.response import Response
 from linkwright.control.situation import Situation
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.numerics.scalars import minimum, real, solve, where
 
 
@@ -65,7 +65,8 @@ class Hybrid(Projected):
         if n > p:
             raise UsageError(
                 f"hybrid: coordinates ({', '.join(bound.labels)}) and forces ({', '.join(r.name for r in rows)}) need "
-                f"{n} drives; there {'is' if p == 1 else 'are'} {p} ({', '.join(x.name for x in bound.targets)}). Name more drives=[...]."
+                f"{counted(n, 'drive')}; there {'is' if p == 1 else 'are'} {p} ({', '.join(x.name for x in bound.targets)}). "
+                "Name more drives=[...]."
             )
         now = float(bound.start["t"][0])
         bound.force_paths = tuple(

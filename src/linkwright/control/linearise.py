@@ -29,7 +29,7 @@ from linkwright.control.riccati import Gains, riccati
 from linkwright.control.tasks import Task, tasks_of
 from linkwright.drives.actuation import actuation
 from linkwright.drives.place import DriveTarget, target
-from linkwright.errors import SingularityError, UsageError, nearest
+from linkwright.errors import SingularityError, UsageError, counted, nearest
 from linkwright.files.columns import aligned
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.variants import Variant
@@ -109,7 +109,7 @@ class Linearised:
 
     def __str__(self) -> str:
         loop = f"under {self.control}" if self.control else "open loop"
-        lines = [f"{loop}, {len(self.states)} states ({', '.join(self.states)}): {self.verdict}"]
+        lines = [f"{loop}, {counted(len(self.states), 'state')} ({', '.join(self.states)}): {self.verdict}"]
         rows = [(pole + times, frequency, damping) for pole, times, frequency, damping in _table(self.natural)]
         lines += [f"  {line}" for line in aligned([("pole 1/s", "frequency", "damping"), *rows], left=0)]
         return "\n".join([*lines, *(f"  note: {n}" for n in self.notes)])

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import ModelError, UsageError
+from linkwright.errors import ModelError, UsageError, counted
 from linkwright.model.curves import Curve
 from linkwright.model.curves.combined import ScaledCurve, Together
 from linkwright.model.curves.csv_columns import read_columns
@@ -263,7 +263,7 @@ def angular_frequency(given: Any, what: str) -> float:
 
 
 def count(kinds: Sequence[str]) -> str:
-    return f"{len(kinds)} values ({', '.join(kinds)})" if len(kinds) > 1 else f"one value ({kinds[0]})"
+    return f"{counted(len(kinds), 'value')} ({', '.join(kinds)})" if len(kinds) > 1 else f"one value ({kinds[0]})"
 
 
 def _amount(x: Any, kind: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 
 ROUND_OFF = 1e-9  # relative
 REACH = 1e-7  # smallest singular value of [A - s, B], against A, at which a motion counts as out of the drives' reach
@@ -131,7 +131,7 @@ def _matrix(given: Any, nominal: np.ndarray, names: Sequence[str], what: str, le
     elif x.shape == (n, n):
         M = x
     else:
-        raise UsageError(f"{what} is a number, {n} numbers ({', '.join(names)}), a dict by these names, or a {n} x {n} matrix.")
+        raise UsageError(f"{what} is a number, {counted(n, 'number')} ({', '.join(names)}), a dict by these names, or a {n} x {n} matrix.")
     size = float(np.abs(M).max(initial=0.0))
     if not np.isfinite(size) or np.abs(M - M.T).max(initial=0.0) > ROUND_OFF * size:
         raise UsageError(f"{what} must be symmetric, with finite entries.")

@@ -21,7 +21,7 @@ from linkwright.design.catalogue import Catalogue, CatalogueMotor, Gearbox, read
 from linkwright.design.drive_sizing import DriveSizing, Margin, motor_torque, shaft_load, spindle_ratio
 from linkwright.design.efforts import cycle_axis, drive_history, summary
 from linkwright.design.tables import columns, show, time_mean
-from linkwright.errors import UsageError, listing, nearest
+from linkwright.errors import UsageError, counted, listing, nearest
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -131,7 +131,7 @@ class MotorChoices:
         try:
             return self.rows[index]
         except IndexError:
-            raise UsageError(f"there are {len(self.rows)} motors in this choice; {index} is not one of them.") from None
+            raise UsageError(f"there are {counted(len(self.rows), 'motor')} in this choice; {index} is not one of them.") from None
 
     @property
     def best(self) -> MotorChoice:
@@ -197,7 +197,9 @@ def choose_motor(
     screw = 1.0 if history.rotary and lead is None else spindle_ratio(history, lead)
     boxes = _boxes(known, gearbox, efficiency)
     if len(known.motors) * len(boxes) > MOST:
-        raise UsageError(f"{len(known.motors)} motors with {len(boxes)} ratios are too many combinations. Take a smaller catalogue.")
+        raise UsageError(
+            f"{counted(len(known.motors), 'motor')} with {len(boxes)} ratios are too many combinations. Take a smaller catalogue."
+        )
     every = [_tried(plain, m, g, screw) for m in known.motors for g in boxes]
     fit = [x for x in every if x.ok]
     suitable = len(fit)
@@ -252,7 +254,8 @@ def _none_fits(every: Sequence[MotorChoice], known: Catalogue) -> str:
     units = best.sizing.units
     said = [f"{x.what} {show(x.need / u)} of {show(x.limit / u)} {s}" for x in off for s, u in [unit_of(units, x.dimension)]]
     return (
-        f"no motor of {known.path} is strong enough for '{best.sizing.load.drive}' ({len(every)} combinations): the nearest, {best.name}, "
+        f"no motor of {known.path} is strong enough for '{best.sizing.load.drive}' ({counted(len(every), 'combination')}): the "
+        f"nearest, {best.name}, "
         f"is {show(1.0 / best.tightest.factor)} times overloaded ({listing(said)}). Add larger motors or other ratios to the catalogue, or "
         "slow the cycle down."
     )

@@ -15,7 +15,7 @@ from linkwright.design.cams import CamSummary, summaries
 from linkwright.design.doubts import doubts
 from linkwright.design.grashof import FourBar, four_bars
 from linkwright.design.tables import extremes
-from linkwright.errors import LinkwrightError, degrees_of_freedom, listing, visible
+from linkwright.errors import LinkwrightError, counted, degrees_of_freedom, listing, visible
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.kinematics.transmission import LinkContact
 from linkwright.model.description import Description
@@ -98,8 +98,8 @@ class Summary:
         lines.append(f"  {degrees_of_freedom(self.freedoms)}, {driven}; {self.motion}")
         if self.grubler != self.mobility:
             lines.append(f"  Gruebler count {self.grubler_sum}, which is wrong here: redundant constraints, see below")
-        bodies = "1 moving body" if self.bodies == 1 else f"{self.bodies} moving bodies"
-        lines.append(f"  {self.space}, {bodies}, {self.joints} joint{'s' * (self.joints != 1)}, loops closed to {self.residual:.1e}")
+        parts = (self.space, counted(self.bodies, "moving body"), counted(self.joints, "joint"), f"loops closed to {self.residual:.1e}")
+        lines.append(f"  {', '.join(parts)}")
         lines += [f"  {', '.join(group.split('+'))} can spin about itself without moving anything else" for group in self.idle]
         lines.append(f"  moving mass {self.mass:.6g} kg" if self.mass is not None else "  no masses: kinematics only")
         lines += [f"  four-bar {x.text(self.units)}" for x in self.four_bars]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, counted
 from linkwright.mechanics.closing.mobility import Mobility
 from linkwright.numerics.pickling import essentials
 from linkwright.system.system import System
@@ -65,7 +65,7 @@ class TopologyView:
         lines = [
             "Mobility",
             f"  Gruebler count {structural}, true mobility {r.mobility} "
-            f"(rank {r.rank} of {r.rows} rows, {self._tree.nv} velocities, {r.positions} positions looked at)",
+            f"(rank {r.rank} of {counted(r.rows, 'row')}, {self._tree.nv} velocities, {r.positions} positions looked at)",
         ]
         lines += [f"  idle degree of freedom: {' + '.join(group)} can spin without moving anything else" for group in r.idle]
         lines += [f"  redundant: {x}" for x in r.redundant]

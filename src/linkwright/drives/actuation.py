@@ -24,7 +24,7 @@ from linkwright.drives.motion import BoundMotion, check_start
 from linkwright.drives.place import numbers, target
 from linkwright.drives.rest import StopRest, is_rest
 from linkwright.drives.signals import Called, value_at
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.integrators import StepKernel, python_kernel
 from linkwright.model.curves import MOST_TRACED
 from linkwright.model.curves.piecewise import Periodic, Piecewise
@@ -433,7 +433,7 @@ def _notes(equations: InputEquations, program: Program | None) -> list[str]:
             out.append(f"{what}: called once per sample, every {b.every:g} s")
     for s in equations.signals:
         if isinstance(s, (Piecewise, Periodic)) and not s.traceable:
-            out.append(f"a drive has {len(s.breaks)} points (compiled up to {MOST_TRACED}): looked up in Python once per stage")
+            out.append(f"a drive has {counted(len(s.breaks), 'point')} (compiled up to {MOST_TRACED}): looked up in Python once per stage")
     for f in equations.functions:
         if program is not None:
             out.append(f"{f.function.label}: compiled")

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwright.drives.place import DriveTarget
 from linkwright.drives.signals import Signal, value_at
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
@@ -149,7 +149,7 @@ def shown(value: Any) -> str:
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
     if isinstance(value, (tuple, list)) and len(value) == 2 and all(np.ndim(x) == 1 for x in value):
-        return f"({len(value[0])} times, {len(value[1])} values)"
+        return f"({len(value[0])} times, {counted(len(value[1]), 'value')})"
     return repr(value)
 
 

@@ -14,7 +14,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from linkwright.errors import Source, UsageError
+from linkwright.errors import Source, UsageError, counted
 from linkwright.files.reading import need_path, read_regular, shown
 
 MANTISSA = re.compile(r"[-+]?(?=[.,]?[0-9])[0-9.,]+")
@@ -115,7 +115,8 @@ def _whole(name: str, row: Row, width: int, separator: str) -> Row:
     if len(cells) != width:
         hint = " For decimal commas separate the cells by semicolons." if separator == "," and len(cells) > width else ""
         raise TableError(
-            f"this row has {len(cells)} cells, the first row {width} (separated by {NAMES[separator]}). Repair or remove it.{hint}",
+            f"this row has {counted(len(cells), 'cell')}, the first row {width} (separated by {NAMES[separator]}). Repair or "
+            f"remove it.{hint}",
             Source(name, line),
         )
     return line, cells

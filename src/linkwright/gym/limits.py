@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import ChannelError, UsageError
+from linkwright.errors import ChannelError, UsageError, counted
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion.targets import VelocityEntry
@@ -37,7 +37,7 @@ def pair(value: Any, kind: str, what: str) -> tuple[float, float] | None:
     if not isinstance(value, (tuple, list)):
         return None
     if len(value) != 2:
-        raise UsageError(f"{what} is (low, high), not {len(value)} values.")
+        raise UsageError(f"{what} is (low, high), not {counted(len(value), 'value')}.")
     low, high = (number(x, kind, what) for x in value)
     if not low <= high:
         raise UsageError(f"{what} is (low, high) with low below high, not ({low:g}, {high:g}).")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, degrees_of_freedom, nearest
+from linkwright.errors import UsageError, counted, degrees_of_freedom, nearest
 from linkwright.identification.calibration import Calibration
 from linkwright.identification.observations import ENCODER, ClosedPoses, Observation, observations, velocity_directions
 from linkwright.identification.tables import measured_table
@@ -228,7 +228,8 @@ def _need_enough(system: System, seen: Sequence[Observation], n: int, unknowns: 
     drives = len(system.core.drive_names)
     if len(seen) <= drives:
         raise UsageError(
-            f"poses: {len(seen)} columns for {drives} drives leave nothing to compare with. Measure points, distances, angles, or more "
+            f"poses: {counted(len(seen), 'column')} for {drives} drives leave nothing to compare with. Measure points, "
+            "distances, angles, or more "
             "encoders."
         )
     if n * (len(seen) - drives) < unknowns:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.errors import counted
 from linkwright.model.description import Description
 from linkwright.model.file import reread, rewrite
 
@@ -69,7 +70,7 @@ class Calibration:
 
     def __repr__(self) -> str:
         open_ = f", {len(self.directions)} unobservable" if len(self.directions) else ""
-        return f"<Calibration of {self.description.name!r}: {len(self.values)} unknowns{open_}, condition {self.condition:.3g}>"
+        return f"<Calibration of {self.description.name!r}: {counted(len(self.values), 'unknown')}{open_}, condition {self.condition:.3g}>"
 
     def __str__(self) -> str:
         rows = zip(self.names, self.before, self.values, self.deviations, strict=True)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 from linkwright.identification.base_parameters import base_parameters
 from linkwright.identification.identification import condition_number
 from linkwright.identification.regressor import Sought, TwistHistory
@@ -86,7 +86,7 @@ class Excitation:
         return self.system.follow(self.motion, np.linspace(0.0, self.duration, steps + 1))
 
     def __repr__(self) -> str:
-        what = f"condition {self.condition:.4g} for {len(self.groups)} base parameters"
+        what = f"condition {self.condition:.4g} for {counted(len(self.groups), 'base parameter')}"
         return f"<Excitation of {', '.join(self.drives)}: {self.duration:g} s, {what}>"
 
 

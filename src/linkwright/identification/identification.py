@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.identification.base_parameters import BaseParameters, base_parameters
 from linkwright.identification.fitting import LeastSquares
 from linkwright.identification.regressor import SMOOTH, Regressor, RegressorColumn, Sought, possible_columns
@@ -119,8 +119,9 @@ class Identification:
 
     def __repr__(self) -> str:
         return (
-            f"<Identification of {self.description.name!r}: {len(self.base.chosen)} base parameters of {len(self.base.names)} unknowns, "
-            f"{self.measured.size} torques, condition {self.condition:.3g}>"
+            f"<Identification of {self.description.name!r}: {counted(len(self.base.chosen), 'base parameter')} of "
+            f"{counted(len(self.base.names), 'unknown')}, "
+            f"{counted(self.measured.size, 'torque')}, condition {self.condition:.3g}>"
         )
 
     def __str__(self) -> str:

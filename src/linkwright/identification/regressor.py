@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, degrees_of_freedom
+from linkwright.errors import UsageError, counted, degrees_of_freedom
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model.description import Description, Friction
@@ -30,6 +30,7 @@ SMOOTH = 0.01  # speed below which friction of new joints is smoothed, rad/s or 
 _PAIRS = {"Ixx": (0, 0), "Iyy": (1, 1), "Izz": (2, 2), "Ixy": (0, 1), "Ixz": (0, 2), "Iyz": (1, 2)}
 
 POSITIONS, NEARBY = 60, 0.3  # random positions of the drives, and how far from the start: rad, or characteristic lengths
+
 
 @dataclass(frozen=True)
 class RegressorColumn:
@@ -81,7 +82,8 @@ def need_drives(system: System) -> None:
     drives, freedoms = tuple(system.core.drive_names), system.mobility.freedoms
     if len(drives) != freedoms:
         raise UsageError(
-            f"'{system.description.name}' has {degrees_of_freedom(freedoms)} and {len(drives)} drives ({', '.join(drives) or 'none'}): "
+            f"'{system.description.name}' has {degrees_of_freedom(freedoms)} and {counted(len(drives), 'drive')} "
+            f"({', '.join(drives) or 'none'}): "
             "torques follow from a motion only where there are as many drives. Name so many in the model."
         )
 
@@ -156,7 +158,8 @@ class TwistHistory:
         failed = {**at.failed, **bias.failed}
         if failed:
             raise UsageError(
-                f"the drives cannot hold the mechanism at {len(failed)} samples (first: t = {t[min(failed)[0]]:g} s): a singular position. "
+                f"the drives cannot hold the mechanism at {counted(len(failed), 'sample')} (first: t = {t[min(failed)[0]]:g} "
+                "s): a singular position. "
                 "Leave these samples out."
             )
         V = np.einsum("nbid,nd->nbi", at.twist, speed)

@@ -17,7 +17,7 @@ import numpy as np
 
 from linkwright.compiler import python_loops
 from linkwright.compiler.threads import cores
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.integrators import driver, lanes
 from linkwright.integrators import memory as mem
 from linkwright.integrators.many import RunBatch, march_many
@@ -105,7 +105,7 @@ def integrate_many(
 def _rows(what: str, given: Any, width: int, count: int | None) -> np.ndarray:
     out = np.ascontiguousarray(given, dtype=float)
     if out.ndim != 2 or out.shape[1] != width or (count is not None and len(out) != count) or not np.isfinite(out).all():
-        raise UsageError(f"{what} need {'a row for every run' if count is None else f'{count} rows'} of {width} finite numbers.")
+        raise UsageError(f"{what} need {'a row for every run' if count is None else counted(count, 'row')} of {width} finite numbers.")
     return out
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwright.compiler import python_loops
 from linkwright.compiler.callbacks import Callback
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 from linkwright.integrators import memory as mem
 from linkwright.integrators.dopri import DOPRI5, DOPRI8
 from linkwright.integrators.march import march
@@ -77,7 +77,7 @@ def integrate(
         raise UsageError(f"the origin of steps and ticks ({begun}) lies at the start ({t0}) or before.")
     start = np.asarray(y0, dtype=float)
     if start.shape != (problem.n,) or not np.isfinite(start).all():
-        raise UsageError(f"the start state needs {problem.n} finite numbers.")
+        raise UsageError(f"the start state needs {counted(problem.n, 'finite number')}.")
     native = is_native(engine)
     slots, backs = slots_of(problem, native)
     plan, floats, counts = mem.layout(problem, chosen.table, slots, times is not None)

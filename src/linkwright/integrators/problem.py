@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.callbacks import FAILED, Callback, from_address
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError, counted
 
 
 class IntegrationError(LinkwrightError):
@@ -161,7 +161,7 @@ class Problem:
         if self.event_specs and self.events is None:
             raise UsageError("events are named but there is no kernel of their functions.")
         if self.scale is not None and (len(self.scale) != n or not np.all(np.asarray(self.scale) > 0.0)):
-            raise UsageError(f"scale needs {n} positive numbers, one for each state.")
+            raise UsageError(f"scale needs {counted(n, 'positive number')}, one for each state.")
 
     @property
     def n(self) -> int:

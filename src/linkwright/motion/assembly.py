@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError
+from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError, counted
 from linkwright.mechanics.closing import continuation
 from linkwright.mechanics.closing.mobility import mobility
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close, open_error, solve_rates
@@ -306,7 +306,7 @@ class Assembler:
         size = 2 if self.description.planar else 3
         items = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
         if len(items) != size:
-            raise UsageError(f"'{name}' needs {size} numbers, got {len(items)}.")
+            raise UsageError(f"'{name}' needs {counted(size, 'number')}, got {len(items)}.")
         return np.array([quantity(x, KINDS[kind]) for x in items] + [0.0] * (3 - size))
 
     def _point_target(self, name: str, place: Any, here: Instant) -> PointTarget:

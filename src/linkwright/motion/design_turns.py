@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.compiler.lane_loops import padded
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.kernels.reading import hidden, slope
 from linkwright.kernels.reading_lanes import LaneReading
 from linkwright.kernels.walking_lanes import LaneWalking
@@ -101,7 +101,8 @@ class DesignTurns:
         reading, samples, n = self._made[0], self.lanes.steps + 1, len(designs)
         if n * samples * reading.plan.outputs > MOST_NUMBERS:
             raise UsageError(
-                f"{n} designs of {samples} samples with {reading.plan.outputs} numbers each do not fit into memory: read fewer channels, "
+                f"{counted(n, 'design')} of {counted(samples, 'sample')} with {reading.plan.outputs} numbers each do not fit "
+                "into memory: read fewer channels, "
                 "differentiate by fewer numbers, or call it for fewer designs at once."
             )
         out = reading.empty(n)

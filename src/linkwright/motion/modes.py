@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.compiler.analytic import newton_kernel
-from linkwright.errors import AssemblyError, ChannelError, UsageError
+from linkwright.errors import AssemblyError, ChannelError, UsageError, counted
 from linkwright.mechanics.closing.branches import SAME, apart, distinct_positions
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close
 from linkwright.mechanics.constraints.loops import Loops
@@ -170,7 +170,7 @@ def _by_homotopy(assembler: Assembler, fixed: Loops, held: Mapping[str, Any], he
         fresh = [m.closed for m in more if all(apart(fixed, m.closed.at.q, c.at.q) > SAME for c, _ in closed)]
         closed += [(c, None) for c in fresh]
         said = [f"{unplaced} real solutions could not be closed in joint coordinates"] if unplaced else []
-        said += [f"{len(fresh)} further modes by random starts"] if fresh else []
+        said += [f"{counted(len(fresh), 'further mode')} by random starts"] if fresh else []
         record = replace(record, why="; ".join(said))
     closed.sort(key=lambda pair: apart(fixed, pair[0].at.q, here.q))
     closed = closed[:most]

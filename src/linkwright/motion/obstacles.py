@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import AssemblyError, SingularityError, degrees_of_freedom
+from linkwright.errors import AssemblyError, SingularityError, counted, degrees_of_freedom
 from linkwright.mechanics.closing.newton import close, gap, gap_text, wandered
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, Driver
 from linkwright.mechanics.constraints.loops import Loops
@@ -108,7 +108,7 @@ def cannot_move(loops: Loops, tied: Loops, q: np.ndarray, references: Mapping[st
     f = factor(J, WEAK)
     if len(extra) > freedoms:
         return SingularityError(
-            f"{len(extra)} speeds ({names}) are wanted of {degrees_of_freedom(freedoms)}, and they contradict "
+            f"{counted(len(extra), 'speed')} ({names}) are wanted of {degrees_of_freedom(freedoms)}, and they contradict "
             f"each other. Give {freedoms or 'none'}, and let the others follow.",
             singular_values=tuple(f.s),
         )

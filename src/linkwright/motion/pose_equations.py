@@ -20,6 +20,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.compiler.graph import trace
 from linkwright.compiler.program import Program
+from linkwright.errors import counted
 from linkwright.joints import JOINTS
 from linkwright.mechanics.kinematics.motion import pose_of
 from linkwright.model.description import Description, Joint
@@ -225,7 +226,7 @@ def pose_equations(d: Description, held: Mapping[str, tuple[Joint, int] | None],
             blocks.append(Unknowns(kind, blocks[-1].span.stop if blocks else 0))
     out = PoseEquations(d, names, entries, lengths, scale, tuple(legs), tuple(tree), tuple(closing), tuple(blocks), tuple(owners))
     if out.count != out.size or not blocks:
-        raise Unsupported(f"its loops are {out.count} equations of {out.size} unknowns in the poses")
+        raise Unsupported(f"its loops are {counted(out.count, 'equation')} of {counted(out.size, 'unknown')} in the poses")
     return out
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import AssemblyError
+from linkwright.errors import AssemblyError, counted
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, PositionRows, Rule, onto
 from linkwright.mechanics.closing.traced import Form, form_of
 from linkwright.mechanics.constraints import Constraint
@@ -140,14 +140,16 @@ def _restless(rest: RestForces, st: State, energies: Sequence[float]) -> str:
         moved = np.abs(st.q - start.q) if len(st.q) == len(names) else np.abs(np.asarray(N @ force))
         worst = names[int(np.argmax(moved))]
         return (
-            f"no equilibrium: the potential energy still falls after {len(energies)} steps, by {late[0] - late[-1]:.3g} J over the second "
+            f"no equilibrium: the potential energy still falls after {counted(len(energies), 'step')}, by "
+            f"{late[0] - late[-1]:.3g} J over the second "
             f"half of them, and nothing holds '{worst}'. Add a spring or a stop there, or hold it (hold=['{worst}'])."
         )
     worst = int(np.argmax(np.abs(N @ force)))
     kind = velocity_kinds(system.skel)[worst]
     left = shown(float((N @ force)[worst] / system.loops.columns[worst]), KINDS["torque" if kind == "angle" else "force"], desc.units)
     return (
-        f"no equilibrium: after {len(energies)} steps {left} are left in '{names[worst]}', and the potential energy falls no more. "
+        f"no equilibrium: after {counted(len(energies), 'step')} {left} are left in '{names[worst]}', and the potential energy "
+        "falls no more. "
         "A load there depends on the motion, or changes too abruptly; begin at another position."
     )
 

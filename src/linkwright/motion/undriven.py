@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkwright.errors import UsageError, degrees_of_freedom, listing
+from linkwright.errors import UsageError, counted, degrees_of_freedom, listing
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
@@ -27,7 +27,7 @@ def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]
     if names:
         more = undriven.shape[1]
         raise UsageError(
-            f"{more} more degree{'s' if more > 1 else ''} of freedom than drives: {f'with {listing(drives)} held, ' if drives else ''}"
+            f"{counted(more, 'more degree')} of freedom than drives: {f'with {listing(drives)} held, ' if drives else ''}"
             f"joint{'s' if len(names) > 1 else ''} {listing(names)} can still move. "
             "Drive one of them, or fix its position by a spring, coupling or another joint."
         )
@@ -39,7 +39,7 @@ def _too_many(loops: Loops, here: Instant, drives: Sequence[str], freedoms: int)
     place = next((f"{d.where}: " for d in reversed(desc.drives) if d.joint in drives and d.where is not None), "")
     if freedoms:
         return UsageError(
-            f"{place}{len(drives)} drives ({listing(drives)}) for {degrees_of_freedom(freedoms)}: they contradict each "
+            f"{place}{counted(len(drives), 'drive')} ({listing(drives)}) for {degrees_of_freedom(freedoms)}: they contradict each "
             "other. Remove drives, or turn one by name: the others then follow or are held."
         )
     held = [*desc.rods, *desc.couplings, *desc.gears, *desc.belts]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.files.columns import table
 from linkwright.optimisation.local import LocalOptimum
 from linkwright.optimisation.optimum import Optimum
@@ -39,7 +39,10 @@ class ParetoFront(Sequence[Optimum]):
     interrupted: bool = False
 
     def __repr__(self) -> str:
-        return f"<ParetoFront of {self.problem.described.name!r}: {len(self)} designs, {', '.join(g.text for g in self.problem.goals)}>"
+        return (
+            f"<ParetoFront of {self.problem.described.name!r}: {counted(len(self), 'design')}, "
+            f"{', '.join(g.text for g in self.problem.goals)}>"
+        )
 
     def __len__(self) -> int:
         return len(self.designs)
@@ -88,7 +91,7 @@ class ParetoFront(Sequence[Optimum]):
             numbers = [f"{d.numbers[v.name] / v.shown[1]:.5g}" for v in self.problem.variables]
             mark = " knee" if d is self.knee else ""
             rows.append((f"{k}{mark}", *values, f"{d.kkt:.0e}", *numbers))
-        head = f"{self.problem.described.name}: {len(self)} designs, {self.evaluated:,} evaluated in {self.seconds:.1f} s"
+        head = f"{self.problem.described.name}: {counted(len(self), 'design')}, {self.evaluated:,} evaluated in {self.seconds:.1f} s"
         return "\n".join([head, table(header, rows, left=1)])
 
 

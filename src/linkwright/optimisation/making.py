@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.errors import LinkwrightError, UsageError, counted, nearest
 from linkwright.model.description import Description
 from linkwright.model.file.units import NONE, describe, matches, parse_unit
 from linkwright.model.parameters import every_parameter
@@ -216,7 +216,8 @@ def _need_unknowns(limits: Sequence[Limit], numbers: Sequence[DesignVariable]) -
     demands = [lim.text for lim in limits if lim.equality]
     if len(demands) > len(numbers):
         raise UsageError(
-            f"{len(demands)} equalities ({'; '.join(demands)}) cannot be met by {len(numbers)} numbers that vary: vary more of them, or "
+            f"{counted(len(demands), 'equality')} ({'; '.join(demands)}) cannot be met by {counted(len(numbers), 'number')} "
+            "that vary: vary more of them, or "
             "give tolerances, = 100 mm +- 0.5 mm."
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 from linkwright.model.file.units import NONE, parse_unit, quantity
 from linkwright.optimisation.certificate import OptimumCertificate, certify
 from linkwright.optimisation.local import MOST_DESIGNS, LocalOptimum, LocalSearch, Terms, value_of, violation_of
@@ -141,7 +141,10 @@ class SearchProgress:
         if state.violation <= FEASIBLE:
             value = self._of(state.value)
             best = f"best {self.goal.text_of(value) if self.goal is not None else f'{value:.6g}'}"
-        return f"{self.stage}: {best}, {tally.designs:,} designs, {tally.designs / max(tally.seconds, 1e-9):,.0f} a second"
+        return (
+            f"{self.stage}: {best}, {counted(tally.designs, 'design', spec=',')}, "
+            f"{tally.designs / max(tally.seconds, 1e-9):,.0f} a second"
+        )
 
     def _write(self, text: str) -> None:
         if self._status is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import SingularityError, UsageError
+from linkwright.errors import SingularityError, UsageError, counted
 from linkwright.numerics.spatial import rotation_quaternion
 from linkwright.results.state import State
 
@@ -69,7 +69,7 @@ class ModePath:
         return len(self.states)
 
     def __repr__(self) -> str:
-        return f"<path of {len(self)} states between two assembly modes, smallest singular value {self.smallest:.3g}>"
+        return f"<path of {counted(len(self), 'state')} between two assembly modes, smallest singular value {self.smallest:.3g}>"
 
 
 PathSearch = Callable[[int, int, Mapping[str, tuple[float, float]], int, int], ModePath]
@@ -104,7 +104,7 @@ class Branches(list[State]):
         """
         for i in (first, second):
             if not 0 <= i < len(self):
-                raise UsageError(f"mode {i} is none of the {len(self)} assembly modes, which are counted from 0.")
+                raise UsageError(f"mode {i} is none of the {counted(len(self), 'assembly mode')}, which are counted from 0.")
         if first == second:
             raise UsageError(f"a path needs two different modes, not {first} twice.")
         if self._search is None or not (self.signs[first] and self.signs[second]):
@@ -122,13 +122,13 @@ class Branches(list[State]):
     def __repr__(self) -> str:
         same = sum(self.flips)
         more = f", {same} further sets of coordinates with the same places of the bodies" if same else ""
-        return f"<{len(self)} assembly mode{'' if len(self) == 1 else 's'}{more}>"
+        return f"<{counted(len(self), 'assembly mode')}{more}>"
 
     def __str__(self) -> str:
         """A table: number, sign of the determinant, poses of a body in which the modes differ; below it what the number rests on."""
         c = self.completeness
         count = f", {c.complex - c.lost - len(self)} complex" if c.complex is not None and c.complex - c.lost >= len(self) else ""
-        lines = [f"{len(self)} real assembly mode{'' if len(self) == 1 else 's'}{count}"]
+        lines = [f"{counted(len(self), 'real assembly mode')}{count}"]
         marks = ["0+-"[sign] for sign in self.signs] or [""] * len(self)
         rows = [[str(i), marks[i], *(_pose(st, body) for body in self.bodies)] for i, st in enumerate(self)]
         head = ["mode", "sign", *self.bodies]

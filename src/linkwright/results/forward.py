@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.errors import counted
 from linkwright.files.columns import table
 from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.formulations import FORMULATIONS
@@ -153,7 +154,8 @@ class Crosscheck:
         lines = [table(("formulation", "disagreement", "residual", "condition", "time [us]"), rows, left=1)]
         smallest = float(self.singular_values[self.rank - 1]) if self.rank else 0.0
         lines.append(
-            f"rank {self.rank} of {self.rows} rows, smallest singular value {smallest:.2e}, gamma of least condition {self.best_gamma:.3g}"
+            f"rank {self.rank} of {counted(self.rows, 'row')}, smallest singular value {smallest:.2e}, gamma of least condition "
+            f"{self.best_gamma:.3g}"
         )
         if self.limit:
             lines.append("all by the same limit equations (singular passage, or a degree of freedom without inertia): nothing was compared")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import ChannelError, nearest
+from linkwright.errors import ChannelError, counted, nearest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.places import EffortPlace, effort_place, resting_points
@@ -153,7 +153,8 @@ class MotionChannels(Mapping[str, Channel]):
             column = 0
         else:
             raise ChannelError(
-                f"'{name}': with {len(self.held)} drives the input must be one of them ({', '.join(self.held)}); the others are held."
+                f"'{name}': with {counted(len(self.held), 'drive')} the input must be one of them ({', '.join(self.held)}); the "
+                "others are held."
             )
 
         def rates(x: Instant) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.inverse.known_motion import driven_coordinate
 from linkwright.mechanics.kinematics.skeleton import Skeleton
@@ -60,7 +60,7 @@ def checked_columns(columns: Mapping[str, Any], n: int) -> dict[str, Column]:
     for name, (values, dimension) in columns.items():
         array = np.asarray(values, dtype=float)
         if array.ndim not in (1, 2) or len(array) != n:
-            raise UsageError(f"column '{name}' has shape {array.shape}; it needs one row for each of the {n} samples.")
+            raise UsageError(f"column '{name}' has shape {array.shape}; it needs one row for each of the {counted(n, 'sample')}.")
         if dimension not in DIMENSIONS:
             raise UsageError(f"column '{name}': there is no dimension '{dimension}'. {nearest(dimension, DIMENSIONS, 'Dimensions')}")
         out[name] = Column(array, dimension)
@@ -72,7 +72,7 @@ def checked_arrays(arrays: Mapping[str, Any], n: int) -> dict[str, np.ndarray]:
     out = {name: np.asarray(x, dtype=float) for name, x in arrays.items()}
     for name, x in out.items():
         if x.ndim != 2 or len(x) != n:
-            raise UsageError(f"the array '{name}' has shape {x.shape}; it needs (samples, entries) with {n} samples.")
+            raise UsageError(f"the array '{name}' has shape {x.shape}; it needs (samples, entries) with {counted(n, 'sample')}.")
     return out
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import ChannelError
+from linkwright.errors import ChannelError, counted
 from linkwright.mechanics.closing.mobility import mobility
 from linkwright.mechanics.closing.partition import Partition, partition
 from linkwright.mechanics.constraints.loops import Loops
@@ -85,7 +85,7 @@ class Singularity:
     def _determinants(self, name: str, picked: np.ndarray) -> np.ndarray:
         if picked.shape[1] != picked.shape[2]:
             raise ChannelError(
-                f"'{name}' has no determinant: {picked.shape[2]} independent coordinates for {picked.shape[1]} rows. "
+                f"'{name}' has no determinant: {counted(picked.shape[2], 'independent coordinate')} for {counted(picked.shape[1], 'row')}. "
                 "singular.independent measures how near that part is to losing rank."
             )
         return np.linalg.det(picked)

@@ -16,7 +16,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from linkwright.errors import ChannelError, UsageError, calls_explained
+from linkwright.errors import ChannelError, UsageError, calls_explained, counted
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton
@@ -95,7 +95,7 @@ class Trajectory:
 
     def __repr__(self) -> str:
         range_ = f", t = {self.t[0]:.6g} .. {self.t[-1]:.6g} s" if len(self) else ""
-        return f"<Trajectory {self.skel.tree.description.name!r}: {len(self)} samples{range_}>"
+        return f"<Trajectory {self.skel.tree.description.name!r}: {counted(len(self), 'sample')}{range_}>"
 
     @property
     def static(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright.control.batch_references import need_same_references
 from linkwright.drives import actuation
-from linkwright.errors import ChannelError, LinkwrightError, UsageError, nearest
+from linkwright.errors import ChannelError, LinkwrightError, UsageError, counted, nearest
 from linkwright.integrators import integrate_many
 from linkwright.kernels.equations.variants import Variant
 from linkwright.results.state import State
@@ -77,7 +77,7 @@ class BatchRun:
 
     def __repr__(self) -> str:
         name = self.system.description.name
-        return f"<BatchRun {name!r}: {len(self)} runs of {len(self.t)} samples, {int(self.finished.sum())} finished>"
+        return f"<BatchRun {name!r}: {counted(len(self), 'run')} of {counted(len(self.t), 'sample')}, {int(self.finished.sum())} finished>"
 
     def __getitem__(self, name: str) -> np.ndarray:
         """(runs, times) of a coordinate of the tree or its speed: `batch["A"]`, `batch["A.v"]`."""
@@ -95,7 +95,7 @@ class BatchRun:
     def run(self, i: int) -> Trajectory:
         """One of the runs as a Trajectory, done again by itself: the same bits."""
         if not -len(self) <= i < len(self):
-            raise UsageError(f"there are {len(self)} runs; number {i} is not among them.")
+            raise UsageError(f"there are {counted(len(self), 'run')}; number {i} is not among them.")
         if i % len(self) in self.failed:
             raise self.failed[i % len(self)]
         return self.again(i % len(self))
@@ -118,7 +118,10 @@ def simulate_batch(
     sets = free_sets(system, options.free)
     n = max(len(given), len(sets))
     if len(given) not in (1, n) or len(sets) not in (1, n):
-        raise UsageError(f"{len(given)} states and {len(sets)} sets of parameters do not pair up; give equally many, or one of either.")
+        raise UsageError(
+            f"{counted(len(given), 'state')} and {counted(len(sets), 'set')} of parameters do not pair up; give equally many, "
+            "or one of either."
+        )
     pairs = [(given[i % len(given)], sets[i % len(sets)]) for i in range(n)]
     _check_closed(system, given, len(sets[0]) > 0)
     starts = closed_starts(system, [st for st, _ in pairs], np.array([x for _, x in pairs]))
@@ -231,7 +234,8 @@ def _run(
     p = made.between(first.start.t, first.t_end)
     if len(pairs) * len(times) * p.n > MOST_NUMBERS:
         raise UsageError(
-            f"{len(pairs)} runs of {len(times)} samples do not fit into memory; take fewer samples (output=) or fewer runs at once."
+            f"{counted(len(pairs), 'run')} of {len(times)} samples do not fit into memory; take fewer samples (output=) or "
+            "fewer runs at once."
         )
     works = np.zeros(p.n_power)
     more = np.concatenate([act.x0, works])

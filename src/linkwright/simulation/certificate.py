@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from linkwright.errors import counted
+
 CLOSED = 1e-9  # residual below which loops count as closed
 ACCURATE = 1e-3  # estimated error, in rad or of the size, below which positions count as known
 ROUND_OFF = 1e-13  # error below which only round-off is left
@@ -141,7 +143,7 @@ class Certificate:
             f"{self.smallest_dependent:.2e}, of the independent part {self.smallest_independent:.2e}"
         )
         none = "no loops" if self.steps else "not decided"
-        lines.append(f"  branch         {self.branch_start or none} -> {self.branch_end or none}, {self.passages} passages")
+        lines.append(f"  branch         {self.branch_start or none} -> {self.branch_end or none}, {counted(self.passages, 'passage')}")
         lines.append(f"  inputs         {self.inputs}")
         if self.estimated_error is not None:
             lines.append(f"  error          {self.error_text}, by comparison with {self.estimated_by}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.integrators import method_of
 from linkwright.mechanics import formulations
 from linkwright.model.file import quantity
@@ -74,7 +74,8 @@ def sample_times(wanted: Any, t0: float, t1: float) -> np.ndarray | None:
         count = int(np.floor((t1 - t0) / every * (1.0 + 1e-12)))
         if count > MOST_SAMPLES:
             raise UsageError(
-                f"output every {every:g} s would give {count} samples; at most {MOST_SAMPLES} are allowed. Take a longer interval."
+                f"output every {every:g} s would give {counted(count, 'sample')}; at most {MOST_SAMPLES} are allowed. Take a "
+                "longer interval."
             )
         times = t0 + every * np.arange(count + 1)
         return np.append(times, t1) if t1 - times[-1] > 1e-9 * every else np.minimum(times, t1)

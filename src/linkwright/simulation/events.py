@@ -18,7 +18,7 @@ from linkwright.compiler.callbacks import DEGENERATE, NOT_FINITE
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Program, interpret, without_unused
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.integrators import StepKernel, python_kernel
 from linkwright.results.state import State
 from linkwright.simulation.rows import SIDES, RowLayout
@@ -61,7 +61,9 @@ class When:
             p for p in inspect.signature(self.function).parameters.values() if p.default is p.empty and p.kind <= p.POSITIONAL_OR_KEYWORD
         ]
         if len(wanted) not in (1, 3):
-            raise UsageError(f"the event function '{self.label}' takes one State, or t, q, v; this one takes {len(wanted)} arguments.")
+            raise UsageError(
+                f"the event function '{self.label}' takes one State, or t, q, v; this one takes {counted(len(wanted), 'argument')}."
+            )
         return len(wanted) == 3
 
     @property

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.errors import counted
 from linkwright.mechanics.closing.partition import Partition
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.sparse import SparseStack
@@ -42,7 +43,7 @@ class Passage(NamedTuple):
 
     def __str__(self) -> str:
         what = {
-            "rank": f"J loses {self.lost} row{'s' if self.lost != 1 else ''}: branches meet",
+            "rank": f"J loses {counted(self.lost, 'row')}: branches meet",
             "drives": "the drives do not determine the motion",
             "coordinates": "the independent coordinates do not determine the motion",
             "independent": "the dependent coordinates rest",

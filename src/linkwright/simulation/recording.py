@@ -14,7 +14,7 @@ import numpy as np
 from linkwright.compiler.program import interpret
 from linkwright.control.analysis import facts_of, saturation_notes
 from linkwright.control.authority import said
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, counted
 from linkwright.kernels.kernels import TRACED_FORMULATIONS
 from linkwright.results.batch import Before, cut_references
 from linkwright.results.recorded import Column, CountedReferences, RunEvent
@@ -121,7 +121,7 @@ def _without_loads(sim: Simulation, piece: RunPiece, near: np.ndarray, a: np.nda
         except LinkwrightError:
             continue
     first, error = next(iter(failed.items()))
-    note = f"no reactions at {len(failed)} of {len(rows.t)} samples, the first at t = {rows.t[first[0]]:.6g} s: {error}"
+    note = f"no reactions at {len(failed)} of {counted(len(rows.t), 'sample')}, the first at t = {rows.t[first[0]]:.6g} s: {error}"
     if note not in sim.notes:
         sim.notes.append(note)
 

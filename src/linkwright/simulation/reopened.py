@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, counted
 from linkwright.kernels.equations.variants import Variant
 from linkwright.motion.compiled import Compiled
 from linkwright.results.recorded import RunQuality, cut_rows
@@ -83,7 +83,7 @@ class Reopened:
             return f"of {self.file}, not computed again"
         energy = "energy" if m.imbalance is not None else "no energy, because of impacts"
         off = f"; switched off at times: {', '.join(m.off[:5])}" if m.off else ""
-        return f"of {self.file}; computed again at {len(self.run)} samples: loops, {energy}{off}. The rest is the file's own"
+        return f"of {self.file}; computed again at {counted(len(self.run), 'sample')}: loops, {energy}{off}. The rest is the file's own"
 
 
 def measured(run: Trajectory, system: Compiled, balanced: bool) -> Measured:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
@@ -85,7 +85,7 @@ def entries(what: str, value: Any, names: Sequence[str], default: np.ndarray) ->
     elif value is not None:
         given = _plain(what, value)
         if given.shape != out.shape:
-            raise UsageError(f"'{what}' needs {len(out)} entries: {', '.join(names)}.")
+            raise UsageError(f"'{what}' needs {counted(len(out), 'entry')}: {', '.join(names)}.")
         out = given
     if not np.isfinite(out).all():
         raise UsageError(f"'{what}' has entries that are not finite numbers.")

@@ -10,7 +10,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.integrators import Problem, StepKernel
 from linkwright.integrators.environments import Environments, scheme_of
 from linkwright.mechanics.kinematics.motion import qdot
@@ -155,7 +155,7 @@ class StepEfforts:
             if x.shape not in ((), target.shape, target.shape[1:]) or (x.ndim == 0 and kind == ""):
                 raise ValueError
         except (TypeError, ValueError):
-            each = "a number" if kind else f"{target.shape[1]} numbers"
+            each = "a number" if kind else counted(target.shape[1], "number")
             raise UsageError(f"the effort of '{name}' is {each}, or that for each of {len(target)}, not {value!r:.60}.") from None
         if x.ndim < target.ndim and not np.isfinite(x).all():
             raise UsageError(f"the effort of '{name}' is not a finite number: {value!r:.60}.")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError, calls_explained
+from linkwright.errors import LinkwrightError, UsageError, calls_explained, counted
 from linkwright.integrators.environments import STATUS
 from linkwright.motion.compiled import OPEN
 from linkwright.results.state import LaterReferences, State
@@ -76,7 +76,7 @@ class Stepper:
 
     def __repr__(self) -> str:
         failed = self.n - int(self.ok.sum())
-        return f"<Stepper of {self.core.description.name!r}: {self.n} environments, {failed} failed>"
+        return f"<Stepper of {self.core.description.name!r}: {counted(self.n, 'environment')}, {failed} failed>"
 
     def __getstate__(self) -> dict[str, Any]:
         """Without code and memory: both are made again, with the same rows in it."""
@@ -148,7 +148,7 @@ class Stepper:
         else:
             given = np.asarray(mask)
             if given.shape != (self.n,) or given.dtype != np.bool_:
-                raise UsageError(f"mask is an array of {self.n} values True or False, not {given.dtype} of shape {given.shape}.")
+                raise UsageError(f"mask is an array of {counted(self.n, 'value')} True or False, not {given.dtype} of shape {given.shape}.")
             chosen[...] = given
         self._masked = mask is not None
 
@@ -175,7 +175,7 @@ class Stepper:
     def state(self, i: int) -> State:
         """Return one of the environments as a State."""
         if not -self.n <= i < self.n:
-            raise UsageError(f"there are {self.n} environments; number {i} is not among them.")
+            raise UsageError(f"there are {counted(self.n, 'environment')}; number {i} is not among them.")
         row = self.environments.rows[i].copy()
         span = self.row.spans
         q = row[span["q"]]
@@ -207,7 +207,9 @@ class Stepper:
         if free is not None:
             sets = free_sets(self.core, free)
             if len(sets) not in (1, len(rows)):
-                raise UsageError(f"free has {len(sets)} sets of values for {len(rows)} environments; give one, or one for each.")
+                raise UsageError(
+                    f"free has {counted(len(sets), 'set')} of values for {counted(len(rows), 'environment')}; give one, or one for each."
+                )
             if sets[0].size:
                 rows[:, span["free"]] = sets
         alike = not self.free.shape[1] and all(np.ndim(x) < 2 for x in (given_q, given_v)) and np.ndim(t) == 0
@@ -222,10 +224,12 @@ class Stepper:
         if given.dtype == np.bool_ and given.shape == (self.n,):
             return np.flatnonzero(given)
         if given.ndim != 1 or not (np.issubdtype(given.dtype, np.integer) or given.size == 0):
-            raise UsageError(f"where is an index, several, or {self.n} values True or False, not {given.dtype} of shape {given.shape}.")
+            raise UsageError(
+                f"where is an index, several, or {counted(self.n, 'value')} True or False, not {given.dtype} of shape {given.shape}."
+            )
         if given.size and not (-self.n <= given.min() and given.max() < self.n):
             bad = given.max() if given.max() >= self.n else given.min()
-            raise UsageError(f"there are {self.n} environments; number {bad} is not among them.")
+            raise UsageError(f"there are {counted(self.n, 'environment')}; number {bad} is not among them.")
         which = given.astype(np.int64) % self.n
         if len(np.unique(which)) < len(which):
             raise UsageError("where names an environment more than once.")
@@ -248,7 +252,7 @@ class Stepper:
     def _times(self, t: Any, default: float, count: int) -> np.ndarray:
         x = np.asarray(default if t is None else t, dtype=float)
         if x.shape not in ((), (count,)) or not np.isfinite(x).all():
-            raise UsageError(f"t is a time, or one for each of the {count} environments.")
+            raise UsageError(f"t is a time, or one for each of the {counted(count, 'environment')}.")
         return x if x.ndim == 0 else x[:, None]
 
     def _admit(self, rows: np.ndarray, which: np.ndarray, start: State | None, alike: bool) -> None:

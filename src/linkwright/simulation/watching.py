@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import ChannelError
+from linkwright.errors import ChannelError, counted
 from linkwright.integrators import Solution
 from linkwright.results import singular as singular_channels
 from linkwright.results.batch import Before
@@ -55,7 +55,7 @@ class RunChannel:
             run = one_sample(sim, evaluator, off, start, float(x["t"][0]), y, np.asarray(x["near"], dtype=float))
             value = run[self.name]
             if value.shape != (1,):
-                raise ChannelError(f"an event watches one number; channel '{self.name}' has {value.shape[1]} components.")
+                raise ChannelError(f"an event watches one number; channel '{self.name}' has {counted(value.shape[1], 'component')}.")
             return float(value[0])
 
         setup = evaluator.setup

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.files.columns import table
 
 ROUND_OFF = 1e-11  # of the largest: what differs by less does not vary
@@ -73,7 +73,7 @@ class StudySummary:
 
     def __str__(self) -> str:
         failed = sum(self.failures.values())
-        lines = [f"{self.rows:,} rows, {failed:,} failed" if failed else f"{self.rows:,} rows, none failed"]
+        lines = [f"{counted(self.rows, 'row', spec=',')}, {f'{failed:,}' if failed else 'none'} failed"]
         alike: dict[str, list[tuple[str, int]]] = {}
         for why, n in self.failures.items():
             alike.setdefault(_NUMBER.sub("#", why), []).append((why, n))
@@ -178,7 +178,7 @@ class SobolIndices:
             for n, a, b, da, db in zip(self.names, self.first, self.total, self.deviation_first, self.deviation_total, strict=True)
         ]
         lost = f"; {self.lost:,} with failed designs are left out: shares are those of the rest" if self.lost else ""
-        head = f"shares of the variance of {self.measure}, {self.samples:,} samples{lost}"
+        head = f"shares of the variance of {self.measure}, {counted(self.samples, 'sample', spec=',')}{lost}"
         return f"{head}\n{table(('variable', 'alone', 'in all'), rows, left=1)}"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import UsageError, calls_explained, nearest
+from linkwright.errors import UsageError, calls_explained, counted, nearest
 from linkwright.model.description import Description
 from linkwright.model.file.units import shown
 from linkwright.numerics.pickling import essentials
@@ -50,7 +50,10 @@ class Study:
 
     def __repr__(self) -> str:
         name = self.manifest["name"]
-        return f"<Study of {name!r}: {len(self):,} of {self.total:,} rows, {', '.join(self.names)} -> {', '.join(self.measures)}>"
+        return (
+            f"<Study of {name!r}: {len(self):,} of {counted(self.total, 'row', spec=',')}, {', '.join(self.names)} -> "
+            f"{', '.join(self.measures)}>"
+        )
 
     @property
     def complete(self) -> bool:

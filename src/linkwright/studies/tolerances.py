@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.files.columns import table
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
@@ -159,7 +159,8 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
         texts = [study.shown_number(v.name, _band(v)) for v in variations]
         out.append(_result(name, *units, values[k], slopes[k], variations, texts, y[np.isfinite(y)], (low, high), beyond))
     if failed.any():
-        notes.append(f"{int(failed.sum()):,} of {len(study):,} drawn designs failed and count as outside; study.why has the reasons.")
+        drawn = counted(len(study), "drawn design", spec=",")
+        notes.append(f"{int(failed.sum()):,} of {drawn} failed and count as outside; study.why has the reasons.")
     return ToleranceAnalysis(tuple(out), study, exact, tuple(notes))
 
 

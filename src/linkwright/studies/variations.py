@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.model.file.units import Dimension, describe, matches, parse_unit
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -217,7 +217,7 @@ def _from_text(name: str, text: str, dimension: Dimension | None, bare: Sizes | 
             raise UsageError(f"{name}: the range {text.strip()} is empty: its first number must be the smaller one.")
         count = int(found[4] or DEFAULT_COUNT)
         if not 2 <= count <= MOST_VALUES:
-            raise UsageError(f"{name}: {count} values of a range; 2 to {MOST_VALUES:,} are possible.")
+            raise UsageError(f"{name}: {counted(count, 'value')} of a range; 2 to {MOST_VALUES:,} are possible.")
         return ValueRange(name, text.strip(), low, high, count)
     found = _TOLERANCE.match(text)
     if found is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.files.columns import table
 from linkwright.model.file.units import parse_unit
 from linkwright.synthesis.linkage import Linkage
@@ -121,7 +121,7 @@ class Syntheses(Sequence[SynthesisedLinkage]):
 
     def __str__(self) -> str:
         usable = sum(x.usable for x in self.found)
-        lines = [f"{self.task}: {len(self.found)} linkage{'s' * (len(self.found) != 1)}, {usable} usable"]
+        lines = [f"{self.task}: {counted(len(self.found), 'linkage')}, {usable} usable"]
         names = list(dict.fromkeys(n for x in self.found for n in x.measures))
         rows = [
             (k, x.linkage.kind, f"{x.error:.6g}", *(x.shown(n) if n in x.measures else "-" for n in names),

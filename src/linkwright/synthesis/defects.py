@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.synthesis.linkage import Linkage
 from linkwright.synthesis.tracing import TURN, Array, CrankCircuit, CrankLinkage, crank_linkage
 
@@ -150,7 +150,7 @@ def _golden(traced: CrankLinkage, circuit: CrankCircuit, points: Array, s: Array
 def _exactly(traced: CrankLinkage, circuit: CrankCircuit, wanted: Array, rotations: Array, near: float) -> list[Encounter]:
     """Positions of the coupler given by point and rotation: the pins are where the coupler carries them."""
     if rotations.shape != wanted.shape:
-        raise UsageError(f"{len(wanted)} points have {rotations.size} rotations; give one for each.")
+        raise UsageError(f"{len(wanted)} points have {counted(rotations.size, 'rotation')}; give one for each.")
     assert traced.p is not None
     turn = np.exp(1j * rotations)
     b, c = wanted + turn * (traced.b - traced.p), wanted + turn * (traced.c - traced.p)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 from linkwright.synthesis.answers import SynthesisedLinkage, ranked
 from linkwright.synthesis.form_answers import answer
 from linkwright.synthesis.form_fit import FormLimits
@@ -84,7 +84,7 @@ def path_points(points: Any) -> Array:
             raise UsageError(f"points have the shape {array.shape}; give a list of [x, y] in metres.")
         array = array[:, 0] + 1j * array[:, 1]
     if array.ndim != 1 or len(array) < 3:
-        raise UsageError(f"{array.size} points: a path needs at least 3; fewer are met by a crank alone.")
+        raise UsageError(f"{counted(array.size, 'point')}: a path needs at least 3; fewer are met by a crank alone.")
     if not np.isfinite(array).all():
         raise UsageError("a point is not a finite number; give every point as [x, y] in metres.")
     if np.ptp(array.real) + np.ptp(array.imag) == 0.0:
@@ -113,7 +113,9 @@ def crank_angles(timing: Any, count: int) -> Array | None:
     except (TypeError, ValueError):
         raise UsageError("timing must be numbers: one crank angle in rad for every point.") from None
     if angles.shape != (count,) or not np.isfinite(angles).all():
-        raise UsageError(f"timing has {angles.size} angles for {count} points; give one finite crank angle in rad for every point.")
+        raise UsageError(
+            f"timing has {counted(angles.size, 'angle')} for {counted(count, 'point')}; give one finite crank angle in rad for every point."
+        )
     steps = np.diff(angles)
     if not ((steps > 0.0).all() or (steps < 0.0).all()) or abs(angles[-1] - angles[0]) > 2.0 * np.pi * (1.0 + 1e-9):
         raise UsageError("crank angles must increase (or decrease) from point to point, within one turn.")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 from linkwright.synthesis.coupler_chains import Chain
 from linkwright.synthesis.path_problem import PathLimits
 
@@ -119,7 +119,7 @@ def _points(value: Any, count: int, name: str) -> list[complex]:
     array = np.asarray(value)
     numbers = array.ravel() if array.dtype.kind == "c" else np.asarray(value, dtype=float).reshape(-1, 2) @ np.array([1.0, 1j])
     if len(numbers) != count or not np.isfinite(numbers).all():
-        raise UsageError(f"{name}: give {count} point{'s' * (count > 1)} (x, y).")
+        raise UsageError(f"{name}: give {counted(count, 'point')} (x, y).")
     return [complex(z) for z in numbers]
 
 

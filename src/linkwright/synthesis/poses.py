@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.numerics.tracking import distinct
 from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.burmester import (
@@ -113,7 +113,7 @@ def _checked(poses: Any) -> tuple[np.ndarray, list[str]]:
     if len(first) < 2:
         raise UsageError("all poses are equal: the body does not move. Give at least two different poses.")
     dropped = len(rows) - len(first)
-    return rows[first], [f"{dropped} repeated pose{'s' * (dropped > 1)} left out."] if dropped else []
+    return rows[first], [f"{counted(dropped, 'repeated pose')} left out."] if dropped else []
 
 
 def _box(within: Sequence[float] | None) -> tuple[float, float, float, float] | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, call_explained, nearest
+from linkwright.errors import UsageError, call_explained, counted, nearest
 from linkwright.model.file.units import parse_unit, quantity
 from linkwright.synthesis.answers import Syntheses, SynthesisedLinkage
 from linkwright.synthesis.wanted_points import check_distinct, checked_angles, crank_angles, csv_rows, is_closed, length_unit, path_points
@@ -145,13 +145,15 @@ def _path(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     if angles is None:
         check_distinct(points)
     count = len(points) - repeated
-    title = f"path of a {kind} through {count} points" + (", closed" if closed else "") + (", timed" if angles is not None else "")
+    title = (
+        f"path of a {kind} through {counted(count, 'point')}" + (", closed" if closed else "") + (", timed" if angles is not None else "")
+    )
     request = replace(request, options=options)
     if exact:
         if kind != "four-bar" or angles is not None or len(points) != 9:
             raise UsageError(
-                f"exact solutions of a path are computed for a four-bar, nine points and no timing; here are {len(points)} points"
-                f"{' with timing' if angles is not None else ''}. Leave out exact=True for the best fit."
+                "exact solutions of a path are computed for a four-bar, nine points and no timing; here are "
+                f"{counted(len(points), 'point')}{' with timing' if angles is not None else ''}. Leave out exact=True for the best fit."
             )
         return f"{title}, all exact solutions", _called("nine_points", "nine_points", points, **_shared(request, "n", "seed"))
     if kind in ("four-bar", "slider-crank"):
@@ -189,7 +191,9 @@ def _poses(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     kind = _kind(request, ("four-bar", "slider-crank"), "")
     own = {} if not kind else {"sliders": kind == "slider-crank"}
     bounds = _bounded(request, pivots="within", ratio="most_ratio")
-    return f"guidance through {len(rows)} poses", _called("poses", "guided", rows, **{**own, **_shared(request, "n", "seed"), **bounds})
+    return f"guidance through {counted(len(rows), 'pose')}", _called(
+        "poses", "guided", rows, **{**own, **_shared(request, "n", "seed"), **bounds}
+    )
 
 
 def _function(request: SynthesisRequest, given: Any) -> tuple[str, Found]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.numerics.levenberg_marquardt import levenberg_marquardt
 from linkwright.numerics.sobol import sobol
 from linkwright.synthesis.answers import SynthesisedLinkage, ranked
@@ -72,7 +72,10 @@ def _angles(inputs: Any, outputs: Any) -> tuple[Array, Array]:
     except (TypeError, ValueError):
         raise UsageError("inputs and outputs must be numbers: angles in rad.") from None
     if given.ndim != 1 or given.shape != wanted.shape or len(given) < 4:
-        raise UsageError(f"{given.size} inputs, {wanted.size} outputs: give two lists of the same length, at least 4 angles in rad each.")
+        raise UsageError(
+            f"{counted(given.size, 'input')}, {counted(wanted.size, 'output')}: give two lists of the same length, at least 4 "
+            "angles in rad each."
+        )
     if not (np.isfinite(given).all() and np.isfinite(wanted).all()):
         raise UsageError("an angle is not a finite number; give inputs and outputs in rad.")
     steps = np.diff(given)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.model.file.units import ANGLE, LENGTH, matches, parse_unit, quantity
 
 Array = np.ndarray
@@ -50,7 +50,7 @@ def path_points(given: Any, unit: str) -> tuple[Array, Array | None]:
 
 def _checked(points: Array) -> Array:
     if len(points) > MOST_POINTS:
-        raise UsageError(f"the path has {len(points)} points; take at most {MOST_POINTS}.")
+        raise UsageError(f"the path has {counted(len(points), 'point')}; take at most {MOST_POINTS}.")
     bad = np.flatnonzero(~np.isfinite(points))
     if len(bad):
         raise UsageError(f"point {bad[0] + 1} of the path is not a finite number. Give every point as two numbers, x and y.")
@@ -98,7 +98,7 @@ def crank_angles(timing: Any, count: int, *, closed: bool, repeated: bool) -> Ar
         [quantity(x if isinstance(x, str) else float(x), ANGLE, "a crank angle") for x in np.asarray(timing, dtype=object).ravel()]
     )
     if len(angles) != count:
-        raise UsageError(f"the timing has {len(angles)} crank angles for {count} points. Give one for each point.")
+        raise UsageError(f"the timing has {counted(len(angles), 'crank angle')} for {counted(count, 'point')}. Give one for each point.")
     return checked_angles(angles)
 
 

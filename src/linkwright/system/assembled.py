@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, SingularityError, UsageError, listing, nearest
+from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing, nearest
 from linkwright.kernels.walking_lanes import Homotopy, LaneWalking
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model.file import quantity
@@ -39,7 +39,7 @@ class StateBatch:
         return {i: str(error) for i, error in self.failed.items()}
 
     def __repr__(self) -> str:
-        return f"<{len(self)} states, {int(self.ok.sum())} of them closed>"
+        return f"<{counted(len(self), 'state')}, {int(self.ok.sum())} of them closed>"
 
     def __len__(self) -> int:
         return len(self.q)

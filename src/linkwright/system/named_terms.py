@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, SingularityError, UsageError, listing
+from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing
 from linkwright.kernels.equations.tasks import TaskRow, task_rows
 from linkwright.results.labelled import Labelled
 from linkwright.results.recorded import cut_rows
@@ -313,7 +313,7 @@ class TermsByName:
         (N, a), T, t = self._basis, self.tree["T"], self._masses
         if T.shape[-2] > N.shape[-1]:
             raise UsageError(
-                f"{len(self.tasks)} components ({listing(self.tasks)}) cannot move freely by {N.shape[-1]}: name fewer of them."
+                f"{counted(len(self.tasks), 'component')} ({listing(self.tasks)}) cannot move freely by {N.shape[-1]}: name fewer of them."
             )
         J = T @ N
         bad = ~np.isfinite(J).all(axis=(-2, -1))

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.arguments import Named, Names, Numbers
 from linkwright.bridges import bridge
-from linkwright.errors import SimulationError, calls_explained
+from linkwright.errors import SimulationError, calls_explained, counted
 from linkwright.mechanics import formulations
 from linkwright.mechanics.closing.mobility import Mobility
 from linkwright.mechanics.constraints.closure import Closure
@@ -86,7 +86,7 @@ class System:
 
     def __repr__(self) -> str:
         d, cuts = self.description, ", ".join(self.tree.cuts)
-        sizes = f"{len(d.moving)} moving bodies, {self.tree.nv} speeds, {self.tree.nc} loop equations"
+        sizes = f"{counted(len(d.moving), 'moving body')}, {self.tree.nv} speeds, {self.tree.nc} loop equations"
         return f"<System {d.name!r}: {sizes}, cuts: {cuts or 'none'}>"
 
     @cached_property

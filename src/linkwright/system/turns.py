@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import ChannelError, UsageError, calls_explained, nearest, whole_number
+from linkwright.errors import ChannelError, UsageError, calls_explained, counted, nearest, whole_number
 from linkwright.motion.designs import Designs
 from linkwright.motion.readings import STATE
 from linkwright.numerics.pickling import essentials
@@ -50,7 +50,7 @@ class Turns:
 
     def __repr__(self) -> str:
         name, samples = self.system.description.name, self.t.shape[-1]
-        return f"<Turns {name!r}: {len(self)} designs of {samples} samples, {int(self.ok.sum())} ok>"
+        return f"<Turns {name!r}: {counted(len(self), 'design')} of {counted(samples, 'sample')}, {int(self.ok.sum())} ok>"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -156,7 +156,8 @@ def turns(
     width = core.tree.nq + 2 * core.tree.nv + core.skel.cut_size if names is None else max(1, len(names)) * (1 + len(by))
     if len(designs) * samples * width > MOST_NUMBERS:
         raise UsageError(
-            f"{len(designs)} designs of {samples} samples do not fit into memory: name channels with read=, or call it for fewer at once."
+            f"{counted(len(designs), 'design')} of {counted(samples, 'sample')} do not fit into memory: name channels with "
+            "read=, or call it for fewer at once."
         )
     found = reader.table(with_numbers(designs, by), list(STATE) if names is None else names, by, threads)
     reasons = {designs.index(i): text for i, text in sorted(found.why.items())}

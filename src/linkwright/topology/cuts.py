@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from linkwright.errors import ModelError, listing, nearest
+from linkwright.errors import ModelError, counted, listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.coordinates import joint_name
 from linkwright.model.description import Description, Joint, TorsionSpring
@@ -138,7 +138,7 @@ def _many_afloat(graph: Graph, judge: Judge, best: Found, retained: tuple[int, .
     """The best tree, or one in which bodies at regular distances float with small trees of few different shapes."""
     spaces = [Space(graph, retained, forced, spaced(graph, radius)) for radius in RADII]
     every = [
-        _found(graph, judge, shallow_tree(s), f"shallow trees of {len(s.floating)} floating bodies, {radius} joints apart")
+        _found(graph, judge, shallow_tree(s), f"shallow trees of {counted(len(s.floating), 'floating body')}, {radius} joints apart")
         for radius, s in zip(RADII, spaces, strict=True)
         if s.floating
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from linkwright.errors import counted
 from linkwright.files.columns import aligned
 from linkwright.model.description import Description
 from linkwright.topology.cuts import protected_joints
@@ -133,7 +134,7 @@ def gicm_table(tree: Tree) -> TextTable:
     """Table of the subsystems that make up each block of the GICM; the note gives the elimination order."""
     names = [loop.name for loop in tree.loops]
     if len(names) > WIDEST:
-        return TextTable("GICM blocks", ("loop",), (), f"{len(names)} loops: too many to draw")
+        return TextTable("GICM blocks", ("loop",), (), f"{counted(len(names), 'loop')}: too many to draw")
     rows = tuple((name, *(_numbers(sorted(block)) or "." for block in line)) for name, line in zip(names, gicm_pattern(tree), strict=True))
     order = " ".join(names[i] for i in elimination_order(tree))
     note = f"eliminated in the order {order}" if order else ""
@@ -141,7 +142,7 @@ def gicm_table(tree: Tree) -> TextTable:
 
 
 def _first(tree: Tree) -> str:
-    return f"the first {WIDEST} of {len(tree.loops)} loops" if len(tree.loops) > WIDEST else ""
+    return f"the first {WIDEST} of {counted(len(tree.loops), 'loop')}" if len(tree.loops) > WIDEST else ""
 
 
 def _numbers(subsystems: Sequence[int]) -> str:
@@ -176,5 +177,5 @@ def text(table: TextTable) -> str:
 def report(tree: Tree, drives: Sequence[str] | None = None) -> str:
     """Everything about a tree as plain text."""
     count = grubler_count(tree.description)
-    head = f"{count.bodies} moving bodies, {tree.nv} tree velocities, {tree.nc} rows; structural mobility {count}"
+    head = f"{counted(count.bodies, 'moving body')}, {tree.nv} tree velocities, {tree.nc} rows; structural mobility {count}"
     return "\n\n".join([head, *(text(table) for table in tables(tree, drives))]) + "\n"

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from linkwright.views import style
@@ -118,7 +118,7 @@ def play(
     count = round(span / speed / still) + 1
     if count > MOST_PLAYED:
         raise UsageError(
-            f"{span:g} s at speed {speed:g} would be {count} frames; at most {MOST_PLAYED} are written. "
+            f"{span:g} s at speed {speed:g} would be {counted(count, 'frame')}; at most {MOST_PLAYED} are written. "
             f"Show it faster (speed={span / still / MOST_PLAYED:.2g}), with fewer fps, or a part: run.between(0, 5)."
         )
     shown = run.at(np.linspace(run.t[0], run.t[-1], max(count, 2)))

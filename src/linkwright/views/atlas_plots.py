@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 from linkwright.motion.atlas.result import KIND_NAMES, Atlas
 from linkwright.motion.atlas.result_modes import AtlasModes
 from linkwright.views.plots.frame import Frame, Paper, Place, drawn, four, in_lines, with_unit, y_axis
@@ -69,7 +69,7 @@ def _chosen(atlas: Atlas, what: Any) -> list[str]:
         if name not in known:
             raise UsageError(f"the atlas has no '{name}'. {nearest(name, known, 'It has')}")
     if not 1 <= len(names) <= MOST_MAPS:
-        raise UsageError(f"{len(names)} maps in one picture; 1 to {MOST_MAPS} are possible.")
+        raise UsageError(f"{counted(len(names), 'map')} in one picture; 1 to {MOST_MAPS} are possible.")
     return names
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from linkwright.errors import LinkwrightError, degrees_of_freedom
+from linkwright.errors import LinkwrightError, counted, degrees_of_freedom
 from linkwright.results.trajectory import Trajectory
 from linkwright.views.page import played
 
@@ -45,4 +45,4 @@ def caption(system: Any, run: Trajectory | None) -> str:
         moved = f"driven at {', '.join(x.joint for x in d.drives)}" if d.drives else "no drive"
         return f"{d.name}: {degrees_of_freedom(system.mobility.freedoms)}, {moved}"
     what = "simulation" if run.proof is not None else f"turn of {run.drive}" if run.drive else "motion"
-    return f"{d.name}: {what}, {len(run)} samples, {run.t[-1] - run.t[0]:.6g} s"
+    return f"{d.name}: {what}, {counted(len(run), 'sample')}, {run.t[-1] - run.t[0]:.6g} s"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.design.link_dimensions import LinkDimension, WheelRadius, link_dimensions, wheel_radii
+from linkwright.errors import counted
 from linkwright.results.trajectory import unit_of
 from linkwright.system.system import System
 from linkwright.views.report_parts import note, part, table
@@ -77,7 +78,7 @@ def _table(system: System, rows: tuple[LinkDimension, ...]) -> str:
             out.append((of, f"{r.first} – {r.second}", r.distance / size, *place))
     shown = out[:MOST_ROWS]
     header = [("link", ""), ("between", ""), ("distance", symbol), *((x, symbol) for x in axes)]
-    more = note(f"and {len(out) - len(shown)} more distances") if len(out) > len(shown) else ""
+    more = note(f"and {counted(len(out) - len(shown), 'more distance')}") if len(out) > len(shown) else ""
     return table(header, shown, left=2) + more
 
 
@@ -85,7 +86,7 @@ def _wheels(system: System, rows: tuple[WheelRadius, ...]) -> str:
     """Radii of pulleys, sprockets and gears."""
     symbol, size = unit_of(system.description.units, "length")
     body = [(r.wheel, r.of, r.radius / size) for r in rows[:MOST_ROWS]]
-    more = note(f"and {len(rows) - len(body)} more wheels") if len(rows) > len(body) else ""
+    more = note(f"and {counted(len(rows) - len(body), 'more wheel')}") if len(rows) > len(body) else ""
     return table([("wheel", ""), ("of", ""), ("radius", symbol)], body, left=2) + more
 
 

@@ -14,7 +14,7 @@ from linkwright.design.cycle_loads import CycleLoads
 from linkwright.design.cylinders import CylinderTable
 from linkwright.design.summary import NEAR_ANGLES, Range, Summary, TravelEnds, transmission_note
 from linkwright.design.tables import cleaned, marked, show
-from linkwright.errors import LinkwrightError, degrees_of_freedom
+from linkwright.errors import LinkwrightError, counted, degrees_of_freedom
 from linkwright.mechanics.inverse import rubbing_effort
 from linkwright.results.recorded import RunEvent
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -49,20 +49,22 @@ def amount(system: System, value: float, kind: str) -> str:
 def facts(system: System, s: Summary, c: Trajectory | None) -> list[tuple[str, str]]:
     """The first lines about a mechanism; `c` is the motion of the report."""
     ranks = system.mobility
-    counted = grubler(system.description)
+    estimate = grubler(system.description)
     freedoms = degrees_of_freedom(s.freedoms)
-    if counted != ranks.mobility:
-        freedoms += f" (the Grübler count gives {counted})"
+    if estimate != ranks.mobility:
+        freedoms += f" (the Grübler count gives {estimate})"
     idle = [" and ".join(group) for group in ranks.idle]
     spins = [f"{idle[0]}{f' and {len(idle) - 1} others' if len(idle) > 1 else ''} can spin freely"] if idle else []
-    bodies = "1 moving body" if s.bodies == 1 else f"{s.bodies} moving bodies"
     gravity = float(np.linalg.norm(system.skel.gravity))
     pull = f"gravity {show(gravity)} m/s²" if gravity else "no gravity"
     return [
         ("Mobility", "; ".join([freedoms, *spins])),
-        ("Structure", f"{s.space}, {bodies}, {s.joints} joint{'s' * (s.joints != 1)}, {_loops(system)}"),
+        ("Structure", f"{s.space}, {counted(s.bodies, 'moving body')}, {counted(s.joints, 'joint')}, {_loops(system)}"),
         ("Driven at", driven(system, c, s)),
-        ("Motion", _short(s.motion) if c is None or c.proof is None else f"simulated for {c.t[-1] - c.t[0]:.6g} s, {len(c)} samples"),
+        (
+            "Motion",
+            _short(s.motion) if c is None or c.proof is None else f"simulated for {c.t[-1] - c.t[0]:.6g} s, {counted(len(c), 'sample')}",
+        ),
         ("Constraint", redundancy(system)),
         ("Moving mass", f"{amount(system, s.mass, 'mass')}, {pull}" if s.mass is not None else f"not given: kinematics only, {pull}"),
     ]
@@ -82,7 +84,7 @@ def driven(system: System, c: Trajectory | None, s: Summary) -> str:
 
 def _loops(system: System) -> str:
     n = len(system.tree.loops)
-    return "no loop" if n == 0 else "1 closed loop" if n == 1 else f"{n} closed loops"
+    return counted(n, "closed loop") if n else "no loop"
 
 
 def _short(motion: str) -> str:
@@ -101,8 +103,8 @@ def redundancy(system: System) -> str:
     if not found:
         return "not over-constrained" if system.tree.nc else "a tree without loops"
     count = sum(r.count for r in found)
-    where = f"in loop {found[0].loop}" if len(found) == 1 else f"in {len(found)} loops"
-    return f"over-constrained: {count} redundant constraint{'s' * (count != 1)} {where}; it moves with exact dimensions only"
+    where = f"in loop {found[0].loop}" if len(found) == 1 else f"in {counted(len(found), 'loop')}"
+    return f"over-constrained: {counted(count, 'redundant constraint')} {where}; it moves with exact dimensions only"
 
 
 def ranges(
@@ -208,7 +210,7 @@ def bearings(b: Bearings) -> str:
     shown = [[row[i] for i in keep] for row in ranked[:MOST_ROWS]]
     text = table([header[i] for i in keep], shown, left=2)
     if len(ranked) > MOST_ROWS:
-        text += note(f"{len(ranked) - MOST_ROWS} pins with smaller loads are in the page's table.")
+        text += note(f"{counted(len(ranked) - MOST_ROWS, 'pin')} with smaller loads are in the page's table.")
     if any(not r.unique for r in b.rows):
         text += note("Statically indeterminate: redundant joints share the load; the least-norm solution is shown.")
     if b.rods:
@@ -293,7 +295,7 @@ def masses(system: System) -> str:
         alike.setdefault(tuple(show(x) for x in row), (row, []))[1].append(b.name)
     rows = [(names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} alike", *row) for row, names in alike.values()]
     text = table(header, rows[:MOST_ROWS])
-    return text + note(f"and {len(rows) - MOST_ROWS} more bodies" if len(rows) > MOST_ROWS else "")
+    return text + note(f"and {counted(len(rows) - MOST_ROWS, 'more body')}" if len(rows) > MOST_ROWS else "")
 
 
 # -------------------------------------------------------------------- checks
@@ -312,14 +314,14 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
     for kind, text in (("passage", "passed"), ("dead centre", "end the travel of the drive")):
         count = sum(x.kind == kind for x in c.singular)
         if count:
-            what = f"{count} {'dead centre' if kind == 'dead centre' else 'singular position'}{'s' if count > 1 else ''}"
+            what = f"{counted(count, 'dead centre' if kind == 'dead centre' else 'singular position')}"
             out.append((None, "Singular positions", f"{what} {text if count > 1 or kind == 'passage' else 'ends the travel of the drive'}"))
     if loads.bearings is None:
         return out
     out.append(_balanced(system, c))
     out += _given_back(system, c)
     loose = [f"{r.pin} on {r.on}" for r in loads.bearings.rows if not r.unique]
-    count = f"{len(loose)} of {len(loads.bearings.rows)} eyes of the links"
+    count = f"{len(loose)} of {counted(len(loads.bearings.rows), 'eye')} of the links"
     text_of_row = f"statically indeterminate in {count}" if loose else "statically determinate"
     out.append((None if loose else True, "Loads", text_of_row))
     out += [(None, "Sampling", said) for said in loads.notes]
@@ -345,7 +347,9 @@ def _balanced(system: System, c: Trajectory) -> Verdict:
     worst = max((x for i, x in left.items() if i not in singular), default=0.0)
     text_of_row = f"of every body (Newton, Euler), {_to(worst)} of the largest force"
     if singular:
-        text_of_row += f"; not at {len(singular)} of {len(left)} positions looked at, which are singular: the loads have a pole there"
+        text_of_row += (
+            f"; not at {len(singular)} of {counted(len(left), 'position')} looked at, which are singular: the loads have a pole there"
+        )
     return (worst < BALANCED if not singular or worst >= BALANCED else None), "Equilibrium", text_of_row
 
 
@@ -397,7 +401,7 @@ def _with_load_friction(system: System, loads: Any, efforts: Mapping[str, float]
 def certificate(run: Trajectory) -> list[Verdict]:
     """Checks of a simulation: loops, energy, branch, error estimate."""
     x = run.certificate
-    good = x.checks()
+    good, passed = x.checks(), counted(x.passages, "singular position")
     return [
         (good["finished"], "Run", f"{x.status}: {x.message}"),
         (good["loops closed in position"], "Loops", f"closed {_to(x.position_residual)} of the mechanism's size"),
@@ -414,7 +418,7 @@ def certificate(run: Trajectory) -> list[Verdict]:
             "Error",
             "; ".join(y for y in (x.error_text, x.growth_text) if y),
         ),
-        (None, "Branch", f"{x.branch_start or 'no loops'} → {x.branch_end or 'no loops'}, {x.passages} singular positions passed"),
+        (None, "Branch", f"{x.branch_start or 'no loops'} → {x.branch_end or 'no loops'}, {passed} passed"),
         (None, "Steps", f"{x.steps} by {x.integrator}, {x.rejected} rejected; {x.stabiliser}"),
     ]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 from linkwright.model.file.report_section import MOST_CURVES, MOST_LETTERS
 from linkwright.model.report_block import TEXTS, ReportBlock
 
@@ -25,7 +25,7 @@ def title_block(file: ReportBlock, texts: Mapping[str, Any], curves: Sequence[st
             continue
         plain = " ".join(str(said).split())
         if len(plain) > MOST_LETTERS:
-            raise UsageError(f"{name} of the report has {len(plain)} letters; a title block has room for {MOST_LETTERS}.")
+            raise UsageError(f"{name} of the report has {counted(len(plain), 'letter')}; a title block has room for {MOST_LETTERS}.")
         given[name] = plain
     if curves is not None:
         named = [curves] if isinstance(curves, str) else list(curves)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.studies.tolerances import ToleranceAnalysis
 from linkwright.views.report_parts import figure, note, pair, paragraph, part, table
 from linkwright.views.study_plots import plot
@@ -27,7 +27,7 @@ def section(t: ToleranceAnalysis) -> str:
         both = table((("estimate", ""), ("deviation", unit), ("from", unit), ("to", unit)), r.estimates())
         both += table((("tolerance of", ""), ("+-", ""), ("derivative", "SI"), ("makes +-", unit), ("share", "")), r.rows())
         verdict = r.verdict(len(t.study))
-        caption = f"{len(t.study):,} drawn designs" + (f"; {verdict}" if verdict else "")
+        caption = counted(len(t.study), "drawn design", spec=",") + (f"; {verdict}" if verdict else "")
         out.append(pair(both, figure(drawn, f"rp-tolerance-{k}", f"distribution of {r.measure}", caption)))
     how = "exact derivatives" if t.exact else "differences"
     said = f"From and to are three standard deviations of the linear estimate ({how}), and as rare quantiles of the drawn designs."

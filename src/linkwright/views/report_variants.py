@@ -13,7 +13,7 @@ from linkwright.design.cycle_loads import CycleLoads, cycle_loads
 from linkwright.design.efforts import Efforts
 from linkwright.design.summary import Range, Summary, summarise
 from linkwright.design.tables import cleaned, marked
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.model.parameters import every_parameter
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.results.travel import beyond_stops
@@ -102,7 +102,7 @@ def _changed(every: Sequence[DesignVariant]) -> list[tuple[Any, ...]]:
             rows.append((name, symbol, *(None if x is None else x / size for x in values)))
         else:
             hidden += 1
-    return [*rows, (f"and {hidden} more numbers", "", *[None] * len(every))] if hidden else rows
+    return [*rows, (f"and {counted(hidden, 'more number')}", "", *[None] * len(every))] if hidden else rows
 
 
 def _figures(every: Sequence[DesignVariant]) -> list[tuple[Any, ...]]:

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 from linkwright.model.file.units import quantity
 from linkwright.studies.statistics import statistics
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn, in_lines, y_axis
@@ -287,7 +287,7 @@ def scatter(data: StudyTable, path: Place = None, *, of: Any = None, **paper: Un
         if len(few) < len(data.rows):
             said.append(f"{len(few):,} of them drawn")
         if len(chosen) < len(_varying(data)) + len(data.measures) and of is None:
-            said.append(f"{len(chosen)} of {len(_varying(data)) + len(data.measures)} columns")
+            said.append(f"{len(chosen)} of {counted(len(_varying(data)) + len(data.measures), 'column')}")
         grid[0, 0].set_title("  ·  ".join(said), fontsize=8, loc="left", parse_math=False)
         return figure
 

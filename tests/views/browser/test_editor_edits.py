@@ -163,6 +163,9 @@ def test_an_expression_asks_what_to_change(machine: tuple[Path, Pencil, Any]) ->
 def test_files_changed_elsewhere_and_servers_that_stop(machine: tuple[Path, Pencil, Any]) -> None:
     file, pencil, server = machine
     page = pencil.page
+    pencil.moving()
+    passed = "() => /^[0-9]+ checks passed$/.test(document.querySelector('#checks summary').textContent.trim())"
+    page.wait_for_function(passed)
     # a text editor's change appears by itself
     file.write_text(FOUR_BAR.replace("P: [100, 140]", "P: [100, 160]"), encoding="utf-8")
     page.wait_for_function("() => LW.editor.answer.drawing.points.find((p) => p.name === 'P').at[1] > 0.159")
@@ -170,8 +173,10 @@ def test_files_changed_elsewhere_and_servers_that_stop(machine: tuple[Path, Penc
     file.write_text(FOUR_BAR.replace("bodies:", "bodies: ["), encoding="utf-8")
     page.wait_for_function("() => LW.editor.answer.stale")
     assert "machine.yaml" in page.inner_text("#ed-banner") and len(pencil.ask("d.points")) == 5
+    assert page.locator("#checks summary").text_content() == "1 problem", "the checks were those of another text"
     file.write_text(FOUR_BAR, encoding="utf-8")
     page.wait_for_function("() => !LW.editor.answer.stale && document.getElementById('ed-banner').hidden")
+    page.wait_for_function(passed)
     # both at once: the page has not heard of the other change yet when it edits
     page.evaluate("LW.editor.server.stop()")
     file.write_text(FOUR_BAR.replace("P: [100, 140]", "P: [100, 160]"), encoding="utf-8")

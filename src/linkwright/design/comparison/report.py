@@ -23,7 +23,7 @@ from linkwright.control.analysis import (
     tracking,
 )
 from linkwright.design.tables import columns, show
-from linkwright.errors import UsageError, call_explained
+from linkwright.errors import UsageError, call_explained, counted
 from linkwright.results.trajectory import Trajectory, unit_of
 
 Deviations = Mapping[str, Deviation]
@@ -77,7 +77,7 @@ class ControlReport:
         parts += [_errors_table("holds", self.forces, self.force_errors, self.units)] if self.forces else []
         said = [f"work {show(self.shown_work)} J", f"smallest control authority {show(self.authority)} of that at the start"]
         said += [f"damped {show(100.0 * self.damped)} % of the time"] if self.damped else []
-        said += [f"{self.steps} steps"] if self.steps is not None else []
+        said += [counted(self.steps, "step")] if self.steps is not None else []
         return "\n".join([*parts, "; ".join(said), *(f"note: {n}" for n in self.notes if n not in ROUTINE_NOTES)])
 
     def _efforts(self) -> list[str]:

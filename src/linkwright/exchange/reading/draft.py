@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from linkwright.errors import ModelError, Source, UsageError, nearest
+from linkwright.errors import ModelError, Source, UsageError, counted, nearest
 from linkwright.exchange.imported import Imported
 from linkwright.exchange.reading.names import NameTable, usable
 from linkwright.exchange.reading.notes import ImportNotes
@@ -145,7 +145,7 @@ class RobotDraft:
             self.notes.infer("no actuators are named: no joint is a drive (drives=[...] names some)")
         lost = [name for name in self.efforts if name not in self.drives]
         if lost:
-            self.notes.lose(f"effort limits of {len(lost)} joint{'s' * (len(lost) > 1)} without a drive")
+            self.notes.lose(f"effort limits of {counted(len(lost), 'joint')} without a drive")
 
     def couple(self, name: str, first: str, second: str, ratio: float, offset: float, where: Source | None) -> None:
         self.couplings.append(Coupling(name, first, second, ratio, offset, where=where))

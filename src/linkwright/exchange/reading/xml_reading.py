@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from xml.parsers import expat
 
 from linkwright import files
-from linkwright.errors import ModelError, Source, nearest
+from linkwright.errors import ModelError, Source, counted, nearest
 
 MOST_BYTES = 20_000_000
 MOST_ELEMENTS = 200_000
@@ -112,7 +112,7 @@ class XmlElement:
         parts = text.split()
         if len(parts) != count:
             commas = " Separate them by spaces, without commas." if "," in text else ""
-            raise self.error(f"{what} needs {count} numbers separated by spaces, not {len(parts)}.{commas}")
+            raise self.error(f"{what} needs {counted(count, 'number')} separated by spaces, not {len(parts)}.{commas}")
         return tuple(self.as_number(x, what) for x in parts)
 
     def content(self, tag: str, default: float | None = None, *, infinite: bool = False) -> float:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from linkwright.arguments import spelled
-from linkwright.errors import AssemblyError, ModelError, UsageError, listing
+from linkwright.errors import AssemblyError, ModelError, UsageError, counted, listing
 from linkwright.exchange.writing.pieces import refuse
 from linkwright.joints import JOINTS
 from linkwright.mechanics import forces
@@ -220,7 +220,7 @@ def efforts(system: System, state: State, tau: Mapping[str, Any] | Any, acting: 
     elif tau is not None:
         given = np.asarray(tau, dtype=float)
         if given.shape != out.shape:
-            raise UsageError(f"tau needs {len(out)} entries: {', '.join(system.names.v)}; or a dict by joint name.")
+            raise UsageError(f"tau needs {counted(len(out), 'entry')}: {', '.join(system.names.v)}; or a dict by joint name.")
         out += given
     for node, wrench in pushes:
         out += body_jacobian(system.skel, m, node).T @ wrench

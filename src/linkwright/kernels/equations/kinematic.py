@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.joints import create
 from linkwright.mechanics.constraints.closure import Closure
 from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
@@ -85,7 +85,8 @@ class KinematicEquations:
     def _order(self, solve: str, A: Any) -> Order:
         if A.shape[0] != A.shape[1] or solve not in self.plan.orders:
             raise UsageError(
-                f"{len(self.drives)} drives for {A.shape[0]} velocities and {A.shape[1] - len(self.drives)} constraint rows: the drive "
+                f"{counted(len(self.drives), 'drive')} for {counted(A.shape[0], 'velocity')} and "
+                f"{counted(A.shape[1] - len(self.drives), 'constraint row')}: the drive "
                 "efforts and reactions are not determined one by one. s.inverse(st) chooses among them."
             )
         return self.plan.orders[solve]
@@ -282,8 +283,8 @@ def cut_coordinates(skel: Any, q: Any, here: Any) -> list[Any]:
     out: list[Any] = []
     for name in skel.tree.cuts:
         joint = skel.tree.description.joint(name)
-        counted = "quaternion" not in create(joint.type, joint.options).coordinate_kinds
-        out += list(joint_coordinates(skel, m, joint, here[name]) if counted else here[name])
+        turning = "quaternion" not in create(joint.type, joint.options).coordinate_kinds
+        out += list(joint_coordinates(skel, m, joint, here[name]) if turning else here[name])
     return out
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 from linkwright.mechanics.dynamics.tree import body_inertias
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobian, node_motion
 from linkwright.numerics.spatial import array, cross, cross_wrench, point_acceleration, point_velocity, skew
@@ -59,7 +59,7 @@ def enough_drives(rows: list[TaskRow], drives: int) -> list[TaskRow]:
     """Return the rows; raise UsageError where there are more of them than drives."""
     if len(rows) > drives:
         listed = ", ".join(row.name for row in rows)
-        raise UsageError(f"{len(rows)} components ({listed}) cannot be moved freely by {drives} drives: name fewer of them.")
+        raise UsageError(f"{counted(len(rows), 'component')} ({listed}) cannot be moved freely by {drives} drives: name fewer of them.")
     return rows
 
 

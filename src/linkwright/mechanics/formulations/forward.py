@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import ModelError, SingularityError, UsageError
+from linkwright.errors import ModelError, SingularityError, UsageError, counted
 from linkwright.mechanics.closing.mobility import mobility
 from linkwright.mechanics.closing.passage import SUSPECT, AccelerationRows, acceleration_rows, plain
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, on_loops
@@ -225,7 +225,8 @@ def _limit(terms: Terms, tau: np.ndarray, name: str, f: Factored, rows: Accelera
     a_p, N = A.solve(rows.r), A.null
     if N_f.shape[1] != N.shape[1]:
         raise SingularityError(
-            f"in this singular position {terms.nv - N_f.shape[1]} constraint forces meet {terms.nv - N.shape[1]} conditions on the "
+            f"in this singular position {terms.nv - N_f.shape[1]} constraint forces meet "
+            f"{counted(terms.nv - N.shape[1], 'condition')} on the "
             "acceleration: several branches meet, and the velocity does not decide which one the motion takes. Start on either side of it.",
             singular_values=tuple(f.s),
         )

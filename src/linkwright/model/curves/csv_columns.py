@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import LinkwrightError, Source, UsageError, listing
+from linkwright.errors import LinkwrightError, Source, UsageError, counted, listing
 from linkwright.model.file import parse_unit, quantity
 from linkwright.model.file.units import TIME, Dimension, describe, matches
 
@@ -69,7 +69,8 @@ class CsvSheet:
         here = Source(self.path, line)
         if k >= len(cells) or not cells[k]:
             raise UsageError(
-                f"{here}: {what} needs {self.label(k)}, but this row has {len(cells)} cells and nothing there. Fill or remove it."
+                f"{here}: {what} needs {self.label(k)}, but this row has {counted(len(cells), 'cell')} and nothing there. Fill "
+                "or remove it."
             )
         try:
             x = _plain(cells[k]) * factor
@@ -106,7 +107,7 @@ def read_sheet(path: Any, what: str, fewest: int = 2) -> CsvSheet:
         raise UsageError(f"{error.where}: {what}: {error.reason}") from error
     if len(table.rows) < fewest:
         needed = "a curve needs two or more" if fewest > 1 else "one or more are needed"
-        raise UsageError(f"{what}: {table.path} has {len(table.rows)} rows of numbers; {needed}.")
+        raise UsageError(f"{what}: {table.path} has {counted(len(table.rows), 'row')} of numbers; {needed}.")
     return CsvSheet(table)
 
 
@@ -126,7 +127,7 @@ def read_columns(
     if len(wanted) != len(dimensions):
         named = f"these are {len(wanted)}" if columns is not None else f"{sheet.path} has {len(wanted)} besides the time"
         advice = " Choose with columns=." if columns is None and len(wanted) > len(dimensions) else ""
-        raise UsageError(f"{what} needs {len(dimensions)} columns of values, {named}.{advice}")
+        raise UsageError(f"{what} needs {counted(len(dimensions), 'column')} of values, {named}.{advice}")
     t = sheet.values(at, TIME, sheet.unit(at), what)
     back = np.flatnonzero(np.diff(t) <= 0.0)
     if len(back):

@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwright.compiler.derivatives import replay
 from linkwright.compiler.graph import Sym
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.model.curves import Curve, Jet
 from linkwright.model.curves.combined import Together
 from linkwright.model.curves.differences import Differences
@@ -39,7 +39,7 @@ class Function:
             return self._number(value, t)
         entries = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str) else [value]
         if len(entries) != self.size:
-            raise UsageError(f"the {self.label} must give {self.size} numbers, not {_shape(value)}.")
+            raise UsageError(f"the {self.label} must give {counted(self.size, 'number')}, not {_shape(value)}.")
         return [self._number(x, t) for x in entries]
 
     def _number(self, value: Any, t: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linkwright.errors import degrees_of_freedom, listing
+from linkwright.errors import counted, degrees_of_freedom, listing
 from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import Draft, DraftPart, DraftProblem
 from linkwright.numerics.groups import Groups
@@ -94,10 +94,10 @@ def missing(draft: Draft) -> list[DraftProblem]:
             DraftProblem("missing", "no_drive", f"{degrees_of_freedom(freedoms)} and no drive: put a motor on a hinge, slider or cylinder.")
         )
     elif moving and drives and 0 <= freedoms < len(drives):
-        text = f"{len(drives)} drive{'s' * (len(drives) != 1)} for {degrees_of_freedom(freedoms)}: remove {len(drives) - freedoms}."
+        text = f"{counted(len(drives), 'drive')} for {degrees_of_freedom(freedoms)}: remove {len(drives) - freedoms}."
         out.append(DraftProblem("note", "too_many_drives", text, drives[-1].line, _ids("drive", [d.name for d in drives])))
     elif moving and drives and freedoms > len(drives) and not any(p.level == "missing" for p in out):
-        text = f"{degrees_of_freedom(freedoms)} and {len(drives)} drive{'s' * (len(drives) != 1)}: the other motions are free."
+        text = f"{degrees_of_freedom(freedoms)} and {counted(len(drives), 'drive')}: the other motions are free."
         out.append(DraftProblem("note", "too_few_drives", text, drives[-1].line))
     return out
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from linkwright.errors import UnfinishedModel, listing, nearest
+from linkwright.errors import UnfinishedModel, counted, listing, nearest
 from linkwright.model.description import GROUND, NO_INERTIA, ZERO3, Body, Mat3, Placement, Point, Vec3, Visual
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file import inertia as mass_of
@@ -40,7 +40,9 @@ def read_shapes(context: Context, node: FileNode | None, guess: FileNode | None)
             node.where if node else context.root_where,
         )
     if len(entries) > MOST_BODIES:
-        raise entries[GROUND].error(f"the model has {len(entries)} bodies, at most {MOST_BODIES} are read. Make `repeat` smaller.")
+        raise entries[GROUND].error(
+            f"the model has {counted(len(entries), 'body')}, at most {MOST_BODIES} are read. Make `repeat` smaller."
+        )
     shapes = {}
     for name in sorted(entries, key=lambda n: n != GROUND):
         context.check_name(name, entries[name], "body")

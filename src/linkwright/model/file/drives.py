@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from linkwright.errors import listing, nearest
+from linkwright.errors import counted, listing, nearest
 from linkwright.joints import JOINTS, attitudes, speed_names
 from linkwright.model.description import Drive, Joint
 from linkwright.model.file.context import Context
@@ -73,7 +73,8 @@ def _target(name: str, node: FileNode, channels: ChannelDimensions) -> str:
     kinds = JOINTS[channels.joints[name].type].coordinate_kinds
     if len(kinds) != 1:
         raise node.error(
-            f"drive: joint '{name}' is {channels.joints[name].type} with {len(kinds)} coordinates; drive a hinge, a slider or a cylinder."
+            f"drive: joint '{name}' is {channels.joints[name].type} with {counted(len(kinds), 'coordinate')}; drive a hinge, a "
+            "slider or a cylinder."
         )
     return name
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from linkwright.errors import ModelError, listing, nearest
+from linkwright.errors import ModelError, counted, listing, nearest
 from linkwright.joints import JOINTS, position_of, velocity_parts
 from linkwright.model.coordinates import joint_name, part_of
 from linkwright.model.description import (
@@ -94,7 +94,8 @@ class Elements:
         if len(kinds) != 1:
             kind = self.joints[name].type
             raise node.error(
-                f"{what}: joint '{name}' is {kind} with {len(kinds)} coordinates; this needs a joint with one (a hinge or a slider)."
+                f"{what}: joint '{name}' is {kind} with {counted(len(kinds), 'coordinate')}; this needs a joint with one (a "
+                "hinge or a slider)."
             )
         return name
 

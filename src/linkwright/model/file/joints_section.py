@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.errors import UnfinishedModel, listing, nearest
+from linkwright.errors import UnfinishedModel, counted, listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.description import EYE3, ZERO3, Body, Joint, Mat3, Placement, Vec3
 from linkwright.model.file.chains import is_chain, link_body, read_chain
@@ -150,7 +150,8 @@ def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict
     if loose:
         node = entries[joints[-1].name]
         raise node.error(
-            f"the joints at pin '{pin}' leave out {listing(loose)}. A pin of {len(bodies)} bodies needs {len(bodies) - 1} joints that "
+            f"the joints at pin '{pin}' leave out {listing(loose)}. A pin of {len(bodies)} bodies needs "
+            f"{counted(len(bodies) - 1, 'joint')} that "
             "connect "
             f"all of them; add `{{pin: {pin}, between: [{joints[0].first}, {loose[0]}]}}`."
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from linkwright import files
-from linkwright.errors import ModelError, Source, nearest
+from linkwright.errors import ModelError, Source, counted, nearest
 from linkwright.joints import JOINTS, speed_names, velocity_kinds
 from linkwright.model.curves.tables import INTERPOLATIONS
 from linkwright.model.description import ZERO3, Description, Joint, Load, Table
@@ -164,7 +164,7 @@ def _csv_rows(context: Context, node: FileNode, what: str) -> FileNode:
     if table.rows and table.width != 2:
         here = Source(table.path, table.rows[0][0])
         advice = "Remove the others." if table.width > 2 else "Separate them by semicolons, tabs or commas."
-        found = f"{table.width} column{'s' if table.width > 1 else ''}"
+        found = counted(table.width, "column")
         raise ModelError(f"{what}: the file has {found}, but two are needed, x and y. {advice}", here)
     units = [u if u != "-" else "" for u in table.units] or ["", ""]
 

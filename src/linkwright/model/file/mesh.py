@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.errors import ModelError
+from linkwright.errors import ModelError, counted
 from linkwright.model.file.geometry import matrix
 from linkwright.model.file.inertia import MassProperties, from_second_moments
 from linkwright.model.file.nodes import FileNode
@@ -73,5 +73,5 @@ def _check_closed(corners: Any, what: str, node: FileNode) -> None:
     if len(index) and np.array_equal(forward, backward):
         return
     open_edges = len(np.setdiff1d(forward, backward))
-    reason = f"has {open_edges} open edges" if open_edges else "has edges that more than two triangles share"
+    reason = f"has {counted(open_edges, 'open edge')}" if open_edges else "has edges that more than two triangles share"
     raise ModelError(f"{what} is not a closed solid: it {reason}. Repair it (fill holes, unify normals) and export again.", node.where)

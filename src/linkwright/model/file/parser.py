@@ -12,7 +12,7 @@ import math
 import re
 from typing import Any, NamedTuple, Protocol
 
-from linkwright.errors import ModelError, nearest
+from linkwright.errors import ModelError, counted, nearest
 from linkwright.model.expressions import BINARY_FUNCTIONS, FUNCTIONS, apply, combine, variable
 from linkwright.model.file.units import UNIT_NAMES, UNITS
 
@@ -72,7 +72,8 @@ def parse(text: str, algebra: Algebra | None = None) -> Any:
     """The value of an expression; a float when it holds no names."""
     if len(text) > MOST_CHARACTERS:
         raise ModelError(
-            f"the expression '{text[:30]}...' has {len(text)} characters, at most {MOST_CHARACTERS} are read: split it into parameters."
+            f"the expression '{text[:30]}...' has {counted(len(text), 'character')}, at most {MOST_CHARACTERS} are read: split "
+            "it into parameters."
         )
     parser = _Parser(text, algebra or PlainAlgebra())
     value = parser.sum(0)
@@ -203,7 +204,7 @@ class _Parser:
             return value
         if len(args) != expected:
             hint = f"; {decimal_comma(self.text)}" if DECIMAL_COMMA.search(self.text) else ""
-            raise self.error(f"{name}() takes {expected} value{'s' if expected > 1 else ''}, not {len(args)}{hint}")
+            raise self.error(f"{name}() takes {counted(expected, 'value')}, not {len(args)}{hint}")
         return self.algebra.call(name, args)
 
     def unit(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from linkwright.errors import counted
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.report_block import TEXTS, ReportBlock
 
@@ -20,7 +21,7 @@ def read_report(node: FileNode | None) -> ReportBlock:
             continue
         said = " ".join(keys[name].string(name).split())
         if len(said) > MOST_LETTERS:
-            raise keys[name].error(f"{name} of the report has {len(said)} letters; a title block has room for {MOST_LETTERS}.")
+            raise keys[name].error(f"{name} of the report has {counted(len(said), 'letter')}; a title block has room for {MOST_LETTERS}.")
         texts[name] = said
     return ReportBlock(**texts, curves=_curves(keys.get("curves")))
 

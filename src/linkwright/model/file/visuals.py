@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from linkwright import files
+from linkwright.errors import counted
 from linkwright.model.description import EYE3, ZERO3, Placement, Vec3, Visual
 from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import matrix
@@ -31,7 +32,7 @@ def read_visuals(context: Context, body: str, node: FileNode) -> tuple[Visual, .
     what = f"body '{body}': visuals"
     entries = node.sequence(what)
     if len(entries) > MOST_VISUALS:
-        raise node.error(f"{what} has {len(entries)} shapes, at most {MOST_VISUALS} are drawn. Join their meshes.")
+        raise node.error(f"{what} has {counted(len(entries), 'shape')}, at most {MOST_VISUALS} are drawn. Join their meshes.")
     return tuple(_visual(context, entry, what) for entry in entries)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
+from linkwright.errors import counted
 
 MOST_BYTES = 200_000_000
 MOST_BUFFERS = 16  # of a .gltf
@@ -74,7 +75,9 @@ def _buffers(path: Path, data: bytes) -> dict[str, bytes]:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise files.Unreadable(path, "it is no glTF: it has no list of buffers. Export the part again, best as .glb") from error
     if len(names) > MOST_BUFFERS:
-        raise files.Unreadable(path, f"it names {len(names)} other files, at most {MOST_BUFFERS} are read. Export the part as .glb")
+        raise files.Unreadable(
+            path, f"it names {counted(len(names), 'other file')}, at most {MOST_BUFFERS} are read. Export the part as .glb"
+        )
     for name in names:
         if not isinstance(name, str) or Path(name).name != name or "%" in name:
             raise files.Unreadable(path, f"its buffer '{str(name)[:40]}' is not beside it. Export the part as .glb")

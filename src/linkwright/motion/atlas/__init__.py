@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, counted, nearest
 from linkwright.model.file.units import KINDS, quantity
 from linkwright.motion.atlas import measures, request
 from linkwright.motion.atlas.computing import ComputedMap, MapTask, computed
@@ -141,7 +141,7 @@ def _solver(core: Compiled, freedoms: int, over: Any, at: Any, drives: Any) -> t
     if not names:
         names = [n for n in coordinates.names if n not in (at or {})][:2]
     if len(names) > request.MOST_AXES:
-        raise UsageError(f"over: {len(names)} axes; {request.MOST_AXES} at most. Fix others by at=.")
+        raise UsageError(f"over: {counted(len(names), 'axis', 'axes')}; {request.MOST_AXES} at most. Fix others by at=.")
     return pose_solver(core, coordinates, core.named_drives(drives), freedoms), names
 
 
@@ -265,6 +265,7 @@ def _notes(inside: np.ndarray, lost: int) -> list[str]:
         said.append("no pose of the grid is in reach in this working mode: choose other ranges, another at=, or modes='all'.")
     if lost:
         said.append(
-            f"the end of the reach was not located on {lost} edges, as where two legs are stretched at once: type I has gaps there."
+            f"the end of the reach was not located on {counted(lost, 'edge')}, as where two legs are stretched at once: type I "
+            "has gaps there."
         )
     return said

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from linkwright.errors import UsageError, degrees_of_freedom, nearest
+from linkwright.errors import UsageError, counted, degrees_of_freedom, nearest
 from linkwright.model.description import Description
 
 PLANAR = ("x", "y", "angle")
@@ -109,11 +109,11 @@ def pose_coordinates(d: Description, names: Sequence[str], freedoms: int) -> Pos
     parts += [p for p in every if p not in parts][: max(0, freedoms - len(parts))]
     if len(parts) > freedoms:
         raise UsageError(
-            f"{', '.join(map(str, names))} are {len(parts)} coordinates, but the mechanism has {degrees_of_freedom(freedoms)}: "
+            f"{', '.join(map(str, names))} are {counted(len(parts), 'coordinate')}, but the mechanism has {degrees_of_freedom(freedoms)}: "
             f"name {freedoms} of them at most; the others follow from the loops."
         )
     if len(parts) < freedoms:
-        raise UsageError(f"'{body}' has {len(parts)} pose coordinates, but the mechanism has {degrees_of_freedom(freedoms)}.")
+        raise UsageError(f"'{body}' has {counted(len(parts), 'pose coordinate')}, but the mechanism has {degrees_of_freedom(freedoms)}.")
     at = d.body(body).point(point).at if point else (0.0, 0.0, 0.0)
     place = tuple(float(x) for x in (*at, 0.0)[:3])
     return PoseCoordinates(body, point, (place[0], place[1], place[2]), tuple(parts), d.planar)

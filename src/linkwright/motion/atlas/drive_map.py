@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.arguments import spelled
-from linkwright.errors import UsageError, listing, nearest
+from linkwright.errors import UsageError, counted, listing, nearest
 from linkwright.mechanics.closing.continuation import Walker, walk
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.constraints.drives import driven, is_rotary
@@ -54,7 +54,7 @@ def drive_map(system: Any, what: Any, over: Any, options: Mapping[str, Any]) -> 
     for name in names:
         core.need_drive(name)
     if len(names) > request.MOST_AXES:
-        raise UsageError(f"over: {len(names)} axes; {request.MOST_AXES} at most. Hold others by at=.")
+        raise UsageError(f"over: {counted(len(names), 'axis', 'axes')}; {request.MOST_AXES} at most. Hold others by at=.")
     kinds = ["angle" if is_rotary(d, n) else "length" for n in names]
     values = [_axis(d, n, over, kind, len(names)) for n, kind in zip(names, kinds, strict=True)]
     held = _held(core, names, options.get("at"))

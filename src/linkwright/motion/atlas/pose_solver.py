@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, degrees_of_freedom, listing
+from linkwright.errors import UsageError, counted, degrees_of_freedom, listing
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.motion.atlas.coordinates import PoseCoordinates
@@ -146,12 +146,14 @@ def pose_solver(core: Compiled, coordinates: PoseCoordinates, drives: Sequence[s
     names = coordinates.names
     if len(drives) < freedoms:
         raise UsageError(
-            f"{len(drives)} drives ({listing(drives) or 'none'}) for {degrees_of_freedom(freedoms)} of the pose ({listing(names)}): "
+            f"{counted(len(drives), 'drive')} ({listing(drives) or 'none'}) for {degrees_of_freedom(freedoms)} of the pose "
+            f"({listing(names)}): "
             "singularities and capabilities need a drive for each. Write more drives into the model (`drive:`), or name them, drives=[...]."
         )
     if len(drives) > freedoms:
         raise UsageError(
-            f"{len(drives)} drives ({listing(drives)}) for {degrees_of_freedom(freedoms)}: the robot is redundantly driven. Name "
+            f"{counted(len(drives), 'drive')} ({listing(drives)}) for {degrees_of_freedom(freedoms)}: the robot is redundantly "
+            "driven. Name "
             f"{freedoms} of them, drives=[...]."
         )
     solver = PoseSolver(core, coordinates, tuple(drives))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, listing, nearest
+from linkwright.errors import UsageError, counted, listing, nearest
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model.description import Description
 from linkwright.model.file.units import KINDS, parse_unit, quantity
@@ -55,7 +55,7 @@ def axis_values(name: str, given: Any, kind: str, axes: int) -> np.ndarray | Non
     if not low < high:
         raise UsageError(f"{what}: the range is empty; its first number must be the smaller one.")
     if not 2 <= count <= MOST_POSES:
-        raise UsageError(f"{what}: {count} values; 2 at least.")
+        raise UsageError(f"{what}: {counted(count, 'value')}; 2 at least.")
     return np.linspace(low, high, count)
 
 

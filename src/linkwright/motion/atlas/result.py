@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import UsageError, calls_explained, nearest
+from linkwright.errors import UsageError, calls_explained, counted, nearest
 from linkwright.model.file.units import KINDS, display_unit, quantity, shown
 from linkwright.motion.atlas import pieces
 from linkwright.motion.atlas.grid import PoseGrid
@@ -237,7 +237,10 @@ class Atlas:
 
     def __repr__(self) -> str:
         size = " x ".join(str(n) for n in self.shape)
-        return f"<Atlas of {self.name!r}: {size} poses over {', '.join(a.name for a in self.axes)}, {int(self.reach.sum())} in reach>"
+        return (
+            f"<Atlas of {self.name!r}: {size} {'pose' if self.reach.size == 1 else 'poses'} over {', '.join(a.name for a in self.axes)}, "
+            f"{int(self.reach.sum())} in reach>"
+        )
 
     def __str__(self) -> str:
         lines = [repr(self)[1:-1]]
@@ -254,8 +257,8 @@ class Atlas:
         for kind in KIND_NAMES:
             n = sum(len(x.share) for x in self.located if x.kind == kind)
             if n:
-                parts = {2: f", {sum(c.kind == kind for c in self.curves)} curves", 3: ", surface"}.get(self.grid.divided, "")
-                lines.append(f"{kind}: {n:,} located points{parts}")
+                parts = {2: f", {counted(sum(c.kind == kind for c in self.curves), 'curve')}", 3: ", surface"}.get(self.grid.divided, "")
+                lines.append(f"{kind}: {counted(n, 'located point', spec=',')}{parts}")
         return "\n".join([*lines, *(f"note: {x}" for x in self.notes)])
 
     @property

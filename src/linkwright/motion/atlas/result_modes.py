@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import calls_explained
+from linkwright.errors import calls_explained, counted
 from linkwright.motion.atlas.result import Atlas, AtlasCurve
 
 
@@ -45,10 +45,10 @@ class AtlasModes:
 
     def __str__(self) -> str:
         found = f"{self.starts:,} random starts, each mode found {self.seldom} times or more"
-        lines = [f"{len(self)} working modes of {self.modes[0].name!r} ({found})"]
+        lines = [f"{counted(len(self), 'working mode')} of {self.modes[0].name!r} ({found})"]
         for a in self.modes:
             kinds = {k: sum(len(x.share) for x in a.located if x.kind == k) for k in ("type I", "type II", "limit")}
-            said = ", ".join(f"{n} points {k}" for k, n in kinds.items() if n)
+            said = ", ".join(f"{counted(n, 'point')} {k}" for k, n in kinds.items() if n)
             lines.append(f"mode {a.mode}: {int(a.reach.sum()):,} of {a.reach.size:,} poses in reach{'; ' if said else ''}{said}")
         return "\n".join(lines)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.control.reference_kinds import Components, Reference
-from linkwright.errors import calls_explained
+from linkwright.errors import calls_explained, counted
 from linkwright.model.curves import Curve
 from linkwright.model.curves.piecewise import Piecewise
 from linkwright.motion.fastest.limits import RMS, MotionLimit
@@ -144,10 +144,12 @@ class FastestMotion:
         return "\n".join("  ".join(x.ljust(w) for x, w in zip(r, widths, strict=True)).rstrip() for r in rows)
 
     def __repr__(self) -> str:
-        return f"<FastestMotion {self.law!r}: {self.time:.6g} s, {len(self.t)} samples, limits {'held' if self.ok else 'exceeded'}>"
+        return (
+            f"<FastestMotion {self.law!r}: {self.time:.6g} s, {counted(len(self.t), 'sample')}, limits {'held' if self.ok else 'exceeded'}>"
+        )
 
     def __str__(self) -> str:
-        head = f"{self.law}: {self.time:.6g} s, {len(self.t) - 1} intervals"
+        head = f"{self.law}: {self.time:.6g} s, {counted(len(self.t) - 1, 'interval')}"
         return "\n".join([head, self.table(), *(f"note: {x}" for x in self.notes)])
 
     def save(self, path: str | os.PathLike[str], *, channels: Sequence[str] | None = None) -> Path:

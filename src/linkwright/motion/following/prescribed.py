@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright.control.reference_kinds import Reference
 from linkwright.control.references import read_reference
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.mechanics.kinematics.motion import locate, motion, node_motion
 from linkwright.model.curves import Curve
 from linkwright.model.curves.combined import Finite, Together
@@ -122,8 +122,8 @@ def _curve(assembler: Assembler, given: Any, kinds: tuple[str, ...], now: np.nda
         return _samples(given, kinds, what, t)
     if is_list(given) and len(given) not in (2, size):
         raise UsageError(
-            f"the {what} has {len(given)} entries for {len(t)} times. Give a sample for each time, a function of t, "
-            f"{'a reference' if size == 1 else f'{size} references'} such as lw.sinusoid(...), or (times, values)."
+            f"the {what} has {counted(len(given), 'entry')} for {len(t)} times. Give a sample for each time, a function of t, "
+            f"{'a reference' if size == 1 else counted(size, 'reference')} such as lw.sinusoid(...), or (times, values)."
         )
     if is_list(given) and len(given) == size > 1 and any(callable(x) for x in given):
         each = (_curve(assembler, x, (k,), now[i : i + 1], name, t) for i, (x, k) in enumerate(zip(given, kinds, strict=True)))
@@ -145,12 +145,12 @@ def _of_function(f: Function, t: np.ndarray) -> Curve:
 
 def _samples(given: Any, kinds: tuple[str, ...], what: str, t: np.ndarray) -> SampledSpline:
     if len(t) < FEWEST:
-        raise UsageError(f"the {what} is given by {len(t)} samples; rates need {FEWEST} or more, or a function of t.")
+        raise UsageError(f"the {what} is given by {counted(len(t), 'sample')}; rates need {FEWEST} or more, or a function of t.")
     rows = []
     for i, row in enumerate(given):
         entries = list(row) if is_list(row) else [row]
         if len(entries) != len(kinds):
-            raise UsageError(f"the {what} needs {len(kinds)} number{'s' * (len(kinds) > 1)} for each time, but sample {i} is {short(row)}.")
+            raise UsageError(f"the {what} needs {counted(len(kinds), 'number')} for each time, but sample {i} is {short(row)}.")
         try:
             rows.append([quantity(_plain(x), KINDS[k], "it") for x, k in zip(entries, kinds, strict=True)])
         except LinkwrightError as error:
@@ -187,7 +187,7 @@ def _body(assembler: Assembler, start: State, name: str, given: Any, t: np.ndarr
 
 def _whole(rows: list[list[Any]], what: str, t: np.ndarray) -> SampledSpline:
     if len(t) < FEWEST:
-        raise UsageError(f"the {what} is given by {len(t)} samples; rates need {FEWEST} or more, or a function of t.")
+        raise UsageError(f"the {what} is given by {counted(len(t), 'sample')}; rates need {FEWEST} or more, or a function of t.")
     values = np.array(rows, dtype=float)
     if not np.isfinite(values).all():
         raise UsageError(f"the {what} has a sample that is not finite, at t = {t[~np.isfinite(values).all(axis=1)][0]:.6g} s.")

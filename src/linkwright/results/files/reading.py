@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
@@ -88,7 +88,7 @@ class Stored:
             if found != wide:
                 raise damaged(self.path, f"'{name}' has {found} columns, its mechanism {wide}")
         if self.about["origin"] is not None and len(self.about["origin"]) != tree.nq:
-            raise damaged(self.path, f"'origin' has {len(self.about['origin'])} numbers, its mechanism {tree.nq}")
+            raise damaged(self.path, f"'origin' has {counted(len(self.about['origin']), 'number')}, its mechanism {tree.nq}")
 
     def _block(self, names: list[str]) -> np.ndarray:
         n = self.about["samples"]
@@ -202,7 +202,9 @@ class Npz:
         for name in names:
             shape, dtype, body = _array(self._raw(name, 8 * samples), name)
             schema.need(
-                dtype == np.dtype(float) and shape == (samples,) and len(body) == 8 * samples, name, f"a column of {samples} numbers"
+                dtype == np.dtype(float) and shape == (samples,) and len(body) == 8 * samples,
+                name,
+                f"a column of {counted(samples, 'number')}",
             )
             out[name] = np.frombuffer(body, dtype=dtype).copy()
         return out
@@ -264,15 +266,15 @@ class Parquet:
         """As many rows as samples, in pages that cannot unpack to much more than their size (Snappy: 21 times)."""
         about = self.file.metadata
         groups = [about.row_group(i) for i in range(about.num_row_groups)]
-        schema.need(samples == about.num_rows == sum(g.num_rows for g in groups), "table", f"a table of {samples} rows")
+        schema.need(samples == about.num_rows == sum(g.num_rows for g in groups), "table", f"a table of {counted(samples, 'row')}")
         for g in groups:
             for column in map(g.column, range(g.num_columns)):
-                schema.need(column.num_values == g.num_rows, "table", f"a table of {samples} rows")
+                schema.need(column.num_values == g.num_rows, "table", f"a table of {counted(samples, 'row')}")
                 schema.need(column.compression in ("SNAPPY", "UNCOMPRESSED"), "table", "compressed by Snappy")
 
 
 def _check_size(size: int, columns: int, samples: int) -> None:
     unpacked = 8 * samples * columns
     if not plausible(size, unpacked):
-        amount = f"{columns} columns of {samples} samples ({unpacked / 1e9:.3g} GB)"
+        amount = f"{columns} columns of {counted(samples, 'sample')} ({unpacked / 1e9:.3g} GB)"
         raise schema.Misfit(f"a file of {size / 1e6:.3g} MB cannot hold {amount}")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError, listing
+from linkwright.errors import LinkwrightError, UsageError, counted, listing
 from linkwright.files.reading import shown
 from linkwright.model.curves.csv_columns import CsvSheet, read_sheet
 from linkwright.model.file.units import ANGLE, LENGTH, TIME, parse_unit
@@ -46,7 +46,7 @@ class TargetPoints:
                 f"points are 1 to {MOST_POINTS:,} rows of two or three numbers in metres, not an array of shape {found.shape}."
             )
         if places is not None and places.shape != (len(found),):
-            raise UsageError(f"at= has {places.size} positions for {len(found)} points: give one for each.")
+            raise UsageError(f"at= has {counted(places.size, 'position')} for {counted(len(found), 'point')}: give one for each.")
         if not np.isfinite(found).all() or (places is not None and not np.isfinite(places).all()):
             raise UsageError("points and their positions must be finite numbers.")
         return cls(found, by, places)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, call_explained
+from linkwright.errors import UsageError, call_explained, counted
 from linkwright.kernels.equations.kinematic import KinematicEquations, largest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import ldl
@@ -212,7 +212,9 @@ def _matrix(key: str, value: Any, names: Sequence[str]) -> np.ndarray:
     """A positive definite matrix from a number, a diagonal or a matrix."""
     n, x = len(names), np.asarray(value, dtype=float)
     if x.shape not in ((), (n,), (n, n)):
-        raise UsageError(f"{key} of post-adjusting needs one number, or one for each of the {n} dependent coordinates {', '.join(names)}.")
+        raise UsageError(
+            f"{key} of post-adjusting needs one number, or one for each of the {counted(n, 'dependent coordinate')} {', '.join(names)}."
+        )
     out = np.diag(np.broadcast_to(x, n)) if x.ndim < 2 else x
     if not np.allclose(out, out.T, rtol=1e-12, atol=0.0) or np.linalg.eigvalsh(out).min(initial=1.0) <= 0.0:
         raise UsageError(f"{key} of post-adjusting must be positive, as a matrix symmetric and positive definite.")
@@ -223,7 +225,9 @@ def _rows(key: str, value: Any, labels: Sequence[str]) -> np.ndarray:
     """Positive numbers, one for each row."""
     x = np.asarray(value, dtype=float)
     if x.shape not in ((), (len(labels),)):
-        raise UsageError(f"{key} of post-adjusting needs one number, or one for each of the {len(labels)} rows {', '.join(labels)}.")
+        raise UsageError(
+            f"{key} of post-adjusting needs one number, or one for each of the {counted(len(labels), 'row')} {', '.join(labels)}."
+        )
     out: np.ndarray = np.array(np.broadcast_to(x, len(labels)))
     if not (out > 0.0).all():
         raise UsageError(f"{key} of post-adjusting must be positive numbers.")

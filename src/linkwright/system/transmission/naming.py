@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, listing
+from linkwright.errors import UsageError, counted, listing
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model.file.units import KINDS, shown
 from linkwright.system.independent import FIRM, Independent
@@ -57,7 +57,7 @@ def _listed(independent: Independent, names: Any, what: str) -> tuple[str, ...]:
     for name in given:
         found = independent.expanded(name)
         if len(found) != 1:
-            raise UsageError(f"'{name}' has {len(found)} velocities; name one or several of them: {listing(found)}.")
+            raise UsageError(f"'{name}' has {counted(len(found), 'velocity')}; name one or several of them: {listing(found)}.")
         out += found
     twice = [n for i, n in enumerate(out) if n in out[:i]]
     if twice:

@@ -16,7 +16,7 @@ from xml.etree import ElementTree as xml
 
 import numpy as np
 
-from linkwright.errors import UsageError, listing
+from linkwright.errors import UsageError, counted, listing
 from linkwright.system.transmission.naming import position
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Polynomials:
         core, lines = self.t.core, [f"polynomials of degree {self.degree}"]
         for x in (self.to_motors, self.to_joints):
             errors = ", ".join(f"{n} {position(core, n, e)}" for n, e in x.error.items())
-            lines.append(f"  {listing(x.outputs)} by {listing(x.inputs)}: {len(x.exponents)} terms, off by at most {errors}")
+            lines.append(f"  {listing(x.outputs)} by {listing(x.inputs)}: {counted(len(x.exponents), 'term')}, off by at most {errors}")
         lines += [f"  {tie.motor} as MJCF ties it: off by at most {position(core, tie.motor, tie.error)}" for tie in self.ties]
         return "\n".join(lines)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import LinkwrightError, SingularityError
+from linkwright.errors import LinkwrightError, SingularityError, counted
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line, Parabola
@@ -299,7 +299,7 @@ def _main(system: System, run: Trajectory, names: list[str]) -> list[str]:
 def _title(run: Trajectory) -> str:
     how = run.settings.get("integrator", "")
     kind = f"Simulation, {how}" if how else "Turn" if run.drive else "Motion"
-    return f"{kind}, {len(run)} samples, {float(run.t[-1] - run.t[0]):.6g} s"
+    return f"{kind}, {counted(len(run), 'sample')}, {float(run.t[-1] - run.t[0]):.6g} s"
 
 
 def _event(e: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.topology.elimination import eliminate, elimination_flops
 from linkwright.topology.order import gicm_pattern
 from linkwright.topology.tree import Tree
@@ -42,7 +42,7 @@ def gicm(subject: Any, path: Place = None, **paper: Unpack[Paper]) -> Any:
         fills = _constraint_inertia(right, tree, order, rows, frame.look)
         blocks = sum(1 for line in gicm_pattern(tree) for block in line if block)
         dense = sum(elimination_flops(1, rest) for rest in range(int(rows.sum())))
-        text = f"GICM: {blocks} of {len(order) ** 2} blocks" + (f", {fills} filled in" if fills else "")
+        text = f"GICM: {blocks} of {counted(len(order) ** 2, 'block')}" + (f", {fills} filled in" if fills else "")
         below = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top", "fontsize": 8.0, "linespacing": 1.4}
         left.annotate("J: loops by subsystems", (0.0, 0.0), (0.0, -6.0), **below)
         right.annotate(f"{text}\neliminated in {flops:.0f} operations,\ndense {dense:.0f}", (0.0, 0.0), (0.0, -6.0), **below)

@@ -18,7 +18,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.results.trajectory import Trajectory
 from linkwright.views import style
 from linkwright.views.style import PALETTE, Theme
@@ -222,7 +222,7 @@ def x_axis(c: Trajectory, over: str, axes: Any) -> np.ndarray:
     symbol, size = c.unit(over)
     values = c[over]
     if values.ndim != 1:
-        raise UsageError(f"'{over}' has {values.shape[1]} components; plot over one number, for example over='t'.")
+        raise UsageError(f"'{over}' has {counted(values.shape[1], 'component')}; plot over one number, for example over='t'.")
     x = values / size
     axes.set_xlabel(with_unit(over, symbol), parse_math=False)
     for panel in axes.get_shared_x_axes().get_siblings(axes):

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, counted
 from linkwright.results.trajectory import Trajectory
 from linkwright.views.plots.frame import PASSAGES, Flag, Frame, Paper, Place, colour_of, draw_flags, drawn, x_axis
 
@@ -80,6 +80,6 @@ def _determinants(frame: Frame, axes: Any, curves: dict[str, np.ndarray], x: np.
 
 
 def _line(p: Any) -> str:
-    rows = f"J loses {p.lost} row{'s' if p.lost != 1 else ''}, " if p.lost else ""
+    rows = f"J loses {counted(p.lost, 'row')}, " if p.lost else ""
     without = f"; no meaning there: {', '.join(p.meaningless)}" if p.meaningless else ""
     return f"{rows}{PASSAGES[p.kind]}{without}"

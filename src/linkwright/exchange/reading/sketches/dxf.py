@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import LinkwrightError, ModelError, Source, UsageError
+from linkwright.errors import LinkwrightError, ModelError, Source, UsageError, counted
 from linkwright.exchange.reading.sketches.geometry import FINEST, Label, Mark, Sketch, Stroke, as_circle
 from linkwright.results.tables import package
 
@@ -74,7 +74,7 @@ def _opened(path: str | os.PathLike[str]) -> tuple[Any, str]:
                 message = f"the file cannot be read as DXF: {said}. Save it again as DXF, R2000 or newer."
                 raise ModelError(message, Source(name)) from problem
     count = len(auditor.errors) + len(auditor.fixes)
-    return document, f"the file was damaged and was read as far as possible ({count} faults, repaired or left out)"
+    return document, f"the file was damaged and was read as far as possible ({counted(count, 'fault')}, repaired or left out)"
 
 
 @contextmanager

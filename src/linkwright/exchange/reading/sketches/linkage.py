@@ -1,10 +1,10 @@
 """From a sketch to a linkage: marks become pins, strokes become links through the pins that they touch.
 
-    a vertex touches a pin    within the pin's circle, or within the tolerance
-    one link                  strokes that meet where no pin is, a block, a group, or all that meet on a layer that names a body; bars that
-                              share two pins, and three bars that make a triangle on one layer
-    ground                    pins and strokes on a layer `ground`; without one, ends of bars where no other bar is
-    a closed outline          without a vertex on a pin is the link through the pins inside it
+a vertex touches a pin    within the pin's circle, or within the tolerance
+one link                  strokes that meet where no pin is, a block, a group, or all that meet on a layer that names a body; bars that
+                          share two pins, and three bars that make a triangle on one layer
+ground                    pins and strokes on a layer `ground`; without one, ends of bars where no other bar is
+a closed outline          without a vertex on a pin is the link through the pins inside it
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import ModelError
+from linkwright.errors import ModelError, counted
 from linkwright.exchange.reading.sketches import layers as layer_roles
 from linkwright.exchange.reading.sketches.geometry import Mark, Place, Sketch, Stroke, encloses, from_segment, joined
 from linkwright.exchange.reading.sketches.layers import GROUND, GUIDES, LINKS, OTHER, OWN, PINS, POINTS, Roles, listed
@@ -107,7 +107,7 @@ def linkage_of(sketch: Sketch, *, pins: Any = None, links: Any = None, ground: A
     _find_links(out, roles)
     if not out.links:
         raise ModelError(
-            f"no links were found: {len(out.pins)} pins, but no line or polyline touches one within {out.tolerance:.3g} mm. "
+            f"no links were found: {counted(len(out.pins), 'pin')}, but no line or polyline touches one within {out.tolerance:.3g} mm. "
             f"Layers: {listed(sketch.layers)}. Name those of the links (--links LAYER), or a larger --tolerance.",
             sketch.source,
         )
@@ -144,7 +144,7 @@ def _find_pins(out: SketchLinkage, roles: Roles) -> None:
             _add_pin(out, m, role)
         else:
             left[m.layer] = left.get(m.layer, 0) + 1
-    out.dropped += [f"{n} circle{'s' * (n > 1)} or points on layer '{layer}'" for layer, n in left.items()]
+    out.dropped += [f"{counted(n, 'circle')} or points on layer '{layer}'" for layer, n in left.items()]
 
 
 def _add_pin(out: SketchLinkage, m: Mark, role: str) -> None:
@@ -176,7 +176,7 @@ def _find_links(out: SketchLinkage, roles: Roles) -> None:
     for s in out.sketch.strokes:
         if roles.of[s.layer] == OTHER:
             unused[s.layer] = unused.get(s.layer, 0) + 1
-    out.dropped += [f"{n} line{'s' * (n > 1)} on layer '{layer}'" for layer, n in unused.items()]
+    out.dropped += [f"{counted(n, 'line')} on layer '{layer}'" for layer, n in unused.items()]
     every = _joined_strokes(out, strokes, roles)
     _check_count(out, len(every), 20 * MOST_LINKS, "lines that may be links", "--links")
     for members in every:
@@ -318,7 +318,9 @@ def _join_on_lines(out: SketchLinkage) -> None:
             on[0].pins.append(i)
             out.inferred.append(f"the pin at {out.shown(p.at)} is on the line of a link, between its vertices: it belongs to that link")
         elif on:
-            out.inferred.append(f"the pin at {out.shown(p.at)} is on the lines of {len(on)} links; give the right one a vertex there")
+            out.inferred.append(
+                f"the pin at {out.shown(p.at)} is on the lines of {counted(len(on), 'link')}; give the right one a vertex there"
+            )
     _merge_rigid(out)
 
 
@@ -395,7 +397,9 @@ def _find_ground(out: SketchLinkage) -> None:
         )
     for i in ends:
         out.pins[i].grounded = True
-    out.inferred.append(f"no layer marks the ground; the {len(set(ends))} ends of bars with no other bar are taken as fixed pins")
+    out.inferred.append(
+        f"no layer marks the ground; the {counted(len(set(ends)), 'end')} of bars with no other bar are taken as fixed pins"
+    )
 
 
 def _users(out: SketchLinkage, pin: int) -> int:

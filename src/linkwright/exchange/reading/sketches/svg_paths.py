@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from linkwright.errors import counted
 from linkwright.exchange.reading.sketches.geometry import arc_points
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -63,7 +64,7 @@ def _one(kind: str, x: list[float]) -> Affine:
     if kind in ("skewX", "skewY") and len(x) == 1:
         t = math.tan(math.radians(x[0]))
         return np.array([[1.0, t, 0.0], [0.0, 1.0, 0.0]]) if kind == "skewX" else np.array([[1.0, 0.0, 0.0], [t, 1.0, 0.0]])
-    raise Malformed(f"transform {kind} with {len(x)} numbers is not understood")
+    raise Malformed(f"transform {kind} with {counted(len(x), 'number')} is not understood")
 
 
 def numbers(text: str) -> list[float]:
@@ -134,7 +135,7 @@ def _commands(text: str) -> list[tuple[str, list[float]]]:
     def flush() -> None:
         count = COUNTS[letter.upper()] if letter else 0
         if not letter or (count == 0) != (not waiting) or (count and len(waiting) % count):
-            raise Malformed(f"'{letter}' of the path has {len(waiting)} numbers" if letter else "a path begins with M")
+            raise Malformed(f"'{letter}' of the path has {counted(len(waiting), 'number')}" if letter else "a path begins with M")
         if count == 0:
             out.append((letter, []))
         for k in range(0, len(waiting), count or 1):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from linkwright import files
-from linkwright.errors import ModelError, Source, nearest
+from linkwright.errors import ModelError, Source, counted, nearest
 from linkwright.exchange.reading.draft import RobotDraft
 from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.exchange.reading.poses import HERE, axes_along, times
@@ -58,7 +58,7 @@ def _loop_file(root: FileNode) -> LoopFile:
         pairs.append((first, second, kind))
     types = [x.string("joint_type").upper() for x in lists["joint_type"]]
     if len(types) != len(lists["joint_name"]):
-        raise root.error(f"joint_name has {len(lists['joint_name'])} entries and joint_type {len(types)}; they belong together.")
+        raise root.error(f"joint_name has {counted(len(lists['joint_name']), 'entry')} and joint_type {len(types)}; they belong together.")
     motors = tuple(x.string("name_mot") for x in lists["name_mot"] or lists["mot"])
     return LoopFile(tuple(pairs), motors, tuple(zip(lists["joint_name"], types, strict=True)))
 

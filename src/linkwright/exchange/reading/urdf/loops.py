@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from linkwright.errors import counted
 from linkwright.exchange.reading.draft import ONE_COORDINATE, RobotDraft
 from linkwright.exchange.reading.joint_frames import axes, direction, framed
 from linkwright.exchange.reading.names import usable
@@ -71,7 +72,7 @@ def _loop_joint(draft: RobotDraft, element: XmlElement) -> None:
     """<link1 link xyz rpy/> and <link2 .../>; some programs write link1 twice."""
     sides = element.all("link1", "link2")
     if len(sides) != 2:
-        raise element.error(f"it needs <link1 .../> and <link2 .../>, not {len(sides)} such elements.")
+        raise element.error(f"it needs <link1 .../> and <link2 .../>, not {counted(len(sides), 'such element')}.")
     kind = TYPES[element.attribute("type", CLOSING_TYPES)]
     own = axes(kind, element, _axis(element))
     frames = [pose(x.numbers("xyz", 3, (0.0, 0.0, 0.0)), x.numbers("rpy", 3, (0.0, 0.0, 0.0))) for x in sides]

@@ -103,6 +103,9 @@
   // a text that begins with a capital letter and ends with a full stop
   const sentence = (text) => text && text[0].toUpperCase() + text.slice(1) + (/[.!]$/.test(text) ? "" : ".");
 
-  const parts = { parsed, sentence, number, fixed, typed, unit, withUnit, prefixed, unitOf, format, raised };
+  // a number with its noun: 1 check, 3 checks
+  const counted = (n, noun, plural = `${noun}s`) => `${typeof n === "number" ? n.toLocaleString("en") : n} ${n === 1 ? noun : plural}`;
+
+  const parts = { parsed, sentence, counted, number, fixed, typed, unit, withUnit, prefixed, unitOf, format, raised };
   Object.assign(LW, parts);
 })();

@@ -109,6 +109,7 @@
     };
     ed.refresh = () => {
       for (const part of [ed.bar, ed.legend, ed.palette, ed.foot, ed.part, ed.list, ed.banner]) part.update();
+      if (ed.motion) ed.motion.judged();
       paintMarks(ed);
       ed.repaint(true);
     };

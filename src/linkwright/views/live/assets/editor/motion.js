@@ -4,6 +4,9 @@
   "use strict";
   const E = LW.edit || (LW.edit = {});
   const CALM = 350; // ms without an edit before kernels are asked for
+  /** @type {Check[]} */
+  const WAITING = [];
+  const NOT_COMPUTED = { name: "motion", ok: false, text: "not computed for this drawing" };
   const SLOW = 40; // ms of new dimensions beyond which they wait for that as well
 
   /** @param {Editor} ed */
@@ -56,6 +59,15 @@
     return Object.assign(motion, {
       pending: () => Boolean(wanted()) && exact !== ed.answer.version && refused !== ed.answer.version && !(ed.mode === "draw" && adapted === ed.answer.version),
       there: () => Boolean(LW.app),
+      /** The badge of the page: its checks where they are those of this text; else the problems of the text, [] while kernels are made. */
+      judged() {
+        if (!LW.app) return;
+        const found = ed.answer.messages.filter((m) => m.level === "error" || m.level === "missing");
+        const current = exact === ed.answer.version || adapted === ed.answer.version;
+        if (!found.length && current) LW.app.checks.instead(null);
+        else if (found.length || !wanted() || refused === ed.answer.version) LW.app.checks.instead(found.length ? found.map((m) => ({ name: m.level === "error" ? "problem" : "missing", ok: false, text: m.text })) : [NOT_COMPUTED]);
+        else LW.app.checks.instead(WAITING);
+      },
       /** A new answer has come. Its drawing is shown first; Move has kernels made from just this text, Draw those that suit. */
       update() {
         clearTimeout(timer);

@@ -43,7 +43,7 @@
       update() {
         const { mobility, messages, complete } = ed.answer, m = mobility || { text: "", bodies: 0, joints: 0 };
         LW.setText(head, m.text);
-        head.title = mobility ? `${m.bodies} moving bodies, ${m.joints} joints` : "";
+        head.title = mobility ? `${LW.counted(m.bodies, "moving body", "moving bodies")}, ${LW.counted(m.joints, "joint")}` : "";
         const rows = messages.filter((x) => x.code !== "empty" || messages.length === 1).map((x) => {
           const ids = (x.ids || []).filter((id) => E.partOf(ed.answer.drawing, id));
           const words = [LW.el("b", { text: `${LEVELS[x.level] || "Note"}: ` }), x.text, x.where ? LW.el("small", { text: ` ${x.where}` }) : null];

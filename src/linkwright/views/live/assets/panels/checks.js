@@ -6,10 +6,9 @@
   // what the badge says of a list
   const summary = (list) => {
     const failed = list.filter((check) => !check.ok).length, warned = list.filter((check) => check.ok && check.warn).length;
-    const plural = (n, what) => (n === 1 ? `1 ${what}` : `${n} ${what}s`);
     if (!list.length) return "no checks";
-    if (failed) return `${failed} of ${plural(list.length, "check")} failed`;
-    return warned ? `${plural(list.length - warned, "check")} passed, ${plural(warned, "warning")}` : `${plural(list.length, "check")} passed`;
+    if (failed) return `${failed} of ${LW.counted(list.length, "check")} failed`;
+    return warned ? `${LW.counted(list.length - warned, "check")} passed, ${LW.counted(warned, "warning")}` : `${LW.counted(list.length, "check")} passed`;
   };
 
   const item = (check) => {
@@ -49,12 +48,23 @@
     box.append(sheet);
     container.append(box);
     closeOutside(box, signal);
-    let shown = null;
+    let shown = null, computed = [], problems = null;
     const badge = {
+      /** The checks of the mechanism that the page computes. */
       update(list) {
+        computed = list;
+        badge.show();
+      },
+      /** Problems of a text that the page cannot compute, shown in place of the checks until null; [] while it is being read. @param {Check[] | null} list */
+      instead(list) {
+        problems = list;
+        badge.show();
+      },
+      show() {
+        const list = problems || computed;
         if (list === shown) return;
         shown = list;
-        LW.setText(text, summary(list));
+        LW.setText(text, problems ? (problems.length ? LW.counted(problems.length, "problem") : "checking \u2026") : summary(list));
         const failed = list.some((check) => !check.ok);
         box.classList.toggle("failed", failed);
         box.classList.toggle("warned", !failed && list.some((check) => check.warn));

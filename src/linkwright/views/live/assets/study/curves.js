@@ -35,7 +35,7 @@
     const found = Object.keys(NAMES).flatMap((kind) => {
       const n = shown.filter((c) => c.kind === kind).reduce((sum, c) => sum + c.points.length, 0);
       const line = LW.el("i", { class: `st-line ${kind.replace(" ", "-")}` });
-      return n ? [LW.el("span", {}, line, LW.el("span", { text: `${NAMES[kind]} (${n.toLocaleString("en")} points)` }))] : [];
+      return n ? [LW.el("span", {}, line, LW.el("span", { text: `${NAMES[kind]} (${LW.counted(n, "point")})` }))] : [];
     });
     return found.length ? found : say("No singular pose and no limit in this slice.");
   };

@@ -259,6 +259,7 @@ interface Linkwright {
   raised(text: string | number): string;
   parsed(text: string, given: { kind?: string } & Unit): { value?: number; problem?: string };
   sentence(text: string): string;
+  counted(n: number, noun: string, plural?: string): string;
   changedYaml(data: { parameters: PageParameter[] }, values: Record<string, number>): string;
   changedParameters(data: { parameters: PageParameter[] }, values: Record<string, number>): PageParameter[];
   changedModel(data: PageData, values: Record<string, number>): { text: string; file: string };
