@@ -1,4 +1,4 @@
-"""Kinds of arguments, as annotations of public calls give them: does a value fit, and what is expected in words.
+"""Kinds of arguments, as annotations of public calls give them: does a value fit, and the names of what is expected.
 
     unfit(sensitivity, "sensitivity", {"quantity": ["lift"]})   'sensitivity: quantity is a text, not a list.'
 
@@ -28,7 +28,7 @@ Names = str | Sequence[str]
 
 LOOKED_AT = 50  # entries of a list or dict whose kinds are compared
 OWN = {"State", "Trajectory", "Mechanism", "Description", "System"}
-WORDS = {
+SAID = {
     "str": "a text", "int": "a whole number", "float": "a number", "bool": "True or False", "None": "None", "Callable": "a function",
     "PathLike": "a path", "Path": "a path", "Mapping": "a dict", "dict": "a dict", "Sequence": "a list", "Iterable": "a list",
     "list": "a list",
@@ -47,7 +47,7 @@ def unfit(function: Callable[..., Any], name: str, given: Mapping[str, Any]) -> 
         kinds = _kinds(parameter.annotation, names)
         value = given[parameter.name]
         if kinds and not any(_fits(kind, value) for kind in kinds):
-            said = list(dict.fromkeys(_words(kind) for kind in kinds))
+            said = list(dict.fromkeys(_said(kind) for kind in kinds))
             allowed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} or {said[-1]}"
             return f"{name}: {parameter.name} is {allowed}, not {spelled(value)}."
     return ""
@@ -78,7 +78,7 @@ def _kinds(annotation: Any, names: Mapping[str, Any]) -> list[ast.expr]:
             waiting = [ast.parse(str(names[node.id]).replace("~", ""), mode="eval").body, *waiting]
         else:
             out.append(node)
-    return [] if any(_head(node) not in WORDS and _head(node) not in OWN for node in out) else out
+    return [] if any(_head(node) not in SAID and _head(node) not in OWN for node in out) else out
 
 
 def _head(node: ast.expr) -> str:
@@ -90,7 +90,7 @@ def _head(node: ast.expr) -> str:
 
 
 def _inner(node: ast.expr) -> list[ast.expr]:
-    """What a list, dict or tuple holds."""
+    """Kinds of the entries of a list, dict or tuple."""
     if not isinstance(node, ast.Subscript):
         return []
     return [*node.slice.elts] if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -147,11 +147,11 @@ SINGLE: dict[str, Callable[[Any], bool]] = {
 }  # fmt: skip
 
 
-def _words(node: ast.expr) -> str:
+def _said(node: ast.expr) -> str:
     head, inner = _head(node), _inner(node)
     if head in OWN:
         return f"a {head}"
     if head in ("Mapping", "dict"):
         return "a dict by name" if inner and _head(inner[0]) == "str" else "a dict"
     of = MANY.get(_head(inner[0]), "") if inner and head != "tuple" else ""
-    return WORDS[head] + (f" of {of}" if of else "")
+    return SAID[head] + (f" of {of}" if of else "")

@@ -180,7 +180,7 @@ def test_csv_files(tmp_path):
         (CSV, {"columns": ["x", "A"]}, "column 'x' of .* is in mm, length .*must be angle"),
         (CSV, {"unit": ["deg", "m m"]}, "column 'x'.*m m, area"),
         (CSV, {"ends": "periodic"}, "component 1: a periodic spline ends where it begins"),
-        ("t;A;x\n0;1;1\n", {}, "has 1 rows of numbers"),
+        ("t;A;x\n0;1;1\n", {}, "has 1 row of numbers"),
         ("", {}, "has 0 rows of numbers"),
     ],
 )
@@ -219,7 +219,7 @@ def test_csv_errors_name_the_line(tmp_path, text, given, says):
         (sinusoid(1, "3 1/s"), ("angle",), "written in Hz"),
         (sinusoid(1, "3 furlong"), ("angle",), "frequency: .*furlong"),
         (csv("nowhere.csv"), ("angle",), "'nowhere.csv' cannot be read"),
-        (lambda t: [t, t], ("angle",), "must give 1 numbers, not a list of 2"),
+        (lambda t: [t, t], ("angle",), "must give 1 number, not a list of 2"),
         (lambda t: t, ("angle", "angle"), "must give 2 numbers"),
         (lambda t: "x", ("angle",), "must give one number"),
         (lambda t, st: 0.0, ("angle",), "takes t alone"),

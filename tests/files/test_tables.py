@@ -62,7 +62,7 @@ REFUSED = {
     "a cell too many": ("angle,force\n90,5,5\n180,7,25\n", 2, "3 cells, the first row 2.*separate the cells by semicolons"),
     "decimal commas between commas": ("90,5,5\n180,7,25\n", 1, "3 columns, but two are needed"),
     "one more in a row": ("90;5.5\n180;7.25;3\n", 2, "3 cells, the first row 2"),
-    "one less in a row": ("90;5.5\n180\n", 2, "1 cells, the first row 2"),
+    "one less in a row": ("90;5.5\n180\n", 2, "1 cell, the first row 2"),
     "three columns": ("a;b;c\n90;5,5;1\n180;7,25;1\n", 2, "3 columns, but two are needed"),
     "one column": ("90\n180\n", 1, "1 column, .*Separate them by semicolons"),
     "both marks": ("90;5.5\n180;7,25\n", 2, "'7,25' here and '5.5' in line 1 have different decimal marks"),

@@ -59,7 +59,7 @@ def test_quantiles_are_those_of_scipy(text, law) -> None:
         ("3..2 mm", "is empty"),
         ("1..2 kg", "must be length"),
         ("1..2 mmm", "'mmm' is not a unit"),
-        ("1..2 / 1", "1 values of a range"),
+        ("1..2 / 1", "1 value of a range"),
         ("2 +- 0", "must be positive"),
         ("gauss(1, 2)", "Known: normal"),
         ("normal(1)", "takes mean, deviation"),

@@ -5,6 +5,7 @@ EffortTerms are linear in x of two neighbouring grid points, so that the Hessian
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ INSIDE = 1.02  # times slower than the fastest motion: a start inside the limits
 PRECISE = 1e-6  # of the goal: how much the barriers may cost
 GROWTH = 8.0  # of the weight of the goal from one barrier problem to the next
 NEWTON, HALVINGS = 40, 40
+NEVER = 1e-6  # share of a limit at rest that is left in the worst case: round-off cannot reach it
 ENOUGH = 1e-8  # half the squared Newton decrement at which a barrier problem is solved
 
 
@@ -36,39 +38,67 @@ class IntervalTerms(NamedTuple):
     def value(self, x: np.ndarray) -> np.ndarray:
         return self.first * x[:-1, None] + self.second * x[1:, None] + self.rest
 
+    def reached(self, most: np.ndarray) -> IntervalTerms:
+        """Return those that can be zero for an x between zero and `most`; intervals with fewer of them are filled up by others."""
+        least = self.rest + np.minimum(self.first * most[:-1, None], 0.0) + np.minimum(self.second * most[1:, None], 0.0)
+        width = max(1, int((least <= NEVER * np.abs(self.rest)).sum(axis=1).max()))
+        if width >= self.rest.shape[1]:
+            return self
+        tightest = np.argpartition(least / np.maximum(np.abs(self.rest), 1e-300), width - 1, axis=1)[:, :width]
+        return IntervalTerms(*(np.take_along_axis(np.broadcast_to(x, self.rest.shape), tightest, axis=1) for x in self))
 
-def losses(efforts: EffortTerms, profile: SpeedProfile) -> np.ndarray:
-    """Integral of the squared effort of each drive over time."""
-    middle = _efforts(efforts, profile.s)
-    return (middle.value(profile.x) ** 2 * profile.steps[:, None]).sum(axis=0)
 
+@dataclass(frozen=True)
+class LossProblem:
+    """Profiles on a path within limits, and the losses of the drives; see `least`."""
 
-def least_loss(rows: LimitRows, efforts: EffortTerms, weights: np.ndarray, start: SpeedProfile) -> SpeedProfile:
-    """The profile that minimises duration + sum of weights * losses within the rows; `start` is strictly inside them."""
-    from scipy.linalg import solveh_banded
+    s: np.ndarray
+    slack: IntervalTerms  # of the limits, positive inside them; rows that no profile reaches are left out
+    middle: IntervalTerms  # efforts in the middle of the intervals
 
-    s, ds = start.s, np.diff(start.s)
-    A, B, C = rows.scaled()[:3]
-    h = 2.0 * ds[:, None]
-    slack = IntervalTerms(
-        np.concatenate([A[:-1] / h - B[:-1], A[1:] / h], axis=1),
-        np.concatenate([-A[:-1] / h, -A[1:] / h - B[1:]], axis=1),
-        np.concatenate([C[:-1], C[1:]], axis=1),
-    )
-    middle, x = _efforts(efforts, s), start.x.copy()
+    @classmethod
+    def of(cls, rows: LimitRows, efforts: EffortTerms, quick: SpeedProfile) -> LossProblem:
+        """Return the problem below the fastest profile, which bounds x of every other one from above."""
+        ds = np.diff(quick.s)
+        A, B, C = rows.scaled()[:3]
+        h = 2.0 * ds[:, None]
+        slack = IntervalTerms(
+            np.concatenate([A[:-1] / h - B[:-1], A[1:] / h], axis=1),
+            np.concatenate([-A[:-1] / h, -A[1:] / h - B[1:]], axis=1),
+            np.concatenate([C[:-1], C[1:]], axis=1),
+        )
+        return cls(quick.s, slack.reached(1.02 * quick.x), _efforts(efforts, quick.s))
 
-    def cost(x: np.ndarray, t: float) -> float:
-        rest = slack.value(x)
+    def losses(self, profile: SpeedProfile) -> np.ndarray:
+        """Return the integral of the squared effort of each drive over time."""
+        return (self.middle.value(profile.x) ** 2 * profile.steps[:, None]).sum(axis=0)
+
+    def _cost(self, x: np.ndarray, t: float, weights: np.ndarray) -> float:
+        rest = self.slack.value(x)
         if (rest <= 0.0).any() or (x[1:-1] <= 0.0).any():
             return np.inf
-        steps = 2.0 * ds / (np.sqrt(x[:-1]) + np.sqrt(x[1:]))
-        return t * float((steps * (1.0 + middle.value(x) ** 2 @ weights)).sum()) - float(np.log(rest).sum())
+        steps = 2.0 * np.diff(self.s) / (np.sqrt(x[:-1]) + np.sqrt(x[1:]))
+        return t * float((steps * (1.0 + self.middle.value(x) ** 2 @ weights)).sum()) - float(np.log(rest).sum())
 
-    t, count = slack.rest.size / start.time / GROWTH, slack.rest.size
-    while True:
-        now = cost(x, t)
+    def least(self, weights: np.ndarray, start: SpeedProfile) -> SpeedProfile:
+        """Return the profile that minimises duration + sum of weights * losses; `start` is strictly inside the limits."""
+        ds, x = np.diff(self.s), start.x.copy()
+        count = self.slack.rest.size
+        t = count / start.time / GROWTH
+        while True:
+            x = self._centred(x, t, weights)
+            profile = SpeedProfile(self.s, x, np.diff(x) / (2.0 * ds))
+            if count / t < PRECISE * profile.time:
+                return profile
+            t *= GROWTH
+
+    def _centred(self, x: np.ndarray, t: float, weights: np.ndarray) -> np.ndarray:
+        """The minimum of t times the goal with barriers, by Newton's method from x."""
+        from scipy.linalg import solveh_banded
+
+        ds, now = np.diff(self.s), self._cost(x, t, weights)
         for _ in range(NEWTON):
-            gradient, diagonal, off = _second_order(slack, middle, weights, x, ds, t)
+            gradient, diagonal, off = _second_order(self.slack, self.middle, weights, x, ds, t)
             step = -solveh_banded(np.array([np.append(0.0, off), diagonal]), gradient)
             decrement = -float(gradient @ step)
             if decrement < 2.0 * ENOUGH:
@@ -77,17 +107,14 @@ def least_loss(rows: LimitRows, efforts: EffortTerms, weights: np.ndarray, start
             for _ in range(HALVINGS):
                 there = x.copy()
                 there[1:-1] += share * step
-                value = cost(there, t)
+                value = self._cost(there, t, weights)
                 if value <= now - 1e-4 * share * decrement:
                     break
                 share *= 0.5
             else:
                 break
             x, now = there, value
-        profile = SpeedProfile(s, x, np.diff(x) / (2.0 * ds))
-        if count / t < PRECISE * profile.time:
-            return profile
-        t *= GROWTH
+        return x
 
 
 def _efforts(efforts: EffortTerms, s: np.ndarray) -> IntervalTerms:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.motion.fastest.least_energy import INSIDE, EffortTerms, least_loss, losses
+from linkwright.motion.fastest.least_energy import INSIDE, EffortTerms, LossProblem
 from linkwright.motion.fastest.limits import MotionLimit
 from linkwright.motion.fastest.reachability import LimitRows, NoSpeed, SpeedProfile, fastest_profile
 from linkwright.motion.fastest.smooth import law_at, shortest
@@ -19,6 +20,7 @@ MOST = 40  # motions until friction is consistent
 SETTLED = 1e-7  # share of the duration by which two of them may differ
 FASTER = 1e12  # times the speed at which the path takes a second, squared: no limit of speed at all
 BISECTIONS = 40
+WIDEST = 12.0  # exponent of the weight of the losses, against the duration
 CLOSE = 1e-4  # of a duration or a heat that is met
 
 
@@ -215,13 +217,13 @@ def _least(path: PathTerms, terms: Terms, rows: LimitRows, quick: SpeedProfile, 
     e = _efforts(terms, names)
     scale = _sizes(path, names)
     start = quick.slower(duration / quick.time)
-    low, high, found = -12.0, 12.0, start
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
-        found = least_loss(rows, e, 10.0**middle / scale**2, start)
-        if abs(found.time - duration) < CLOSE * duration:
-            break
-        low, high = (low, middle) if found.time > duration else (middle, high)
+    problem = LossProblem.of(rows, e, quick)
+
+    def late(exponent: float) -> tuple[float, SpeedProfile]:
+        found = problem.least(10.0**exponent / scale**2, start)
+        return found.time / duration - 1.0, found
+
+    _, found = _weighed(late)
     return found.slower(duration / found.time) if found.time < duration else _hurried(found, quick, duration)
 
 
@@ -249,31 +251,61 @@ def _cool(rows: LimitRows, e: EffortTerms, quick: SpeedProfile, allowed: np.ndar
     """The fastest profile whose RMS efforts over motion and pause are allowed: weights of the losses grow until all are."""
     holding = e.c[-1]
 
+    problem = LossProblem.of(rows, e, quick)
+
     def used(p: SpeedProfile) -> np.ndarray:
-        return np.sqrt((losses(e, p) + pause * holding**2) / (p.time + pause)) / allowed
+        return np.sqrt((problem.losses(p) + pause * holding**2) / (p.time + pause)) / allowed
 
     if used(quick).max() <= 1.0:
         return quick
-    slowest = np.sqrt((e.c**2).mean(axis=0)) / allowed
+    hottest = names[int(np.argmax(np.sqrt((e.c**2).mean(axis=0)) / allowed))]
     start, w = quick.slower(2.0), np.where(used(quick) > 1.0, 1.0, 0.0)
-    low, high, best = -8.0, None, None
-    middle = 0.0
-    for _ in range(BISECTIONS):
-        found = least_loss(rows, e, w * 10.0**middle / allowed**2, start)
+
+    def spare(exponent: float) -> tuple[float, SpeedProfile]:
+        nonlocal w
+        found = problem.least(w * 10.0**exponent / allowed**2, start)
         share = used(found)
         w = np.where((share > 1.0) & (w == 0.0), 1.0, w)
-        if share.max() > 1.0:
-            low = middle
-            middle = middle + 1.0 if high is None else 0.5 * (middle + high)
+        return 1.0 - float(share.max()), found
+
+    if used(SpeedProfile(quick.s, 1e-12 * quick.x, 1e-12 * quick.u)).max() > 1.0 and spare(WIDEST)[0] < 0.0:
+        raise UsageError(_too_warm(hottest))  # neither creeping nor the coolest motion is cool enough
+    value, found = _weighed(spare)
+    if value < 0.0:
+        raise UsageError(_too_warm(hottest))
+    return found
+
+
+def _weighed(grows: Callable[[float], tuple[float, SpeedProfile]]) -> tuple[float, SpeedProfile]:
+    """The profile at which a value that grows with the exponent of a weight is zero, or at most CLOSE above it; with that value.
+
+    Regula falsi (Illinois) in a bracket that is widened from 0 to +-WIDEST; where the value has no root the last one is returned.
+    """
+    at, (value, found) = 0.0, grows(0.0)
+    side = -1.0 if value > 0.0 else 1.0
+    low, high = (at, value), (at, value)
+    for reach in (1.0, 3.0, 7.0, WIDEST):
+        if 0.0 <= value < CLOSE:
+            return value, found
+        before = (at, value)
+        at = side * reach
+        value, found = grows(at)
+        if value * side >= 0.0:
+            low, high = (before, (at, value)) if side > 0.0 else ((at, value), before)
+            break
+    else:
+        return value, found
+    best = (value, found) if value >= 0.0 else grows(high[0])
+    for _ in range(BISECTIONS):
+        if 0.0 <= value < CLOSE or high[0] - low[0] < 1e-6:
+            break
+        at = low[0] + (high[0] - low[0]) * low[1] / (low[1] - high[1])
+        at = min(max(at, low[0] + 0.05 * (high[0] - low[0])), high[0] - 0.05 * (high[0] - low[0]))
+        value, found = grows(at)
+        if value >= 0.0:
+            best, high, low = (value, found), (at, value), (low[0], 0.5 * low[1])
         else:
-            best, high = found, middle
-            if share.max() > 1.0 - CLOSE or high - low < 1e-6:
-                break
-            middle = 0.5 * (low + middle)
-        if middle > 12.0:
-            raise UsageError(_too_warm(names[int(np.argmax(slowest))]))
-    if best is None:
-        raise UsageError(_too_warm(names[int(np.argmax(slowest))]))
+            low, high = (at, value), (high[0], 0.5 * high[1])
     return best
 
 

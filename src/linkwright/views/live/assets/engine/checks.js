@@ -74,10 +74,13 @@
       return { rank: Math.max(0, ...(ranks.length ? ranks : [rankAt(e.state.q, e.state.near)])), rows };
     };
 
+    /** @param {number} n @param {string} what */
+    const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+
     /** @param {{rank: number}} found */
     const mobility = ({ rank }) => {
       const found = nv - rank, { mobility: wanted, freedoms, counted } = data.topology, lazy = wanted - freedoms;
-      const text = found - lazy ? LW.counted(found - lazy, "degree") + " of freedom" + (lazy ? ` and ${lazy} idle` : "") : "a structure: nothing can move";
+      const text = found - lazy ? plural(found - lazy, "degree") + " of freedom" + (lazy ? ` and ${lazy} idle` : "") : "a structure: nothing can move";
       const count = counted === wanted ? "" : `; the Gr\u00fcbler count gives ${counted}`;
       return { name: "mobility", ok: found === wanted, text: found === wanted ? text + count : `${text}, the file's design has ${freedoms}` };
     };
@@ -86,7 +89,7 @@
     const redundancy = ({ rank, rows }) => {
       const found = rows - rank, wanted = (data.topology.rows || []).filter((/** @type {{redundant: boolean}} */ row) => row.redundant).length;
       if (!found && !wanted) return null;
-      const text = found === wanted && data.topology.redundant.length ? data.topology.redundant.join("; ") : LW.counted(found, "redundant constraint");
+      const text = found === wanted && data.topology.redundant.length ? data.topology.redundant.join("; ") : plural(found, "redundant constraint");
       return { name: "redundancy", ok: found === wanted, text: found === wanted ? text : `${text}, the file's design has ${wanted}` };
     };
 
@@ -131,7 +134,7 @@
     const closed = () => {
       const c = shown(), found = placed(), gaps = found - c.ok.reduce((s, x) => s + x, 0);
       const text = `closed to ${said(c.residual)} of the mechanism's size at ${found} of ${c.n} positions`;
-      const without = gaps ? `; no speeds or loads at ${LW.counted(gaps, "singular position")}` : "";
+      const without = gaps ? `; no speeds or loads at ${plural(gaps, "singular position")}` : "";
       return { name: "loops", ok: found === c.n && c.residual < CLOSED, value: c.residual, text: text + without };
     };
 

@@ -48,7 +48,7 @@
     box.append(sheet);
     container.append(box);
     closeOutside(box, signal);
-    let shown = null, computed = [], problems = null;
+    let /** @type {Check[] | null} */ shown = null, /** @type {Check[]} */ computed = [], /** @type {Check[] | null} */ problems = null;
     const badge = {
       /** The checks of the mechanism that the page computes. */
       update(list) {
