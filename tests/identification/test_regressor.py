@@ -89,3 +89,16 @@ def test_cut_joint_has_the_rate_of_its_channel() -> None:
     for k, name in enumerate(("C", "B")):  # power lost = v^2 = sum of drive power
         power = np.einsum("nd,nd->n", r.W[:, :, k], np.stack([c["A.v"], c["E.v"]], 1))
         np.testing.assert_allclose(power, c[f"{name}.v"] ** 2, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_base_parameters_do_not_hang_on_the_last_digit(seed: int) -> None:
+    """Columns of the same length (like links) are chosen in the order of the names, whichever way the data are rounded."""
+    rng = np.random.default_rng(7)
+    W = rng.normal(size=(60, 3)) @ np.array([[1.0, 0, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, -1]])
+    noise = 1e-13 * np.random.default_rng(seed).normal(size=W.shape)
+    found = base_parameters(W + noise, ("a1", "b1", "c1", "a2", "b2", "c2"))
+    assert sorted(found.chosen) == [0, 1, 2]
+    rows = zip(found.chosen, found.G, strict=True)
+    groups = {found.names[k]: {n: round(float(g), 6) for n, g in zip(found.names, row, strict=True) if g} for k, row in rows}
+    assert groups == {"a1": {"a1": 1.0, "a2": 1.0}, "b1": {"b1": 1.0, "b2": 1.0}, "c1": {"c1": 1.0, "c2": -1.0}}

@@ -17,6 +17,7 @@ from linkwright.errors import UsageError
 RANK = 1e-9  # of the diagonal of R against its largest: columns are exact, a gap of many decades separates the two groups
 SPARE = 10  # torques more than groups, from which the noise is estimated
 NEGLIGIBLE = 1e-8  # coefficient of a group, in scaled columns, that is round-off
+ALIKE = 1e-6  # share by which rests of columns may differ and still be the same size
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,13 @@ class BaseParameters:
 
 def base_parameters(W: np.ndarray, names: Sequence[str]) -> BaseParameters:
     """Return the base parameters of a stacked regressor (rows, unknowns); raise UsageError where it has too few rows."""
-    from scipy.linalg import qr, solve_triangular
+    from scipy.linalg import solve_triangular
 
     size = np.linalg.norm(W, axis=0)
     size[size <= RANK * size.max(initial=0.0)] = np.inf  # columns of round-off
     if not np.isfinite(size).any():
         raise UsageError("the measured motion excites nothing: all columns of the regressor are zero. Move the drives.")
-    R, order = qr(W / size, mode="r", pivoting=True)
+    R, order = _triangular(np.linalg.qr(W / size, mode="r"))
     diagonal = np.abs(np.diag(R))
     rank = int((diagonal > RANK * diagonal[0]).sum())
     if len(W) < rank + SPARE:
@@ -77,3 +78,24 @@ def base_parameters(W: np.ndarray, names: Sequence[str]) -> BaseParameters:
     back = np.where(np.isfinite(size), size, 0.0)
     G[:, order[rank:]] = C * back[order[rank:]] / size[order[:rank], None]
     return BaseParameters(tuple(names), tuple(int(k) for k in order[:rank]), G, diagonal)
+
+
+def _triangular(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """R of A P = Q R and the order P of the columns: the next one is the first of those whose rest is the longest but for ALIKE.
+
+    Columns of equal rests are common (like links, symmetric motions); among them the longest would be chosen by the last digit of the data.
+    """
+    R, order = np.array(A, dtype=float), np.arange(A.shape[1])
+    for k in range(min(R.shape)):
+        rest = np.linalg.norm(R[k:, k:], axis=0)
+        j = k + int(np.argmax(rest >= (1.0 - ALIKE) * rest.max()))
+        moved = [*range(k), j, *(i for i in range(k, R.shape[1]) if i != j)]
+        R, order = R[:, moved], order[moved]
+        length = float(np.linalg.norm(R[k:, k]))
+        if length == 0.0:
+            break
+        v = R[k:, k].copy()
+        v[0] += np.copysign(length, v[0])
+        R[k:, k:] -= np.outer(v, (2.0 / float(v @ v)) * (v @ R[k:, k:]))
+        R[k + 1 :, k] = 0.0
+    return R, order

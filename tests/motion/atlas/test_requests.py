@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.motion.atlas.coordinates import pose_coordinates
 from tests.motion.atlas.robots import THREE_RPR, robot
 
 SMALL = {"platform.x": (0.4, 0.6, 3), "platform.y": (-0.1, 0.1, 3)}
@@ -102,3 +103,17 @@ def test_stops_of_the_model_are_limits():
     given = robot("3-rpr").workspace(over, limits={name: "0.3..0.8 m" for name in ends})
     assert stopped.counts == given.counts and 0 < stopped.counts["in reach"] < 64
     assert with_stops.workspace(over, limits={}).reach.all()
+
+
+def test_the_angle_of_the_body_goes_with_the_place_of_a_point() -> None:
+    d = lw.load("3-rrr").description
+    mixed = pose_coordinates(d, ["platform.P1.x", "platform.angle"], 3)
+    plain = pose_coordinates(d, ["platform.P1.x", "platform.P1.angle"], 3)
+    assert mixed.names == ("platform.P1.x", "platform.angle", "platform.P1.y")
+    assert (mixed.parts, mixed.at, mixed.point) == (plain.parts, plain.at, plain.point)
+    assert pose_coordinates(d, ["platform.angle", "platform.x"], 3).names == ("platform.angle", "platform.x", "platform.y")
+    for names in (["platform.x", "platform.P1.y"], ["platform.P1.x", "platform.P2.y"], ["platform.P1.x", "link2.angle"]):
+        with pytest.raises(lw.UsageError, match="different bodies or points"):
+            pose_coordinates(d, names, 3)
+    with pytest.raises(lw.UsageError, match="more than once"):
+        pose_coordinates(d, ["platform.P1.x", "platform.angle", "platform.P1.angle"], 3)

@@ -161,3 +161,12 @@ def test_a_load_over_time_is_refused() -> None:
     })  # fmt: skip
     with pytest.raises(lw.UsageError, match="changes with the time"):
         timed.fastest({"A": lambda s: s}, {"A.torque": "9 N m"}, steps=40)
+
+
+def test_a_text_is_a_formula_of_s() -> None:
+    m, limits = lw.load("wiper"), {"A.v": "1 rad/s", "A.a": "3 rad/s^2"}
+    text = m.fastest({"A": "20 deg + 30 deg * s"}, limits, steps=40)
+    plain = m.fastest({"A": lambda s: np.radians(20.0 + 30.0 * s)}, limits, steps=40)
+    assert text.time == pytest.approx(plain.time, rel=1e-6)  # rates of the function come from its samples
+    way, v, a = np.radians(30.0), 1.0, 3.0  # trapezium: the limit of speed is reached
+    assert text.time == pytest.approx(way / v + v / a, rel=2e-3)

@@ -1,6 +1,6 @@
 """Pose coordinates of a robot by name: place and orientation of a body, or the place of one of its points.
 
-    platform.x  platform.y  platform.angle                 in a plane; of a point: platform.P1.x, platform.P1.y
+    platform.x  platform.y  platform.angle                 in a plane; of a point: platform.P1.x, platform.P1.y, platform.angle
     platform.x .. platform.z  platform.roll .. platform.yaw in space; R = Rz(yaw) Ry(pitch) Rx(roll)
 
 There are as many of them as degrees of freedom. The others of the body follow from the loops.
@@ -31,6 +31,7 @@ class PoseCoordinates:
     at: tuple[float, float, float]  # the point in the body
     parts: tuple[str, ...]
     planar: bool
+    of_body: tuple[str, ...] = ()  # angles that are named by the body, beside the place of a point
 
     @property
     def reference(self) -> str:
@@ -38,7 +39,7 @@ class PoseCoordinates:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        return tuple(f"{self.reference}.{p}" for p in self.parts)
+        return tuple(f"{self.body if p in self.of_body else self.reference}.{p}" for p in self.parts)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -96,15 +97,16 @@ def pose_coordinates(d: Description, names: Sequence[str], freedoms: int) -> Pos
 
     Raise UsageError for names of several bodies, unknown names, and more names than degrees of freedom.
     """
-    body, point, parts = "", "", []
-    for name in names:
-        found = _split(d, str(name))
-        if body and (found[0], found[1]) != (body, point):
+    split = [_split(d, str(name)) for name in names]
+    angles = [part for _, point, part in split if part and part not in LINEAR and not point]  # a body has the angles of all its points
+    places = [(body, point) for body, point, part in split if point or part in ("", *LINEAR)] or [split[0][:2]]
+    (body, point), parts = places[0], []
+    for name, (own, at, part) in zip(names, split, strict=True):
+        if own != body or (at != point and part not in angles):
             raise UsageError(f"'{name}' and '{names[0]}' are of different bodies or points: a map is over the pose of one of them.")
-        body, point = found[0], found[1]
-        if found[2] in parts:
+        if part in parts:
             raise UsageError(f"'{name}' is named more than once.")
-        parts += [found[2]] if found[2] else []
+        parts += [part] if part else []
     every = PLANAR if d.planar else SPATIAL
     parts += [p for p in every if p not in parts][: max(0, freedoms - len(parts))]
     if len(parts) > freedoms:
@@ -116,7 +118,7 @@ def pose_coordinates(d: Description, names: Sequence[str], freedoms: int) -> Pos
         raise UsageError(f"'{body}' has {counted(len(parts), 'pose coordinate')}, but the mechanism has {degrees_of_freedom(freedoms)}.")
     at = d.body(body).point(point).at if point else (0.0, 0.0, 0.0)
     place = tuple(float(x) for x in (*at, 0.0)[:3])
-    return PoseCoordinates(body, point, (place[0], place[1], place[2]), tuple(parts), d.planar)
+    return PoseCoordinates(body, point, (place[0], place[1], place[2]), tuple(parts), d.planar, tuple(angles) if point else ())
 
 
 def _split(d: Description, name: str) -> tuple[str, str, str]:

@@ -39,6 +39,7 @@ from linkwright.results.trajectory import Trajectory
 MOST_STEPS = 20_000
 FEWEST_STEPS = 24
 WEAK = 0.15  # share of the best control authority on the path below which a note says that it slows the motion
+PATH_PARAMETER = re.compile(r"((?:^|[-+*(,]|\*\*)\s*)s(?![\w(])")  # an operand of its own; behind a number or / it is the second
 TIME = re.compile(r"\bt = ((?:-?[\d.]+(?:e[-+]?\d+)?(?:, )?)+) s\b")
 
 
@@ -62,7 +63,7 @@ def fastest(
     task, ends = _asked(path, law, span, steps, duration, pause)
     times = np.linspace(*ends, steps + 1)
     try:
-        paths = [prescribed_path(assembler, start, str(name), one, times) for name, one in path.items()]
+        paths = [prescribed_path(assembler, start, str(name), _over_s(one), times) for name, one in path.items()]
         _need_determined(paths, system.mobility.freedoms, assembler.description.planar)
         parts, notes = pieces(paths, ends, steps, assembler.loops.kappa, law)
         here, sampled = start, []
@@ -122,6 +123,15 @@ def _asked(path: Any, law: Any, span: Any, steps: Any, duration: Any, pause: Any
     if seconds is not None and not seconds > 0.0:
         raise UsageError(f"duration must be longer than zero, not {duration!r}.")
     return MotionTask(law, seconds or 0.0, rest), (low, high)
+
+
+def _over_s(given: Any) -> Any:
+    """A path whose texts are formulas of s ("20 deg + 30 deg * s"), as formulas of the time that takes its place; others as they are."""
+    if isinstance(given, str):
+        return PATH_PARAMETER.sub(r"\1(t / (1 s))", given)
+    if isinstance(given, (list, tuple)) and any(isinstance(x, str) for x in given):
+        return type(given)(_over_s(x) for x in given)
+    return given
 
 
 def _need_determined(paths: Sequence[PrescribedPath], freedoms: int, planar: bool) -> None:
