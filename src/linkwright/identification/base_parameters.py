@@ -66,7 +66,7 @@ def base_parameters(W: np.ndarray, names: Sequence[str]) -> BaseParameters:
     size[size <= RANK * size.max(initial=0.0)] = np.inf  # columns of round-off
     if not np.isfinite(size).any():
         raise UsageError("the measured motion excites nothing: all columns of the regressor are zero. Move the drives.")
-    R, order = _triangular(np.linalg.qr(W / size, mode="r"))
+    R, order = _triangular(np.asarray(np.linalg.qr(W / size, mode="r")))
     diagonal = np.abs(np.diag(R))
     rank = int((diagonal > RANK * diagonal[0]).sum())
     if len(W) < rank + SPARE:
