@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.errors import UsageError, nearest
 from linkwright.files.tables import HEADER
-from linkwright.model.curves.csv_columns import CsvSheet, read_sheet
-from linkwright.model.file import parse_unit
-from linkwright.model.file.units import Dimension, describe, matches
+from linkwright.model.curves.csv_columns import CsvSheet, read_sheet, unit_factor
+from linkwright.model.file.units import Dimension
 from linkwright.results.tables import package
 from linkwright.results.trajectory import Trajectory
 
@@ -67,18 +66,8 @@ class MeasuredTable:
             raise UsageError(f"{self.what}: column '{held}' does not hold numbers. Give numbers, and the unit in its head.") from error
         if values.ndim != 1:
             raise UsageError(f"{self.what}: column '{held}' has the shape {values.shape}; it must be one number for each sample.")
-        return _finite(values, held, self.what) * self._factor(_head(str(key))[1] or self.units.get(str(key), ""), dimension, held)
-
-    def _factor(self, unit: str, dimension: Dimension, name: str) -> float:
-        if not unit or unit == "-":
-            return 1.0
-        try:
-            factor, has = parse_unit(unit)
-        except LinkwrightError as error:
-            raise UsageError(f"{self.what}: the unit of column '{name}': {error}") from error
-        if not matches(has, dimension):
-            raise UsageError(f"{self.what}: column '{name}' is in {unit}, {describe(has)}, but it must be {describe(dimension)}.")
-        return factor
+        unit = _head(str(key))[1] or self.units.get(str(key), "")
+        return _finite(values, held, self.what) * unit_factor(unit, dimension, f"{self.what}: column '{held}'")
 
 
 def measured_table(data: Any, columns: Mapping[str, str] | None, what: str) -> MeasuredTable:

@@ -19,6 +19,22 @@ MOST_BYTES = 50_000_000
 Column = str | int
 
 
+def unit_factor(unit: str, dimension: Dimension, column: str) -> float:
+    """Return the size of a column's unit in SI, 1 without one; raise UsageError, which begins with `column`, where it does not fit."""
+    if not unit or unit == "-":
+        return 1.0
+    try:
+        factor, has = parse_unit(unit)
+    except LinkwrightError as error:
+        raise UsageError(f"{column}: its unit: {error}") from error
+    if not matches(has, dimension):
+        raise UsageError(
+            f"{column} is in {unit}, {describe(has)}, but it must be {describe(dimension)}. Choose another column "
+            "or give its unit."
+        )
+    return factor
+
+
 @dataclass(frozen=True)
 class CsvSheet:
     """The columns of a CSV file as numbers."""
@@ -48,22 +64,8 @@ class CsvSheet:
 
     def values(self, k: int, dimension: Dimension, unit: str, what: str) -> np.ndarray:
         """A column in SI: bare numbers in its unit, or with units of their own."""
-        factor = self._factor(k, dimension, unit, what)
+        factor = unit_factor(unit, dimension, f"{what}: {self.label(k)} of {self.path}")
         return np.array([self._number(line, cells, k, dimension, factor, what) for line, cells in self.table.rows])
-
-    def _factor(self, k: int, dimension: Dimension, unit: str, what: str) -> float:
-        if not unit or unit == "-":
-            return 1.0
-        try:
-            factor, has = parse_unit(unit)
-        except LinkwrightError as error:
-            raise UsageError(f"{what}: the unit of {self.label(k)} in {self.path}: {error}") from error
-        if not matches(has, dimension):
-            raise UsageError(
-                f"{what}: {self.label(k)} of {self.path} is in {unit}, {describe(has)}, but it must be {describe(dimension)}. "
-                "Choose another column or give its unit."
-            )
-        return factor
 
     def _number(self, line: int, cells: list[str], k: int, dimension: Dimension, factor: float, what: str) -> float:
         here = Source(self.path, line)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from linkwright.errors import LinkwrightError
 from linkwright.model.edits.sheet import EditSheet
+from linkwright.model.file.context import expression_names
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.parser import parse
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_0-9]+)*")
 POINT, BODY, JOINT, PARAMETER = "point", "body", "joint", "parameter"
@@ -41,41 +40,12 @@ def references(sheet: EditSheet) -> list[NameUse]:
     return list(_Collector(sheet).all())
 
 
-@lru_cache(maxsize=4096)
 def _names_used(text: str) -> frozenset[str]:
     """Names in an expression that are neither units nor functions; of a text that is none, everything that looks like a name."""
-    collector = _NamesOnly()
     try:
-        parse(text, collector)
+        return expression_names(text)
     except LinkwrightError:
         return frozenset(NAME.findall(text))
-    return frozenset(collector.found)
-
-
-class _NamesOnly:
-    """An algebra that notes the names of an expression."""
-
-    def __init__(self) -> None:
-        self.found: set[str] = set()
-
-    def number(self, value: float, unit: str) -> float:
-        return 1.0
-
-    def is_name(self, name: str) -> bool:
-        return False
-
-    def name(self, name: str) -> float:
-        self.found.add(name)
-        return 1.0
-
-    def combine(self, op: str, a: Any, b: Any) -> float:
-        return 1.0
-
-    def negative(self, a: Any) -> float:
-        return 1.0
-
-    def call(self, function: str, args: list[Any]) -> float:
-        return 1.0
 
 
 class _Collector:

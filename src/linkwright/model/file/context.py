@@ -345,19 +345,19 @@ def _dimension_in_file(context: Context, node: FileNode, known: dict[str, Quanti
 
 
 class _NameCollector:
-    """An algebra that only notes which names of the model an expression uses."""
+    """An algebra that only notes which names an expression uses: those of the model, or all (None)."""
 
-    def __init__(self, names: Container[str]):
+    def __init__(self, names: Container[str] | None):
         self.names, self.found = names, set[str]()
 
     def number(self, value: float, unit: str) -> float:
         return 1.0
 
     def is_name(self, name: str) -> bool:
-        return name in self.names
+        return self.names is not None and name in self.names
 
     def name(self, name: str) -> float:
-        if name in self.names:
+        if self.names is None or name in self.names:
             self.found.add(name)
         return 1.0
 
@@ -374,13 +374,14 @@ class _NameCollector:
 def names_in(node: FileNode, names: Iterable[str]) -> frozenset[str]:
     """Those of some names that an expression uses."""
     try:
-        return _names_of(node.string("a parameter"), frozenset(names))
+        return expression_names(node.string("a parameter"), frozenset(names))
     except ModelError as error:
         raise ModelError(error.message, node.where) from error
 
 
-@lru_cache(1024)
-def _names_of(text: str, names: frozenset[str]) -> frozenset[str]:
+@lru_cache(4096)
+def expression_names(text: str, names: frozenset[str] | None = None) -> frozenset[str]:
+    """Return the names in an expression: those given, or all that are neither units nor functions."""
     collector = _NameCollector(names)
     parse(text, collector)
     return frozenset(collector.found)

@@ -43,7 +43,7 @@
   LW.targets = (text, file, app, chosen) => {
     const { engine: e } = app, law = /** @type {Law} */ (e.law), { names, units, columns } = LW.table(text), { channels } = e;
     const over = names[0] === "time" ? "t" : names[0] || law.over.name, along = over === "t" || over === law.over.name ? over : "";
-    if (!along && !channels.get(over)) throw new Error(`the first column '${names[0]}' is no place: name it ${law.over.name} or t`);
+    if (!along && !channels.get(over)) throw new Error(`the header names the first column '${names[0]}'; it is the place along the cycle: name it '${law.over.name} [${LW.unitOf((channels.get(law.over.name) || { kind: "angle" }).kind).symbol}]' or 't [s]'`);
     const first = channels.get(over), kind = first ? first.kind : "time", size = sizeOf(kind, units[0]);
     const places = over === law.over.name ? law.x : channels.read(over), low = Math.min(places[0], places[places.length - 1]), high = Math.max(places[0], places[places.length - 1]);
     if (!LW.monotone(places)) throw new Error(`${over} goes back and forth over the cycle; a target is given over ${law.over.name} or t`);
