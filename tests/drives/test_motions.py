@@ -85,7 +85,7 @@ def test_a_cut_joint_is_moved(bar):
 WRONG = [
     ({"A": lambda: lw.speed("45 rpm")}, r"speed 4.71\d* rad/s at t = 0 s, but the state has 2 rad/s.*s.assemble\(v="),
     ({"A": lambda: lw.position("0.9 rad")}, "prescribes the speed 0"),
-    ({"A": lambda: lw.position(lambda t: 0.9 + 2 * t + 2 * np.pi)}, "1 whole turns apart"),
+    ({"A": lambda: lw.position(lambda t: 0.9 + 2 * t + 2 * np.pi)}, "1 whole turn apart"),
     ({"AA": lambda: lw.torque(1)}, "no joint or cylinder 'AA'. Did you mean 'A'"),
     ({"A": lambda: lw.torque("2 N")}, "torque of 'A' must be torque"),
     ({"A": lambda: 3.0}, "must be one of lw.torque"),

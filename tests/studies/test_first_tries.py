@@ -67,7 +67,7 @@ def test_masses_below_zero_are_failed_rows() -> None:
 def test_values_that_are_not_there_are_counted() -> None:
     s = lw.study(lw.load(SLIDER), {"r": ["40 mm", "60 mm"]}, ["time when slide < -100 mm", "max slide while 3..4 s"])
     text = str(s.summary())
-    assert s.ok.all() and "1 rows have no value of time when slide < -100 mm" in text and "2 rows have no value" in text
+    assert s.ok.all() and "1 row without a value of time when slide < -100 mm" in text and "2 rows without a value" in text
     with pytest.raises(LinkwrightError, match="no row has a value"):
         s.best("min max slide while 3..4 s")
 

@@ -14,7 +14,7 @@ import numpy as np
 from linkwright.drives.base import DriveOutput, DriveSpecification, Start
 from linkwright.drives.place import DriveTarget
 from linkwright.drives.signals import Called, Signal, read_motion
-from linkwright.errors import ModelError, UsageError
+from linkwright.errors import ModelError, UsageError, counted
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
 from linkwright.model.curves.combined import ScaledCurve
@@ -144,7 +144,7 @@ def check_start(bound: BoundMotion, start: Start, x: np.ndarray) -> None:
         unit, factor = display_unit(start.description.units, target.dimension(kind))
         turns = round((wanted - has) / (2.0 * np.pi))
         whole = target.rotary and kind == "position" and abs(wanted - has - 2.0 * np.pi * turns) < AGREE
-        hint = f" They are {abs(turns)} whole turns apart." if whole else ""
+        hint = f" They are {counted(abs(turns), 'whole turn')} apart." if whole else ""
         argument = f"{'q' if kind == 'position' else 'v'}={{'{target.name}': {wanted:.10g}}}"
         raise UsageError(
             f"the drive of '{target.name}' prescribes the {kind} {wanted * factor:.7g} {unit} at t = {float(here.t):g} s, but the state "

@@ -81,7 +81,8 @@ class StudySummary:
             lines.append(f"  {sum(n for _, n in same):,}: {same[0][0]}{' (and the like)' if len(same) > 1 else ''}")
         for m in self.measures:
             if m.count < self.rows - failed:
-                lines.append(f"  {self.rows - failed - m.count:,} rows have no value of {m.name}")
+                without = self.rows - failed - m.count
+                lines.append(f"  {counted(without, 'row', spec=',')} without a value of {m.name}")
         header = ("measure", "unit", "mean", "deviation", "5 %", "median", "95 %", "least (row)", "greatest (row)")
         rows = []
         for m in self.measures:

@@ -24,6 +24,7 @@ from linkwright.cli.bench.clocks import timed
 from linkwright.cli.bench.free_run import DURATION, QUANTITY, FreeRun, free_run
 from linkwright.cli.bench.known_motions import chain_angle, change_point_error
 from linkwright.compiler import python_loops
+from linkwright.errors import counted
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
 from linkwright.system.system import System
@@ -112,14 +113,14 @@ def _change_point(seconds: float) -> Contender:
     system = shipped("change-point-four-bar")
     call, done = _simulated(system, seconds)
     error = abs(change_point_error(done["A"][0], done["A.v"][0], seconds, done["A"][-1]))
-    return timed(_row("change-point-four-bar", error, f"{seconds:g} s, {len(done.passages)} passages"), call)
+    return timed(_row("change-point-four-bar", error, f"{seconds:g} s, {counted(len(done.passages), 'passage')}"), call)
 
 
 def _chain(n: int, seconds: float) -> Contender:
     system = shipped("parallelogram-chain", N=n)
     call, done = _simulated(system, seconds)
     error = abs(float(done["G0"][-1] - done["G0"][0]) - chain_angle(n, seconds))
-    return timed(_row(f"parallelogram-chain N={n}", error, f"{seconds:g} s, {len(done.passages)} passages"), call)
+    return timed(_row(f"parallelogram-chain N={n}", error, f"{seconds:g} s, {counted(len(done.passages), 'passage')}"), call)
 
 
 # -------------------------------------------------------------------- batches

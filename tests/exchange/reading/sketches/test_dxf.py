@@ -238,7 +238,7 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"pins: there is no layer 'pivots'.*links"):
         read_sketch(path, pins="pivots")
     space.add_circle((50, 50), 1, **on("pins"))
-    with pytest.raises(ModelError, match="no links were found: 1 pins, but no line"):
+    with pytest.raises(ModelError, match="no links were found: 1 pin, but no line"):
         read_sketch(saved(document, path))
     document, space = new()
     for k in range(3):
