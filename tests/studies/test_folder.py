@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import linkwright as lw
@@ -26,7 +28,8 @@ def equal(a: lw.Study, b: lw.Study) -> bool:
 
 
 def parts(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*/rows/*.parquet"))
+    """Parts that are there; those in the making begin with a dot."""
+    return sorted(p for p in folder.glob("*/rows/*.parquet") if not p.name.startswith("."))
 
 
 @pytest.fixture
@@ -115,6 +118,17 @@ def test_damaged_manifests_are_refused(tmp_path) -> None:
             lw.open(tmp_path / "s")
     path.write_text(sound, encoding="utf-8")
     assert len(lw.open(tmp_path / "s")) == 2
+
+
+def test_parts_without_their_columns_count_as_not_done(tmp_path) -> None:
+    given = {"vary": {"L1": [0.3, 0.31]}, "measure": "range D", "of": lw.turning(steps=4), "folder": tmp_path / "s", "threads": 1}
+    whole = lw.study("four-bar", **given)["range D"]
+    (path,) = parts(tmp_path / "s")
+    table = pq.read_table(path)
+    for damaged in (table.drop_columns(["measure range D"]), table.set_column(1, "vary L1", pa.array(["a", "b"]))):
+        pq.write_table(damaged.replace_schema_metadata(table.schema.metadata), path)
+        assert len(lw.open(tmp_path / "s")) == 0
+    assert (lw.study("four-bar", **given)["range D"] == whole).all()  # computed again
 
 
 def _process(folder: Path) -> subprocess.Popen[str]:

@@ -112,11 +112,19 @@ class FolderStore:
             first, last = (int(x) for x in path.stem.split("-"))
             file = self._pq.ParquetFile(path, page_checksum_verification=True)
             whole = file.metadata.num_rows == last - first and (file.schema_arrow.metadata or {}).get(MARK) == self.key.encode()
+            whole = whole and self._has_columns(file.schema_arrow)
             if whole:
                 file.read(columns=["row", "why"])  # a part whose end is there may still have lost pages
             return (first, last) if whole else None
         except (ValueError, OSError, self._pa.ArrowException):
             return None
+
+    def _has_columns(self, schema: Any) -> bool:
+        """True if every number of this study has its column of floats, and rows their reasons."""
+        wanted = [f"vary {name}" for name in self.names] + [f"measure {name}" for name in self.measures]
+        types = dict(zip(schema.names, schema.types, strict=True))
+        floats = all(name in types and self._pa.types.is_floating(types[name]) for name in wanted)
+        return floats and "row" in types and "why" in types and self._pa.types.is_string(types["why"])
 
     def parts(self) -> Iterator[Part]:
         """All whole parts in the order of their rows, one in memory at a time."""
