@@ -19,7 +19,9 @@ from benchmarks.workshop import Workshop
 from linkwright.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.exchange.writing.inertia import solids
 from linkwright.exchange.writing.loops import closings
-from linkwright.model.description import Placement
+from linkwright.exchange.writing.pieces import is_free
+from linkwright.joints import create, is_cross, is_hinge, is_slider
+from linkwright.model.description import CoilSpring, Damper, Joint, Placement
 from linkwright.numerics.spatial import quaternion_rotation
 from linkwright.system.system import System
 from linkwright.topology import Node
@@ -107,14 +109,12 @@ def model(case: BenchCase, step: float) -> Plant:
     joints = []
     for n in s.tree.nodes:
         j = n.joint
-        if n.reversed:
-            raise Unavailable(f"joint '{j.name}' is passed from its second body to its first, which is not handed over")
-        ends = ((j.first, j.frame_first), (j.second, j.frame_second))
+        ends = ((j.first, j.frame_first), (j.second, j.frame_second))[:: -1 if n.reversed else 1]
         F, M = (
             plant.AddFrame(tree.FixedOffsetFrame(f"{j.name}_{end}", bodies[b].body_frame(), place(X)))
             for end, (b, X) in zip("FM", ends, strict=True)
         )
-        joints.append(plant.AddJoint(_joint(tree, j.type, j.name, F, M)))
+        joints.append(plant.AddJoint(_joint(tree, j, F, M, -1.0 if n.reversed else 1.0)))
     by_name = {n.joint.name: joint for n, joint in zip(s.tree.nodes, joints, strict=True)}
     for name in case.tau:
         plant.AddJointActuator(f"{name}_motor", by_name[name])
@@ -124,6 +124,7 @@ def model(case: BenchCase, step: float) -> Plant:
             plant.AddWeldConstraint(first, place(c.at_first), second, place(c.at_second))
         else:
             plant.AddBallConstraint(first, np.array(c.at_first.at, float), second, np.array(c.at_second.at, float))
+    _springs(tree, plant, s, bodies)
     plant.mutable_gravity_field().set_gravity_vector(np.asarray(s.skel.gravity, float))
     plant.Finalize()
     return Plant(plant, joints)
@@ -138,14 +139,28 @@ def _bodies(tree: Any, plant: Any, s: System) -> dict[str, Any]:
     return out
 
 
-def _joint(tree: Any, kind: str, name: str, F: Any, M: Any) -> Any:
-    """Drake's joint for ours, with the same coordinates."""
-    if kind == "revolute":
-        return tree.RevoluteJoint(name, F, M, [0.0, 0.0, 1.0])
-    if kind == "prismatic":
-        return tree.PrismaticJoint(name, F, M, [1.0, 0.0, 0.0])
-    if kind == "universal":
-        return tree.UniversalJoint(name, F, M)
-    if kind == "free":
-        return tree.QuaternionFloatingJoint(name, F, M)
-    raise Unavailable(f"joints that are {kind} are not handed over")
+def _joint(tree: Any, joint: Joint, F: Any, M: Any, sense: float) -> Any:
+    """Drake's joint for ours, with the same coordinates; sense -1: from its second body to its first."""
+    own = create(joint.type, joint.options)
+    if is_hinge(own):
+        return tree.RevoluteJoint(joint.name, F, M, [0.0, 0.0, sense])
+    if is_slider(own):
+        return tree.PrismaticJoint(joint.name, F, M, [sense, 0.0, 0.0])
+    if is_cross(own) and sense > 0:
+        return tree.UniversalJoint(joint.name, F, M)
+    if is_free(joint) and sense > 0:
+        return tree.QuaternionFloatingJoint(joint.name, F, M)
+    raise Unavailable(f"joints that are {joint.type}{'' if sense > 0 else ', from the second body to the first,'} are not handed over")
+
+
+def _springs(tree: Any, plant: Any, s: System, bodies: dict[str, Any]) -> None:
+    """Springs and dampers between points; other forces of a model are refused."""
+    d = s.description
+    for thing in (*d.springs, *d.dampers, *d.frictions, *d.stops, *d.loads, *d.cylinders):
+        ends = getattr(thing, "between", None)
+        if not isinstance(thing, (CoilSpring, Damper)) or ends is None:
+            raise Unavailable(f"'{thing.name}' is not handed over: springs and dampers between points are")
+        (first, a), (second, b) = ((bodies[body], np.array(d.point((body, point)).at, float)) for body, point in ends)
+        free, stiffness = (float(thing.free), float(thing.stiffness)) if isinstance(thing, CoilSpring) else (1.0, 0.0)
+        damping = 0.0 if isinstance(thing, CoilSpring) else float(thing.coefficient)
+        plant.AddForceElement(tree.LinearSpringDamper(first, a, second, b, free, stiffness, damping))

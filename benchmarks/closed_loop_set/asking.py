@@ -47,7 +47,7 @@ def asked(name: str, chosen: Sequence[tuple[Case, Task]], *, quick: bool = False
 def _answers(module: object, case: Case, task: Task, quick: bool) -> list[Answer] | str:
     solve = vars(module)["KINDS"].get(task.kind)
     if solve is None:
-        return f"has no function for {task.kind}"
+        return vars(module).get("REASONS", {}).get(task.kind, f"has no function for {task.kind}")
     try:
         return solve(case, task, quick)
     except (NotOffered, Unavailable) as reason:

@@ -2,7 +2,7 @@
 
 A module has PROGRAM (its name in tables), `version()`, which raises `Unavailable` where it is not installed, and `KINDS`: for each kind
 of task a function of (case, task, quick) that returns a list of `Answer`, or raises `NotOffered` with the reason. A kind that is not
-in KINDS is not offered. `quick` asks for the cheapest setting only.
+in KINDS is not offered; REASONS may say why. `quick` asks for the cheapest setting only.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-PROGRAMS = ("linkwright",)
+PROGRAMS = ("linkwright", "pinocchio", "mujoco", "exudyn", "drake")
 
 
 class NotOffered(Exception):

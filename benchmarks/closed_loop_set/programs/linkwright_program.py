@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from benchmarks.closed_loop_set.cases import Case, Task
 from benchmarks.closed_loop_set.mechanism import built, efforts, measured
-from benchmarks.closed_loop_set.programs import linkwright_geometry
+from benchmarks.closed_loop_set.programs import NotOffered, linkwright_geometry
 from benchmarks.closed_loop_set.results import Answer
 from linkwright import __version__
-from linkwright.cli.bench.clocks import again_and_again
+from linkwright.cli.bench.clocks import again_and_again, best_call
 from linkwright.drives import torque
+from linkwright.errors import SimulationError
+from linkwright.results.state import State
 
 PROGRAM = "Linkwright"
 TOLERANCES = (1e-6, 1e-8, 1e-10, 1e-12)
@@ -27,15 +31,22 @@ def free_motion(case: Case, task: Task, quick: bool) -> list[Answer]:
     system, state = built(case)
     end = float(task.given["time"])
     drive = {name: torque(value) for name, value in efforts(case).items()}
-    out = []
+    out: list[Answer] = []
+    failed = ""
     for tolerance in TOLERANCES[1:2] if quick else TOLERANCES:
 
         def call(tolerance: float = tolerance) -> Any:
             return system.simulate(state, end, drive=drive, tolerance=tolerance, output=[end], progress=False)
 
-        run = call()
-        values = measured(task, run.state(-1))
-        out.append(Answer(case.name, task.id, f"tolerance {tolerance:g}", values, _timed(call, quick)))
+        try:
+            values = measured(task, call().state(-1))
+        except SimulationError as problem:
+            failed = f"tolerance {tolerance:g}: {str(problem).split(':')[1].strip()}"
+            continue
+        out.append(Answer(case.name, task.id, f"tolerance {tolerance:g}", values, _timed(call, quick), failed and f"fails at {failed}"))
+        failed = ""
+    if not out:
+        raise NotOffered(f"fails at {failed}")
     return out
 
 
@@ -44,7 +55,14 @@ def accelerations(case: Case, task: Task, quick: bool) -> list[Answer]:
     system, state = built(case)
     tau = efforts(case)
     values = measured(task, system.forward(state, tau).st)
-    return [Answer(case.name, task.id, "s.forward", values, _timed(lambda: system.forward(state, tau).a, quick))]
+    out = [Answer(case.name, task.id, "s.forward", values, _timed(lambda: system.forward(state, tau).a, quick))]
+    kernel, given = system.kernel("forward"), np.zeros(system.tree.nv)
+    for name, value in tau.items():
+        given[system.names.v.index(name)] = value
+    a = np.ravel(kernel(state.q, state.v, given).a)
+    values = measured(task, State(state.skel, state.q, state.v, state.references, 0.0, a))
+    seconds = best_call(lambda: kernel(state.q, state.v, given), 0.0 if quick else 0.2) / 1e9
+    return [*out, Answer(case.name, task.id, 's.kernel("forward")', values, seconds)]
 
 
 def inverse_dynamics(case: Case, task: Task, quick: bool) -> list[Answer]:

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-FAMILIES = ("four_bars", "scrapers", "three_rrr", "slider_cranks", "rssr", "stewart", "modes", "synthesis")
+FAMILIES = (
+    *("four_bars", "andrews", "slider_crank", "bricard", "governor"),
+    *("scrapers", "three_rrr", "slider_cranks", "rssr", "stewart", "modes", "synthesis"),
+)
 
 
 def makers() -> dict[str, Callable[[], dict[str, Any]]]:

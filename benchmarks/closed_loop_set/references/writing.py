@@ -56,6 +56,23 @@ def rod(
     }
 
 
+def task(name: str, kind: str, given: Mapping[str, Any], quantities: Sequence[Any], obtained: str, script: str) -> dict[str, Any]:
+    return {"id": name, "kind": kind, "given": dict(given), "quantities": list(quantities), "obtained": obtained, "script": script}
+
+
+def agree(name: str, value: Any, other: Any, relative: float) -> None:
+    """Raise ArithmeticError unless two computations of a number are the same within a share of it (of 1 where it is smaller)."""
+    other = mp.mpf(str(other)) if not isinstance(other, mp.mpf) else other
+    if not abs(value - other) <= relative * max(1, abs(value)):
+        raise ArithmeticError(f"{name}: {mp.nstr(value, 22)} and {mp.nstr(other, 22)} differ by {mp.nstr(value - other, 3)}")
+
+
+def turned_z(direction: Any) -> list[list[Any]]:
+    """Return the rotation about z that takes 1 to a complex number of length 1."""
+    c, s, zero = mp.re(direction), mp.im(direction), mp.mpf(0)
+    return [[c, -s, zero], [s, c, zero], [zero, zero, mp.mpf(1)]]
+
+
 def floats(x: Sequence[Any]) -> list[float]:
     return [float(v) + 0.0 for v in x]
 

@@ -444,3 +444,14 @@ def test_other_laws_are_lost_with_what_they_depend_on():
         with pytest.warns(LossWarning) as said:
             lw.to_mjcf(lw.load({**DISC, "drive": {"A": {"torque": law}}}))
         assert why in str(said[0].message)
+
+
+def test_both_sides_of_a_loop_are_told_apart_where_they_share_a_frame() -> None:
+    """Bodies whose frames are the global axes have the same placement at a joint; the very same object names two sites all the same."""
+    d = lw.load("four-bar").description
+    frame = Placement((1.0, 2.0, 0.0))
+    cut = System(d).tree.cuts[0]
+    shared = replace(d, joints=tuple(replace(j, frame_first=frame, frame_second=frame) if j.name == cut else j for j in d.joints))
+    root = xml.fromstring(mjcf(System(shared, cuts=[cut])).text)
+    names = [e.get("name", "") for e in root.iter("site")]
+    assert sorted(n for n in names if n.startswith("loop:")) == [f"loop:{cut}:first", f"loop:{cut}:second"]

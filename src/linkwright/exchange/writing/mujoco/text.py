@@ -207,9 +207,8 @@ def _points(e: xml.Element, system: System, body: str, shapes: Shapes) -> None:
     for p in b.points:
         xml.SubElement(e, "site", name=f"{body}.{p.name}", pos=numbers(p.at))
     for c in loops.closings(system):
-        for end, frame in ((c.first, c.at_first), (c.second, c.at_second)):
+        for side, end, frame in (("first", c.first, c.at_first), ("second", c.second, c.at_second)):
             if end == body:
-                side = "first" if frame is c.at_first else "second"
                 xml.SubElement(e, "site", {"name": f"loop:{c.name}:{side}", **_pose(Pose(array(frame.rotation), array(frame.at)))})
     for shape in shapes.of(body):
         geom(e, shape)
