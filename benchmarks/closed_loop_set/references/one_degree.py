@@ -49,10 +49,10 @@ def reached(rate: Function, start: Any, piece: Any, time: Any, level: int = 5) -
 
 def agreed(find: Callable[[int], Any], rate: Function) -> Any:
     """Return what the finer quadrature finds; the coarser one must find the same within AGREED seconds."""
-    coarse, fine = find(4), find(5)
-    if not abs(coarse - fine) * abs(rate(fine)) < AGREED:
-        raise ArithmeticError(f"quadratures differ by {mp.nstr((coarse - fine) * rate(fine), 3)} s")
-    return fine
+    coarse, best = find(4), find(5)
+    if not abs(coarse - best) * abs(rate(best)) < AGREED:
+        raise ArithmeticError(f"quadratures differ by {mp.nstr((coarse - best) * rate(best), 3)} s")
+    return best
 
 
 class Conservative:
