@@ -46,10 +46,12 @@ def described(cases: Sequence[Case], columns: Sequence[Results]) -> str:
 
 
 def summary(cases: Sequence[Case], columns: Sequence[Results]) -> str:
-    """A row a task, a column a program: error and time of its most exact setting."""
+    """A row a task that any program was asked, a column a program: error and time of its most exact setting."""
     lines = []
     for case in cases:
         for task in case.tasks:
+            if not any(r.of(case.name, task.id) or r.why_not(case.name, task.id) for r in columns):
+                continue
             ours = [a for r in columns if r.program == "Linkwright" for a in r.of(case.name, task.id)]
             lines.append([f"`{case.name}` {task.id}", *(_cell(r, case, task, ours) for r in columns)])
     return rows(["task", *(f"{r.program} {r.version}" for r in columns)], lines)

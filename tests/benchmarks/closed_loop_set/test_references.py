@@ -9,7 +9,6 @@ from benchmarks.closed_loop_set import DATA, cases
 from benchmarks.closed_loop_set.references import __main__ as command
 from benchmarks.closed_loop_set.references import makers, writing
 from benchmarks.closed_loop_set.references.absolute import Absolute
-from benchmarks.closed_loop_set.references.collocation import Collocation
 from benchmarks.closed_loop_set.references.one_degree import Conservative
 
 QUICK = ("four-bars-2", "rssr-0", "five-poses", "timed-points", "straight-line", "3-rpr")
@@ -28,14 +27,6 @@ def test_accelerations_of_the_file_in_absolute_coordinates(name: str, joint: str
     own = Absolute(case.raw)
     value = case.task("start").quantities[0].value
     assert abs(float(own.acceleration(own.start(), joint)) - value) < 1e-13 * abs(value)
-
-
-def test_collocation_has_its_order() -> None:
-    """y' = -y over one step: Gauss' method with s stages is the Pade approximant (s, s) of exp."""
-    with mp.workdps(25):
-        end = Collocation(3, lambda y: [-y[0]]).step([mp.mpf(1)], mp.mpf(1))[0]
-        pade = (1 - mp.mpf(1) / 2 + mp.mpf(1) / 10 - mp.mpf(1) / 120) / (1 + mp.mpf(1) / 2 + mp.mpf(1) / 10 + mp.mpf(1) / 120)
-        assert abs(end - pade) < mp.mpf(10) ** -20
 
 
 def test_quadrature_of_a_pendulum() -> None:

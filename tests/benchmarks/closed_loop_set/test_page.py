@@ -1,0 +1,42 @@
+"""docs/closed-loop-set.md says what the files of the set say."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from benchmarks.closed_loop_set import DATA, cases, results, table
+
+TEXT = table.PAGE.read_text(encoding="utf-8")
+EVERY = cases.every()
+COLUMNS = results.every(EVERY)
+
+
+def test_the_page_agrees_with_the_files() -> None:
+    assert sorted(re.findall(r"<!-- table: ([\w-]+) -->", TEXT)) == sorted(table.TABLES)
+    assert table.renewed(TEXT) == TEXT, "run `python -m benchmarks.closed_loop_set.table`"
+
+
+@pytest.mark.parametrize("name", ["andrews", "bricard", "flyball-governor", "four-bars-2", "spatial-slider-crank"])
+def test_every_program_answers_or_says_why_not(name: str) -> None:
+    """Every column has something to say of every task of the mechanisms in motion; ours answers all."""
+    assert {r.program for r in COLUMNS} >= {"Linkwright", "Pinocchio", "MuJoCo", "Exudyn", "Drake"}
+    assert len(list((DATA / "results").glob("*.json"))) == len(COLUMNS)
+    ours = next(r for r in COLUMNS if r.program == "Linkwright")
+    case = next(c for c in EVERY if c.name == name)
+    for task in case.tasks:
+        assert ours.of(name, task.id), f"Linkwright has no answer to {name}, {task.id}"
+        for r in COLUMNS:
+            assert r.of(name, task.id) or r.why_not(name, task.id), f"{r.program}: {name}, {task.id}"
+
+
+def test_errors_on_the_page_follow_from_the_files() -> None:
+    """One number again, without the code that writes tables."""
+    case = next(c for c in EVERY if c.name == "andrews")
+    task = case.task("squeeze")
+    ours = next(r for r in COLUMNS if r.program == "Linkwright").of("andrews", "squeeze")
+    least = min(max(abs(a.values[q.name] - q.value) / q.scale for q in task.quantities) for a in ours)
+    row = next(line for line in TEXT.splitlines() if line.startswith("| `andrews` squeeze | ") and "tolerance" not in line)
+    assert float(row.split(" | ")[1].split(",")[0]) == pytest.approx(least, rel=0.5)
+    assert least < 1e-11
