@@ -102,7 +102,8 @@ def made() -> dict[str, Any]:
                 "is taken along the rod, as for any slender bar.",
                 "The axes of the universal joint are not printed; the first is taken parallel to the slide, the "
                 "second across it and the rod. "
-                "They decide how the rod spins about itself: without its moment about its own axis the crank would be 0.31 rad further after 5 s.",
+                "They decide how the rod spins about itself: without its moment about its own axis the crank "
+                "would be 0.31 rad further after 5 s.",
             ],
             notes=["The crank's centre of mass is on its axis. The crank starts upright with 6 rad/s and turns over."],
             gravity=[0.0, 0.0, -9.81],
