@@ -54,6 +54,11 @@ class Loops:
         self.tau = np.zeros(self.model.nv)
         for name, value in bench.tau.items():
             self.tau += value * self.T @ np.eye(self.model.nv)[p.system.names.v.index(name)]
+        self.drag = np.zeros((self.model.nv, self.model.nv))
+        for f in case.raw.get("forces", []):
+            if f["type"] == "damping":
+                along = self.T @ np.eye(self.model.nv)[p.system.names.v.index(f["joint"])]
+                self.drag += f["value"] * np.outer(along, along)
         self.springs = [self._spring(f) for f in case.raw.get("forces", []) if f["type"] == "spring"]
 
     def _spring(self, f: Any) -> tuple[Any, ...]:
@@ -61,7 +66,7 @@ class Loops:
         return ends[0], ends[1], f["stiffness"], f["free_length"], f["damping"]
 
     def accelerations(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        tau = self.tau + self._pull(q, v) if self.springs else self.tau
+        tau = self.tau - self.drag @ v + (self._pull(q, v) if self.springs else 0.0)
         if not self.there.constraints:
             return self.pin.aba(self.model, self.data, q, v, tau)
         return self.pin.constraintDynamics(self.model, self.data, q, v, tau, self.models, self.datas, self.settings)
