@@ -1,6 +1,6 @@
 """Constraints with the lowest declared versions of all dependencies, for `make test-oldest`.
 
-    python -m tests.oldest                 constraints to standard output: numpy==1.26, scipy==1.15, ...
+    python -m tests.oldest                 constraints to standard output: numpy==2.1, scipy==1.15, ...
 
 Dependencies of the package and of the extras that users install are held to their lower bounds. Tools of the tests alone (pytest, ruff,
 hatchling) are not: nothing of the product depends on them.

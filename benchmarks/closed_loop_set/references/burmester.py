@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
-from mpmath import arg, cos, det, expj, lu_solve, matrix, mp, mpc, mpf, polyroots, sin
+from mpmath import arg, cos, det, eig, expj, lu_solve, matrix, mp, mpc, mpf, sin
 
 from benchmarks.closed_loop_set.references.certificates import DIGITS, System, total
 
@@ -84,11 +84,23 @@ def _points(rows: list[list[Any]], right: list[Any]) -> list[list[Any]]:
     at = [mpf(k) for k in range(-2, 3)]
     power = lu_solve(matrix([[s**k for k in range(4, -1, -1)] for s in at]), matrix([resultant(s) for s in at]))
     out = []
-    for s in polyroots(list(power), maxsteps=500, extraprec=400):
+    for s in _roots(list(power)):
         p, q = in_t(first, s), in_t(second, s)
         t = (q[0] * p[2] - p[0] * q[2]) / (p[0] * q[1] - q[0] * p[1])  # the common root
         out.append([c[0] + c[1] * s + c[2] * t for c in plane])
     return out
+
+
+def _roots(power: list[Any]) -> list[Any]:
+    """Return the roots of a polynomial, highest power first: the eigenvalues of its companion matrix, with 20 digits to spare."""
+    n = len(power) - 1
+    with mp.extradps(20):
+        companion = matrix(n)
+        for k in range(n):
+            companion[0, k] = -power[k + 1] / power[0]
+            if k:
+                companion[k, k - 1] = 1
+        return list(eig(companion, left=False, right=False))
 
 
 def _quadric(plane: list[list[Any]], products: Sequence[tuple[int, int, int]], alone: int) -> list[list[Any]]:
