@@ -21,7 +21,7 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).resolve().parent.parent
 LIVE = ROOT / "build" / "gallery"  # written by `make gallery`
 HABITS = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")  # of the repository's root
-PAGES = ("papers/*/README.md", *HABITS, "examples/*.py", "gallery/*.py")
+PAGES = ("papers/*/README.md", "benchmarks/*/README.md", *HABITS, "examples/*.py", "gallery/*.py")
 GUIDE = "llms.txt"  # what programs read first
 FILES = ("papers/*/*.png", "papers/*/*.svg", "notebooks/*.ipynb")
 
@@ -46,7 +46,7 @@ def site_path(repository_path: str) -> str | None:
 
 def repository_path(src_uri: str) -> str:
     """The other way round; pages made of scripts have no links of their own to follow."""
-    return src_uri if src_uri.startswith(("papers/", *HABITS)) else f"docs/{src_uri}"
+    return src_uri if src_uri.startswith(("papers/", "benchmarks/", *HABITS)) else f"docs/{src_uri}"
 
 
 # ---------------------------------------------------------------- hooks that mkdocs calls

@@ -84,16 +84,16 @@ def _task(N: int, name: str, end: str) -> dict[str, Any]:
     }
 
 
-def constant(N: int) -> mp.mpf:
+def constant(N: int) -> Any:
     """Return w^2 = g S / I."""
     return mp.mpf(G) * (mp.mpf(N + 1) / 2 + N) / (mp.mpf(N + 1) / 3 + N)
 
 
-def speed(N: int, theta: Any) -> mp.mpf:
+def speed(N: int, theta: Any) -> Any:
     return mp.sqrt(1 + 4 * constant(N) * mp.sin(theta / 2) ** 2)
 
 
-def by_sn(N: int, end: str) -> mp.mpf:
+def by_sn(N: int, end: str) -> Any:
     """Return theta by sn, with the turns that the period counts."""
     m, t = -4 * constant(N), mp.mpf(end)
     turn = 4 * mp.ellipk(m)  # of theta by 2 pi
@@ -103,10 +103,10 @@ def by_sn(N: int, end: str) -> mp.mpf:
     return 2 * mp.pi * turns + (within if t - turns * turn <= turn / 2 else 2 * mp.pi - within)
 
 
-def by_quadrature(N: int, end: str) -> mp.mpf:
+def by_quadrature(N: int, end: str) -> Any:
     """Return theta from t = integral of dtheta / theta', by Newton's method."""
 
-    def seconds(theta: Any) -> mp.mpf:
+    def seconds(theta: Any) -> Any:
         nodes = [k * mp.pi / 4 for k in range(int(mp.floor(theta / (mp.pi / 4))) + 1)]
         return mp.quad(lambda x: 1 / speed(N, x), [*nodes, theta])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mpmath import lu_solve, matrix, mp, mpc, mpf
+from mpmath import arg, lu_solve, matrix, mp, mpc, mpf
 
 from benchmarks.closed_loop_set.references.plane import GROUND, Link, Pin, Plane, moved
 from benchmarks.closed_loop_set.references.writing import floats, quantity
@@ -42,7 +42,7 @@ def guess(plane: Plane, drawn: Mapping[str, complex]) -> list[float]:
         first, *_, last = [key for key in link.points if key != "centre" and key in drawn]
         turn = (drawn[last] - drawn[first]) / complex(link.points[last] - link.points[first])
         centre = drawn[first] + turn / abs(turn) * complex(link.points["centre"] - link.points[first])
-        out += [centre.real, centre.imag, float(mp.arg(turn))]
+        out += [centre.real, centre.imag, float(arg(turn))]
     return out
 
 

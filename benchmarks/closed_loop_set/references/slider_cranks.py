@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mpmath import mp, mpc, mpf
+from mpmath import mp, mpc, mpf, sinc
 
 from benchmarks.closed_loop_set.references import plane_cases as cases
 from benchmarks.closed_loop_set.references.plane import Link, Plane, moved
@@ -52,7 +52,7 @@ def seconds(q: Any, g: Any) -> Any:
 
     def integrand(s: Any) -> Any:
         half = s * s / 2
-        over = 1 - g * mp.cos(start() + half) * mp.sinc(half)  # kinetic energy over s^2
+        over = 1 - g * mp.cos(start() + half) * sinc(half)  # kinetic energy over s^2
         return 2 * mp.sqrt((3 - 2 * mp.cos(2 * (start() + s * s))) / (2 * over))
 
     last = mp.sqrt(q - start())

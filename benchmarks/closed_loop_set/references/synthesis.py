@@ -60,7 +60,7 @@ def _places(label: str, pins: dict[str, Any], scale: float) -> list[dict[str, An
 def five_poses(name: str) -> dict[str, Any]:
     """Return the case of all links that guide a body through five poses."""
     with mp.workdps(40):
-        poses = [tuple(mpf(v) for v in p) for p in POSES[name]]
+        poses = [(mpf(x), mpf(y), mpf(t)) for x, y, t in POSES[name]]
         links, others = burmester.dyads(poses)
         system = burmester.equations(POSES[name])
         for x, a in links:

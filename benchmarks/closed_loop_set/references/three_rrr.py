@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mpmath import mp, mpc, mpf
+from mpmath import arg, mp, mpc, mpf
 
 from benchmarks.closed_loop_set.references import plane_cases as cases
 from benchmarks.closed_loop_set.references.plane import Link, Plane
@@ -136,7 +136,7 @@ def start_hoang(plane: Plane) -> list[Any]:
     for k in (1, 2, 3):
         along = corners[k] - pins[f"A{k}"]
         middle = 0.5 * (corners[k] + pins[f"A{k}"])
-        out += [middle.real, middle.imag, float(mp.arg(along))]
+        out += [middle.real, middle.imag, float(arg(along))]
     return plane.assembled(angles, [*out, place.real, place.imag, 0.020707])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from inspect import Parameter, signature
+from inspect import Parameter, cleandoc, signature
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -110,5 +110,5 @@ def takes_options(function: Function) -> Function:
     more = [Parameter(x.name, Parameter.KEYWORD_ONLY, default=x.default, annotation=x.type) for x in fields(Options)]
     vars(function)["__signature__"] = signature(function).replace(parameters=[*own, *more])
     lines = [": ".join((x.name, "; also ".join(t for t in (ABOUT[x.name], x.metadata["objects"]) if t))) + "." for x in fields(Options)]
-    function.__doc__ = (function.__doc__ or "").replace("{options}", "\n        ".join(lines))
+    function.__doc__ = cleandoc(function.__doc__ or "").replace("{options}", "\n".join(lines))  # 3.13 has no indents to follow
     return function

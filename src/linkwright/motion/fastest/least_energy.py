@@ -41,7 +41,7 @@ class IntervalTerms(NamedTuple):
     def reached(self, most: np.ndarray) -> IntervalTerms:
         """Return those that can be zero for an x between zero and `most`; intervals with fewer of them are filled up by others."""
         least = self.rest + np.minimum(self.first * most[:-1, None], 0.0) + np.minimum(self.second * most[1:, None], 0.0)
-        width = max(1, int((least <= NEVER * np.abs(self.rest)).sum(axis=1).max()))
+        width = max(1, int(np.max((least <= NEVER * np.abs(self.rest)).sum(axis=1))))
         if width >= self.rest.shape[1]:
             return self
         tightest = np.argpartition(least / np.maximum(np.abs(self.rest), 1e-300), width - 1, axis=1)[:, :width]
