@@ -21,7 +21,7 @@ import socket
 import socketserver
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -76,7 +76,9 @@ class Handler(BaseHTTPRequestHandler):
         elif rest == [""]:
             self._answer(HTTPStatus.OK, self.server.page, "text/html")
         elif len(rest) == 2 and rest[0] == "edit" and self.server.editor is not None:
-            self._reply(self.server.editor.get(rest[1], query))
+            with self.server.computing(self.request):
+                reply = self.server.editor.get(rest[1], query)
+            self._reply(reply)
         else:
             self._answer(HTTPStatus.NOT_FOUND, "There is only one page here.")
 
@@ -112,7 +114,9 @@ class Handler(BaseHTTPRequestHandler):
         else:
             body = self.rfile.read(int(length))
             if len(body) == int(length):
-                self._reply(editor.post(name, query, body))
+                with self.server.computing(self.request):
+                    reply = editor.post(name, query, body)
+                self._reply(reply)
 
     def _refused(self, status: HTTPStatus, text: str) -> None:
         """A request whose body is not read, so the connection ends."""
@@ -238,6 +242,17 @@ class Server(ThreadingHTTPServer):
         with self._lock:
             self._since.pop(request, None)
         super().shutdown_request(request)
+
+    @contextlib.contextmanager
+    def computing(self, request: Any) -> Generator[None]:
+        """A connection whose request is complete: the time that the answer takes to compute does not count."""
+        with self._lock:
+            self._since.pop(request, None)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._since[request] = time.monotonic()
 
     def service_actions(self) -> None:
         """Close connections that have been open too long: a byte now and then keeps a connection from being silent."""

@@ -260,6 +260,19 @@ def test_malformed_requests_are_refused(asked: Asked) -> None:
         assert b" 411 " in raw.recv(1000)
 
 
+def test_a_long_computation_is_waited_for(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a request that arrives slowly is cut off, not one whose answer takes long."""
+    monkeypatch.setattr(serve, "LONGEST", 0.1)
+    editor = asked.server.editor
+    assert editor is not None
+    state = editor.gets["state"]
+    editor.gets["state"] = lambda query: (time.sleep(0.4), state(query))[1]
+    assert asked.ask("edit/state")[0] == 200
+    with socket.create_connection(("127.0.0.1", asked.server.server_port), timeout=5.0) as slow:
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        assert slow.recv(100) == b""
+
+
 def test_a_page_that_only_shows_takes_no_edits(tmp_path: Path) -> None:
     path = tmp_path / "drawn.yaml"
     path.write_text(FOUR_BAR)
