@@ -21,7 +21,6 @@ from linkwright.model.file.units import CURRENT, FORCE, FREQUENCY, KINDS, TIME, 
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 
-FARTHEST = 1000.0 * 2.0 * np.pi  # rad between two samples: a machine at 60000 rpm that is sampled once a second
 FEWEST = 12  # samples that a spline and a filter need
 UNEVEN = 0.01  # variation of the time step that a filter tolerates
 RATE, RATE2 = ("angular speed", "speed"), ("angular acceleration", "acceleration")
@@ -72,8 +71,6 @@ def drive_measurements(
     for name in drives:
         turns = is_rotary(d, name)
         x.append(table.column(name, KINDS["angle" if turns else "length"]))
-        if turns:
-            _need_steady(name, t, x[-1], what)
         v.append(_optional(table, f"{name}.v", RATE[not turns]))
         a.append(_optional(table, f"{name}.a", RATE2[not turns]))
         u.append(_effort(table, name, turns, name in gains))
@@ -99,18 +96,6 @@ def _need_times(t: np.ndarray, what: str) -> None:
     if len(back):
         k = int(back[0])
         raise UsageError(f"{what}: the times must increase, but {t[k + 1]:g} s follows {t[k]:g} s (sample {k + 1}). Sort the samples.")
-
-
-def _need_steady(name: str, t: np.ndarray, x: np.ndarray, what: str) -> None:
-    """Raise UsageError for an angle that jumps by more than a machine can turn between two samples."""
-    far = np.flatnonzero(np.abs(np.diff(x)) > FARTHEST)
-    if len(far):
-        k = int(far[0])
-        turns = abs(x[k + 1] - x[k]) / (2.0 * np.pi)
-        raise UsageError(
-            f"{what}: '{name}' changes by {turns:.3g} turns between {t[k]:g} s and {t[k + 1]:g} s (sample {k + 1}). Check the unit of the "
-            "column, or take the outlier out."
-        )
 
 
 def _differentiated(

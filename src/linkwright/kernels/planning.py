@@ -30,6 +30,7 @@ from linkwright.numerics.linalg import factor, ldl, pivoted_columns
 from linkwright.numerics.pivoting import pivot_order
 from linkwright.numerics.scalars import eliminate
 
+NEVER = 1e300  # a size that no pivot reaches: the rank-revealing path is taken
 LOOP_PIVOT = 1e-5  # share of its nominal size below which a loop's pivot asks for the rank-revealing path: a singular value of 3e-3
 EARLY_PIVOT = 2.5e-3  # the same for runs that do not project: a singular value of 0.05, see `Kernels.get`
 INERTIA_PIVOT = 1e-10  # an inertia's pivot may vary more; it vanishes only where a body has no mass
@@ -294,8 +295,10 @@ def _nominal(
         assert place is not None
         tau = along_world(place, T.h) if eq.plan.body_axes else T.h
         if eq.plan.saddle is not None:
-            raw = eq._solve(T, tau, "sslm")
-            out.setdefault("saddle", []).append(np.array([ORDERED_PIVOT * abs(p) for _, p in raw.watch], dtype=float))
+            with np.errstate(divide="ignore", invalid="ignore"):  # pivots after one that is lost beside the others
+                raw = eq._solve(T, tau, "sslm")
+                sizes = np.array([ORDERED_PIVOT * abs(p) for _, p in raw.watch], dtype=float)
+            out.setdefault("saddle", []).append(np.where(np.isfinite(sizes), sizes, NEVER))
             continue
         out.setdefault(formulation, []).append(_watched_sizes(eq, T, tau, formulation, loop_pivot))
     return {name: tuple(_largest(rows)) for name, rows in out.items()}

@@ -336,6 +336,8 @@ class Compiled:
 
     def need_start(self, st: State, off: Any, closed: bool) -> None:
         """Raise UsageError unless a run can start here: masses, closed loops, and a velocity along them."""
+        if not len(st.v):
+            raise UsageError("nothing can move here: every joint is fixed, so there is nothing to simulate. Add a joint that moves.")
         self.kernels.need_masses()
         self.need_closed(st, (off,) if isinstance(off, str) else off, most=OPEN if closed else np.inf)
         if not closed or off or not len(self.loops.row_scale):

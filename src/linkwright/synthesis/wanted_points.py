@@ -151,4 +151,6 @@ def csv_rows(path: Any, unit: str, names: Sequence[str], needed: int = 2) -> Arr
                 out[i, j] = float(cells[k]) * factors[j]
             except ValueError:
                 raise UsageError(f"{table.path}:{line}: '{cells[k]}' is not a number.") from None
+            if not np.isfinite(out[i, j]):
+                raise UsageError(f"{table.path}:{line}: '{cells[k]}' is not a finite number.")
     return out

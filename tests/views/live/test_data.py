@@ -290,9 +290,12 @@ def test_page_of_a_mechanism_that_cannot_move() -> None:
     """No velocity at all: arrays of size zero on the way to the script."""
     joint = {"type": "fixed", "between": ["ground", "arm"], "at": "B"}
     pins = {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"]}}
-    m = lw.load({"plane": "xy", "drawing": {"A": [0, 0], "B": [0.3, 0.2]}, "bodies": pins, "joints": {"B": joint}})
+    fixed = {"plane": "xy", "drawing": {"A": [0, 0], "B": [0.3, 0.2]}, "bodies": pins, "joints": {"B": joint}}
+    m = lw.load(fixed)
     assert m.system.description.joints and live.contents(m.system)[0]
     assert "0 degrees of freedom" in str(m.info())
+    with pytest.raises(lw.UsageError, match="nothing can move here"):
+        m.simulate(0.1)
 
 
 def test_text_of_the_page_is_the_one_that_was_read(tmp_path: Path) -> None:

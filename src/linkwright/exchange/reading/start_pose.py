@@ -111,7 +111,11 @@ def _descended(system: System, state: State, limits: CoordinateLimits | None = N
         if np.abs(phi).max(initial=0.0) < 1e-12 or damping > 1e8:
             break
         J = system.J(state) if limits is None else np.vstack([system.J(state), limits.slopes(state.q, system.tree.nv)])
-        step = -np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), J.T @ phi)
+        try:
+            step = -np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), J.T @ phi)
+        except np.linalg.LinAlgError:  # the damping is lost beside J
+            damping *= 10.0
+            continue
         length = float(np.abs(step).max(initial=0.0))
         trial = _at(system, system.displaced(state, step * min(1.0, LONGEST / max(length, 1e-300))))
         after = residuals(trial)

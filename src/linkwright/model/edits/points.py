@@ -82,7 +82,10 @@ def _unmark(job: Job, body: str, point: str) -> None:
 
 def _placed(job: Job, body: DraftBody, point: str) -> None:
     """Give a drawn point its place in a body with dimensions of its own."""
-    at, sheet = job.draft.points[point].at, job.sheet
+    drawn, sheet = job.draft.points.get(point), job.sheet
+    if drawn is None:
+        raise UsageError(f"{point} on '{body.name}' has no place that can be drawn. Check its coordinates and their unit.")
+    at = drawn.at
     path = ("bodies", body.name)
     if body.shape == "along":
         names = list((sheet.node(*path, "along") or FileNode(sheet.root.where)).entries or {})

@@ -26,6 +26,7 @@ from linkwright.model.file.units import ANGLE, LENGTH, MASS, NONE, TIME, Dimensi
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
 RESERVED = (*FUNCTIONS, "pi", "t", *NOT_NUMBERS)
 LONGEST_NAME = 100
+LONGEST = 1e12  # m: beside it nothing of a machine has a digit left
 LARGEST = 1e30  # SI: nothing of a mechanism is larger, and products of several are still numbers
 SMALLEST = 1e-100  # SI: beyond zero; squares of smaller lengths and speeds are no numbers
 LIGHTEST = 1e-15  # kg
@@ -100,7 +101,7 @@ class Context:
 
     def in_proportion(self, value: float, dimension: Dimension, node: FileNode, what: str) -> None:
         """Refuse numbers that products could not hold; warn of those that no machine has."""
-        if abs(value) > LARGEST or (0.0 < abs(value) < SMALLEST and dimension != MASS):
+        if abs(value) > (LONGEST if dimension == LENGTH else LARGEST) or (0.0 < abs(value) < SMALLEST and dimension != MASS):
             raise node.error(f"{what}: {self.shown(value, dimension)} is out of any proportion. Check its digits and its unit.")
         size = "large" if abs(value) > _largest(dimension) else "small" if 0.0 < abs(value) < LIGHTEST and dimension == MASS else ""
         if size:

@@ -46,6 +46,8 @@ def length(a: Vec3) -> Any:
 def unit(a: Vec3) -> Vec3:
     """The direction of a; axis-parallel vectors of floats stay exact."""
     size = length(a)
+    if isinstance(size, float) and size == 0.0:  # also of numbers whose squares are none
+        size = math.hypot(*a)
     return (a[0] / size, a[1] / size, a[2] / size)
 
 

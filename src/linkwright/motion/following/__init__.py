@@ -29,6 +29,7 @@ from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.travel import beyond_stops
 
+MOST_TURNS = 1000.0  # between two samples: a shaft at 60000 rpm that is sampled once a second
 HALVINGS = 10  # of the way between two samples, to say when a path leaves the reach
 STRAIGHT = 0.05  # in the same units: how far a path may be from it
 SHARES = np.array([0.137, 0.29, 0.5, 0.618, 0.83])  # of the way, where that is looked at; uneven, so that no period hides a loop
@@ -105,6 +106,7 @@ def along(
     speeds: Callable[[Trajectory], np.ndarray | None] | None = None,
 ) -> Trajectory:
     """See `follow`, of paths that have been read."""
+    _need_steady(paths, times)
     first, kappa = _placed(assembler, paths, start, times, 0), assembler.loops.kappa
     c = swept(first, paths, times, walking, kappa) or _walked(assembler, start, paths, times)
 
@@ -114,6 +116,19 @@ def along(
     notes, third = [note for w in paths for note in w.notes], _thirds(assembler, paths, times)
     c = replace(c, notes=(*notes, *beyond_stops(c)), arrays={**c.arrays, **third})
     return with_authority_notes(assembler.loops, c, drives, between, None if speeds is None else speeds(c))
+
+
+def _need_steady(paths: Sequence[PrescribedPath], times: np.ndarray) -> None:
+    """Raise UsageError for an angle of a joint that jumps by more turns than can be walked between two samples."""
+    for w in paths:
+        angles = [k for k, kind in enumerate(w.kinds) if kind == "angle"] if w.kind == "joint" else []
+        steps = np.abs(np.diff(np.array(w.jets.f, dtype=float)[:, angles], axis=0)) / (2.0 * np.pi)
+        if steps.size and steps.max() > MOST_TURNS:
+            i = int(np.argmax(steps.max(axis=1)))
+            raise UsageError(
+                f"the path of '{w.name}' turns {steps[i].max():.3g} times between t = {times[i]:.6g} s and {times[i + 1]:.6g} s. Check its "
+                "values and their unit, or give more samples."
+            )
 
 
 def _thirds(assembler: Assembler, paths: Sequence[PrescribedPath], times: np.ndarray) -> dict[str, np.ndarray]:

@@ -71,7 +71,8 @@ def _opened(path: str | os.PathLike[str]) -> tuple[Any, str]:
                 document, auditor = recover.read(io.BytesIO(_ended(content)))
             except Exception as problem:
                 said = " ".join(str(problem).split())[:160].rstrip(".") or type(problem).__name__
-                message = f"the file cannot be read as DXF: {said}. Save it again as DXF, R2000 or newer."
+                said = f": {said}" if "<" not in said else ""  # objects of Python say nothing to people
+                message = f"the file cannot be read as DXF{said}. Save it again as DXF, R2000 or newer."
                 raise ModelError(message, Source(name)) from problem
     count = len(auditor.errors) + len(auditor.fixes)
     return document, f"the file was damaged and was read as far as possible ({counted(count, 'fault')}, repaired or left out)"

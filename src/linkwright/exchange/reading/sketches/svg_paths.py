@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from linkwright.errors import counted
+from linkwright.errors import ModelError, counted
 from linkwright.exchange.reading.sketches.geometry import arc_points
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -32,7 +32,12 @@ def times(a: Affine, b: Affine) -> Affine:
 
 
 def applied(a: Affine, points: np.ndarray) -> np.ndarray:
-    return np.asarray(points, dtype=float).reshape(-1, 2) @ a[:, :2].T + a[:, 2]
+    """The points after a transformation; raise ModelError for coordinates that are no numbers any more."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = np.asarray(points, dtype=float).reshape(-1, 2) @ a[:, :2].T + a[:, 2]
+    if not np.isfinite(out).all():
+        raise ModelError("the drawing holds coordinates that are too large for numbers. Draw it again in sensible units.")
+    return out
 
 
 def transform(text: str) -> Affine:

@@ -1,0 +1,76 @@
+"""Inputs that were found by fuzzing, made small: each stands for a class, and is refused or used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linkwright as lw
+from linkwright.model.edits import perform
+from linkwright.views import live
+from tests.exchange.reading.sketches import drawings
+
+BARS: dict[str, Any] = {
+    "plane": "xy",
+    "drawing": {"A": [0, 0], "M": [1, 0], "D": [2, 0], "B": [0.6, 0.8], "N": [1.6, 0.8], "C": [2.6, 0.8]},
+    "bodies": {
+        "ground": {"pins": ["A", "D", "M"]},
+        "crank": {"pins": ["A", "B"], "mass": 1},
+        "middle": {"pins": ["M", "N"], "mass": 1},
+        "rocker": {"pins": ["D", "C"], "mass": 1e12},
+        "coupler": {"pins": ["B", "C", "N"], "mass": 2},
+    },
+}
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_lengths_beside_which_nothing_has_a_digit_are_refused() -> None:
+    with pytest.raises(lw.ModelError, match="1e\\+13 m is out of any proportion"):
+        lw.load({**BARS, "drawing": {**BARS["drawing"], "A": [0, 1e13]}})
+
+
+def test_an_axis_whose_square_is_no_number_is_a_direction() -> None:
+    chain = {"yaw": {"type": "revolute", "axis": [0, 0, 1]}, "roll": {"type": "revolute", "axis": [1e-300, 0, 0]}}
+    joints = {"hip": {"between": ["ground", "thigh"], "at": [0, 0, 1], "chain": chain}}
+    assert len(lw.load({"bodies": {"ground": {}, "thigh": {}}, "joints": joints}).description.joints) == 2
+
+
+def test_masses_of_very_different_size_leave_a_page() -> None:
+    """A pivot is lost beside another in an over-constrained linkage: the rank-revealing path computes."""
+    assert live.contents(lw.load(BARS).system)[0]
+
+
+def test_references_that_jump_by_thousands_of_turns_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "motion.csv", "t [s];A [deg]\n0;0\n0.1;10\n0.2;25\n0.3;1000001\n0.4;80\n")
+    with pytest.raises(lw.UsageError, match=r"the path of 'A' turns .* times between t = 0\.\d+ s and"):
+        lw.load("wiper").follow({"A": lw.csv(path)}, duration="0.3 s", steps=6)
+
+
+def test_tables_of_points_hold_finite_numbers(tmp_path: Path) -> None:
+    with pytest.raises(lw.UsageError, match=r"path\.csv:2: 'inf' is not a finite number"):
+        lw.synthesise(path=written(tmp_path, "path.csv", "1;2\n30;inf\n3;4\n"))
+
+
+def test_drawings_with_coordinates_beyond_numbers(tmp_path: Path) -> None:
+    svg = '<svg xmlns="http://www.w3.org/2000/svg"><g transform="scale(10)"><line x1="1.8e308"/></g></svg>'
+    with pytest.raises(lw.ModelError, match="too large for numbers"):
+        lw.load(written(tmp_path, "m.svg", svg))
+
+
+def test_what_the_reader_of_dxf_says_of_its_objects_is_left_out(tmp_path: Path) -> None:
+    path = written(tmp_path, "m.dxf", "0\nSECTION\n  2\nTABLES\n  0\nLTYPE\n  0\nLWPOLYLINE\n")
+    with pytest.raises(lw.ModelError, match=r"cannot be read as DXF\. Save it again"):
+        lw.load(path)
+    assert lw.load(drawings.saved(drawings.wiper(), tmp_path / "sound.dxf")).description.bodies
+
+
+def test_a_point_whose_coordinates_cannot_be_drawn() -> None:
+    with pytest.raises(lw.UsageError, match="A on 'rocker' has no place that can be drawn"):
+        perform("bodies:\n  rocker:\n    along:\n", "m.yaml", [{"do": "add_point", "at": [1e-300, 0], "body": "rocker"}])
