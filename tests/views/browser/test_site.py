@@ -151,7 +151,7 @@ def test_a_browser_shows_it_without_a_network(site: Site, browser: Any) -> None:
     tab.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
     tab.on("pageerror", lambda e: complaints.append(str(e)))
     for name in ("index.html", "simulation.html", "api.html"):
-        tab.goto((site.folder / name).as_uri())
+        tab.goto((site.folder / name).as_uri(), timeout=120_000)  # all tests run beside it; the site is drawn by one of two cores
         tab.wait_for_selector("h1")
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390, name
     tab.click("header label[for=__search]")
