@@ -59,9 +59,12 @@ def test_tables_of_points_hold_finite_numbers(tmp_path: Path) -> None:
 
 
 def test_drawings_with_coordinates_beyond_numbers(tmp_path: Path) -> None:
-    svg = '<svg xmlns="http://www.w3.org/2000/svg"><g transform="scale(10)"><line x1="1.8e308"/></g></svg>'
+    svg = '<svg xmlns="http://www.w3.org/2000/svg"><g transform="scale(10)"><path d="M 0 0 L 1.7e308 0"/></g></svg>'
     with pytest.raises(lw.ModelError, match="too large for numbers"):
         lw.load(written(tmp_path, "m.svg", svg))
+    circle = '<svg xmlns="http://www.w3.org/2000/svg"><circle r="1.8e308"/><circle r="1e200"/></svg>'
+    with pytest.raises(lw.ModelError):
+        lw.load(written(tmp_path, "m.svg", circle))
 
 
 def test_what_the_reader_of_dxf_says_of_its_objects_is_left_out(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from linkwright.exchange.reading.sketches.svg_paths import Affine, Malformed, ap
 from linkwright.exchange.reading.xml_reading import MOST_BYTES, XmlElement, parse_xml
 
 MILLIMETRES = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72.0, "pc": 25.4 / 6.0, "q": 0.25, "m": 1000.0}
+LARGEST = 1e100  # of a length: its square is still a number
 PIXEL = 25.4 / 96.0
 LENGTH = re.compile(rf"\s*({svg_paths.NUMBER})\s*([A-Za-z%]*)\s*\Z")
 DOCTYPE = re.compile(rb"<!DOCTYPE\s+svg\b[^\[\]<>]*>")  # without declarations of its own: nothing in it is needed, and nothing is fetched
@@ -225,4 +226,7 @@ def _of(e: XmlElement, key: str) -> float:
     if found is None or found[2] == "%" or (found[2] and _millimetres(found[2].lower()) is None):
         raise Malformed(f"{key}='{text[:40]}' is not a length that can be read")
     size = _millimetres(found[2].lower())
-    return float(found[1]) * (size / PIXEL if size is not None else 1.0)
+    value = float(found[1]) * (size / PIXEL if size is not None else 1.0)
+    if abs(value) > LARGEST:
+        raise Malformed(f"{key}='{text[:40]}' is out of any proportion")
+    return value
