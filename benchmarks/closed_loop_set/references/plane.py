@@ -20,6 +20,7 @@ from mpmath import expj, lu_solve, matrix, mp, mpc, mpf
 
 GROUND = "ground"
 STEP = mpf(10) ** -20
+FASTEST = 1000  # m/s and rad/s, which no mechanism of the set reaches
 
 
 @dataclass(frozen=True)
@@ -235,29 +236,53 @@ def _solved(S: list[list[Any]], right: Sequence[Any]) -> list[Any]:
 
 
 def moved(
-    forward: Callable[[list[Any], list[Any]], list[Any]], x: Sequence[Any], v: Sequence[Any], end: Any, steps: int, columns: int
-) -> tuple[list[Any], list[Any]]:
-    """Return position and velocity at the end by extrapolated midpoint steps of order 2 * columns (Gragg, Bulirsch and Stoer)."""
+    forward: Callable[[list[Any], list[Any]], list[Any]], x: Sequence[Any], v: Sequence[Any], end: Any, steps: int, columns: int,
+    tolerance: Any = None,
+) -> tuple[list[Any], list[Any]]:  # fmt: skip
+    """Return position and velocity at the end by extrapolated midpoint steps of order 2 * columns (Gragg, Bulirsch and Stoer).
+
+    tolerance: the last two columns of a step may differ by so much, else the step is halved; without it all steps are equal.
+    """
     n = len(x)
-    H = mpf(end) / steps
+    left, H = mpf(end), mpf(end) / steps
     z = [*x, *v]
 
     def rate(s: list[Any]) -> list[Any]:
+        if max(abs(speed) for speed in s[n:]) > FASTEST:
+            raise OverflowError("the step is too large: speeds grow without limit")
         return [*s[n:], *forward(s[:n], s[n:])]
 
-    for _ in range(steps):
-        table: list[list[Any]] = []
-        first = rate(z)
-        for k in range(columns):
-            m = 2 * (k + 1)
-            h = H / m
-            before, here = z, [a + h * b for a, b in zip(z, first, strict=True)]
-            for _ in range(m - 1):
-                before, here = here, [a + 2 * h * b for a, b in zip(before, rate(here), strict=True)]
-            row = [[(a + b + h * c) / 2 for a, b, c in zip(here, before, rate(here), strict=True)]]
-            for j in range(1, k + 1):
-                factor = mpf(m) ** 2 / mpf(m - 2 * j) ** 2 - 1
-                row.append([b + (b - a) / factor for a, b in zip(table[-1][j - 1], row[-1], strict=True)])
-            table.append(row)
-        z = table[-1][-1]
+    while left > mpf(10) ** (10 - mp.dps):
+        H = min(H, left)
+        try:
+            after, doubt = _extrapolated(rate, z, H, columns)
+        except OverflowError:
+            if tolerance is None:
+                raise
+            doubt = mp.inf
+        if tolerance is not None and not doubt < tolerance:
+            H /= 2
+            continue
+        z, left = after, left - H
+        if tolerance is not None and doubt < tolerance / 2**columns:
+            H *= mpf("1.4")
     return z[:n], z[n:]
+
+
+def _extrapolated(rate: Callable[[list[Any]], list[Any]], z: list[Any], H: Any, columns: int) -> tuple[list[Any], Any]:
+    """Return the state after a step, and the difference of its last two approximations."""
+    before: list[list[Any]] = []
+    row: list[list[Any]] = []
+    first = rate(z)
+    for k in range(columns):
+        m = 2 * (k + 1)
+        h = H / m
+        last, here = z, [a + h * b for a, b in zip(z, first, strict=True)]
+        for _ in range(m - 1):
+            last, here = here, [a + 2 * h * b for a, b in zip(last, rate(here), strict=True)]
+        row = [[(a + b + h * c) / 2 for a, b, c in zip(here, last, rate(here), strict=True)]]
+        for j in range(1, k + 1):
+            factor = mpf(m) ** 2 / mpf(m - 2 * j) ** 2 - 1
+            row.append([b + (b - a) / factor for a, b in zip(before[j - 1], row[-1], strict=True)])
+        before = row
+    return row[-1], max(abs(a - b) for a, b in zip(row[-1], row[-2], strict=True))

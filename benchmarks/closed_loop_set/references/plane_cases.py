@@ -160,13 +160,13 @@ def inverse_dynamics(plane: Plane, x: Sequence[Any], v: Sequence[Any], given: Se
 
 def free_motion(
     plane: Plane, x: Sequence[Any], v: Sequence[Any], end: str, steps: int, script: str, *, columns: int = 10,
-    second: Callable[[list[Any], list[Any]], Mapping[str, Any]], how: str, doubt: float = 1e-18,
+    second: Callable[[list[Any], list[Any]], Mapping[str, Any]], how: str, doubt: float = 1e-18, tolerance: Any = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the task of the drives' angles and speeds at the end. second: their angles in another way, by body, from the first result.
 
     doubt: uncertainty of angles; that of speeds is a hundred times as large, for changes within a hundredth of a second.
     """
-    X, V = moved(lambda p, q: plane.forward(p, q)[0], x, v, mpf(end), steps, columns)
+    X, V = moved(lambda p, q: plane.forward(p, q)[0], x, v, mpf(end), steps, columns, tolerance)
     other = second(X, V)
     quantities = []
     for name in plane.drives:
@@ -178,14 +178,15 @@ def free_motion(
         quantities.append(
             quantity(f"{joint} speed", "rad/s", V[c], {"what": "rotation rate", "joint": joint}, scale=1.0, uncertainty=100 * doubt)
         )
-    rule = f"extrapolated midpoint rule of order {2 * columns}, {steps} steps at 40 digits"
+    sizes = f"{steps} steps" if tolerance is None else f"steps that keep {mp.nstr(tolerance, 1)}"
+    rule = f"extrapolated midpoint rule of order {2 * columns}, {sizes} at 40 digits"
     obtained = f"all Newton-Euler equations in absolute coordinates, {rule}; {how}"
     return _task(f"free motion {end} s", "free motion", {"time": float(end)}, quantities, script) | {"obtained": obtained}
 
 
-def finer(plane: Plane, x: Sequence[Any], v: Sequence[Any], end: str, steps: int, columns: int) -> dict[str, Any]:
-    """Return the drives' angles by another rule: other order, other step."""
-    X, _ = moved(lambda p, q: plane.forward(p, q)[0], x, v, mpf(end), steps, columns)
+def finer(plane: Plane, x: Sequence[Any], v: Sequence[Any], end: str, steps: int) -> dict[str, Any]:
+    """Return the drives' angles by another rule: order 16, other steps."""
+    X, _ = moved(lambda p, q: plane.forward(p, q)[0], x, v, mpf(end), steps, 8)
     return {name: X[3 * plane.index(name) + 2] for name in plane.drives}
 
 
@@ -194,7 +195,7 @@ def runs(
 ) -> list[dict[str, Any]]:
     """Return tasks of free motions: end, steps of order 20, steps of order 16, uncertainty of the angles."""
     return [
-        free_motion(plane, x, v, end, steps, script, how=how, doubt=doubt, second=lambda X, V, end=end, n=n: finer(plane, x, v, end, n, 8))
+        free_motion(plane, x, v, end, steps, script, how=how, doubt=doubt, second=lambda X, V, end=end, n=n: finer(plane, x, v, end, n))
         for end, steps, n, doubt in given
     ]
 

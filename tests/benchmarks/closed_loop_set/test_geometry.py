@@ -19,7 +19,7 @@ SAHA, AGHILI = load("saha"), load("aghili_hoang")
 INSTANTS = ("carpet-scraper-2007-0", "carpet-scraper-2007-150", "rssr-0", "rssr-270", "stewart")
 QUICK = {**dict.fromkeys(INSTANTS, 1e-12), "slider-crank": 1e-6, "3-rpr": 1e-12, "five-poses": 1e-12, "five-poses-two-links": 1e-12}
 SLOW = {
-    "3-rrr": 1e-6, "3-rrr-motors": 1e-6, "slider-crank-flat": 1e-6, "dietmaier": 1e-10, "timed-points": 1e-12,
+    "carpet-scraper": 1e-6, "3-rrr": 1e-6, "3-rrr-motors": 1e-6, "slider-crank-flat": 1e-6, "dietmaier": 1e-10, "timed-points": 1e-12,
     "nine-points": 1e-10, "five-timed-points": 1e-9, "eighteen-points": 1e-9, "straight-line": 1e-3,
 }  # fmt: skip
 
@@ -118,6 +118,10 @@ def test_papers_runs_agree_with_those_computed_before() -> None:
     for joint, start, q, v in zip(("A1", "A2", "A3"), (-0.1259, 1.3727, 3.2675), motors["q"], motors["qdot"], strict=False):
         assert value(cases.named("3-rrr-motors"), "free motion 0.1 s", f"{joint} rotation") + start == pytest.approx(q, abs=1e-14)
         assert value(cases.named("3-rrr-motors"), "free motion 0.1 s", f"{joint} speed") == pytest.approx(v, abs=1e-13)
+    scraper = cases.named("carpet-scraper")
+    assert value(scraper, "accelerations", "J1 acceleration") == pytest.approx(16.37789108775491, rel=1e-14)
+    for end, angle in (("0.5", 2.84310820510771734), ("1", 1.43500534457175316)):
+        assert value(scraper, f"free motion {end} s", "J1 rotation") == pytest.approx(angle, abs=1e-14)
 
 
 # -------------------------------------------------------------------- our answers
