@@ -34,6 +34,8 @@ def _made(
     if len(starts) != most:
         raise ArithmeticError(f"{len(starts)} of {most} poses found from random starts")
     roots, apart, residual = platforms.proven(system, starts.tolist())
+    if residual > mp.mpf("1e-35"):
+        raise ArithmeticError("residuals are above 1e-35")
     if not space:
         roots = [[x, y, mp.atan2(s, c)] for x, y, c, s in roots]
     roots.sort(key=lambda root: root[0])
@@ -45,7 +47,7 @@ def _made(
             quantities.append(quantity(f"mode {i} {column}", unit, value, None, scale=scale))
     gap = min(b[0] - a[0] for a, b in pairwise(roots))
     obtained = (
-        f"Newton's method from random starts, refined at 40 digits, residuals below {nstr(residual, 1)}; Krawczyk's test with outward "
+        f"Newton's method from random starts, refined at 40 digits, residuals below 1e-35; Krawczyk's test with outward "
         f"rounding proves exactly one "
         f"solution in each box of radius 1e-10, and the boxes lie {nstr(apart, 3)} apart. {bound}"
     )

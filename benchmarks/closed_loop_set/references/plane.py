@@ -254,12 +254,12 @@ def moved(
 
     while left > mpf(10) ** (10 - mp.dps):
         H = min(H, left)
+        after, doubt = z, mp.inf
         try:
             after, doubt = _extrapolated(rate, z, H, columns)
         except OverflowError:
             if tolerance is None:
                 raise
-            doubt = mp.inf
         if tolerance is not None and not doubt < tolerance:
             H /= 2
             continue
