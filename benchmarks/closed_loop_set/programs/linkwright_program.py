@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,8 @@ def free_motion(case: Case, task: Task, quick: bool) -> list[Answer]:
         failed = ""
     if not out:
         raise NotOffered(f"fails at {failed}")
+    if failed:
+        out[-1] = replace(out[-1], note="; ".join(x for x in (out[-1].note, f"fails at {failed}") if x))
     return out
 
 
