@@ -68,7 +68,7 @@ test-bridges: $(VENV)/installed-bridges compiler controller
 # The wheel of PyPI for Linux does not import without libraries of CUDA, some gigabytes, so that PyTorch is not installed here
 TORCH = $(PY) -c "import torch" >/dev/null 2>&1
 test-torch: $(VENV)/installed-test
-	@$(TORCH) || { echo "PyTorch is not installed: $(PY) -m pip install torch --index-url https://download.pytorch.org/whl/cpu"; exit 1; }
+	@$(TORCH) || { echo "PyTorch is not installed: install its build for CPU into $(VENV) as its own site describes"; exit 1; }
 	$(PY) -m pytest $(PYTEST_FLAGS) -m torch
 
 # Extras whose lowest versions are tested: all but those of many megabytes, and cyipopt, which needs the Ipopt library

@@ -258,7 +258,7 @@ def _linear(study: Study, nominal: Any, middle: np.ndarray, variations: Sequence
             if all(np.isfinite(x).all() for x in found):
                 return found, values, True
         except LinkwrightError:
-            pass
+            pass  # no exact derivatives of this motion: differences, and False says so
     steps = STEP * np.array([_band(v) for v in variations])
     columns = []
     for i, h in enumerate(steps):

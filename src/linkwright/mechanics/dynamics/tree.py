@@ -291,8 +291,18 @@ def momentum(skel: Skeleton, m: Motion, about: Any = None) -> tuple[Any, Any]:
         linear = linear + h[3:]
         angular = angular + h[:3] + cross(skel.origins[i], h[3:])
     if about is not None:
-        place = np.asarray(about, dtype=float)
-        if place.shape != (3,):
-            raise UsageError("about is a point [x, y, z] in m, three numbers.")
-        angular = angular - cross(place, linear)
+        angular = angular - cross(moment_point(about), linear)
     return linear, angular
+
+
+def moment_point(about: Any) -> np.ndarray:
+    """Return the point that moments are about, in world axes; raise UsageError for anything else."""
+    try:
+        place = np.asarray(about, dtype=float)
+    except (TypeError, ValueError):
+        place = np.empty(0)
+    if place.shape != (3,) or not np.isfinite(place).all():
+        raise UsageError(
+            f'about is a place in world axes, three numbers in m, not {about!r}. For a point of a body give s.point(st, "shank.F").'
+        )
+    return place

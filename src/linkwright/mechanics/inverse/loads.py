@@ -14,7 +14,7 @@ from linkwright.files.columns import table
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import workless_wrenches
 from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
-from linkwright.mechanics.dynamics.tree import body_inertias
+from linkwright.mechanics.dynamics.tree import body_inertias, moment_point
 from linkwright.mechanics.inverse.choice import UNIQUE, joint_wrenches
 from linkwright.mechanics.inverse.lines import LineEye, line_eye, line_eyes, line_force
 from linkwright.mechanics.inverse.methods import Solved
@@ -205,7 +205,7 @@ class Loads:
         for node, w in self.outside:
             force, moment = force + w[3:], moment + w[:3] + cross(skel.origins[node], w[3:])
         if about is not None:
-            moment = moment - cross(_place(about), force)
+            moment = moment - cross(moment_point(about), force)
         return force, moment
 
     def base_wrench(self, about: Any = None, joint: str | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -218,7 +218,7 @@ class Loads:
             if joint is None or part.joint.name == joint:
                 for node, w in forces.joint_effort(place, part.joint, effort, part.entries[0]):
                     force, moment = force + w[3:], moment + w[:3] + cross(skel.origins[node], w[3:])
-        return force, moment if about is None else moment - cross(_place(about), force)
+        return force, moment if about is None else moment - cross(moment_point(about), force)
 
     @cached_property
     def residual(self) -> float:
@@ -264,16 +264,3 @@ class Loads:
             rows.append((name, *(f"{x:.6g}" for x in (*w.force, np.linalg.norm(w.force))), "yes" if w.unique else "no"))
         base = [table(("floating base", "effort"), [(n, f"{x:.6g}") for n, x in self.base.items()], left=1)] if self.base else []
         return "\n".join([efforts, *base, table(("joint", "force x", "force y", "force z", "size", "unique"), rows, left=(0, 5))])
-
-
-def _place(about: Any) -> np.ndarray:
-    """Return the point that moments are about, in world axes."""
-    try:
-        place = np.asarray(about, dtype=float)
-    except (TypeError, ValueError):
-        place = np.empty(0)
-    if place.shape != (3,) or not np.isfinite(place).all():
-        raise UsageError(
-            f'about is a place in world axes, three numbers in m, not {about!r}. For a point of a body give s.point(st, "shank.F").'
-        )
-    return place

@@ -124,10 +124,10 @@
       if (!list.length) return { name, ok: true, text: "none in this cycle" };
       const loads = data.loads ? "loads" : "speeds", say = (/** @type {SingularPlace} */ x) => `${LW.singularPlace(law, data, x)}${x.line ? ` (${x.line} in line)` : ""}`;
       /** @param {SingularPlace[]} some */
-      const told = (some) => `${some.slice(0, 4).map(say).join(", ")}${some.length > 4 ? ", ..." : ""}`;
+      const placesOf = (some) => `${some.slice(0, 4).map(say).join(", ")}${some.length > 4 ? ", ..." : ""}`;
       const unbounded = list.filter((x) => x.unbounded), ends = unbounded.filter((x) => x.ends), passed = unbounded.filter((x) => !x.ends);
-      if (!unbounded.length) return { name, ok: true, text: `passed at ${told(list)}; ${loads} stay finite` };
-      const where = [passed.length && `passed at ${told(passed)}`, ends.length && `dead centre at ${told(ends)}`].filter(Boolean).join("; ");
+      if (!unbounded.length) return { name, ok: true, text: `passed at ${placesOf(list)}; ${loads} stay finite` };
+      const where = [passed.length && `passed at ${placesOf(passed)}`, ends.length && `dead centre at ${placesOf(ends)}`].filter(Boolean).join("; ");
       return { name, ok: true, warn: true, text: `${where}. ${loads[0].toUpperCase() + loads.slice(1)} grow without bound there: peak values depend on the sample distance` };
     };
 

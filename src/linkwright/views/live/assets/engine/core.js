@@ -53,7 +53,7 @@
     // the residual of a position as it is
     core.residual = (q, near, value, from = 0) => solver.newton(q, near, value, from, step);
 
-    // determinant of the driven closing conditions, 0 where it cannot be told
+    // determinant of the driven closing conditions, 0 where it is not defined
     core.determinant = (q, near) => {
       if (!branch) return 0;
       branch.put("q", q);

@@ -282,7 +282,7 @@
     }
   };
 
-  // ------------------------------------------------------------------ what is told of it
+  // ------------------------------------------------------------------ readings of the cycle
 
   // largest effort and its root mean square over time; samples without loads are not numbers
   /** @param {Cycle} c */

@@ -1,5 +1,5 @@
 // Moving by hand: a place of a body is pulled towards a target by damped steps of the drives' coordinates. Every step is closed again on
-// its branch; where it cannot go on the hand stops and is told why.
+// its branch; at the end of the branch the hand stops, with the reason.
 (() => {
   "use strict";
   const STEPS = 8; // damped steps of one call: a hand on a fast pointer does not lag

@@ -15,14 +15,14 @@
     let first = 0, turned = 0, work = 0;
     /** @type {Float64Array | null} */
     let acceleration = null;
-    const flow = core.kernel.flow, told = e.data.conservative || (flow && core.nq === nv);
+    const flow = core.kernel.flow, energyKnown = e.data.conservative || (flow && core.nq === nv);
 
     const total = () => mechanism.energy(e.state.q, e.state.v);
     const measure = () => {
       const now = total();
       swing.energy = now.total;
       turned = Math.max(turned, now.kinetic, Math.abs(now.total - first), Math.abs(work));
-      swing.drift = !told ? null : turned > 0 ? (now.total - first - work) / turned : 0;
+      swing.drift = !energyKnown ? null : turned > 0 ? (now.total - first - work) / turned : 0;
     };
 
     // power of loads less what dampers and friction take
@@ -41,7 +41,7 @@
     // work of loads, dampers and friction over a step that ends at q and v, by Simpson's rule; its middle from the cubic through both ends
     /** @param {Float64Array} q @param {Float64Array} v @param {number} h @param {number} t */
     const worked = (q, v, h, t) => {
-      if (e.data.conservative || !told) return 0;
+      if (e.data.conservative || !energyKnown) return 0;
       const s = e.state, Q = new Float64Array(nv), V = new Float64Array(nv);
       for (let i = 0; i < nv; i++) {
         Q[i] = 0.5 * (s.q[i] + q[i]) + (h / 8) * (s.v[i] - v[i]);

@@ -1,4 +1,4 @@
-// What is told of a state or a cycle: traces, hodographs, free bodies, singular values, multipliers, the table.
+// Readings of a state or a cycle: traces, hodographs, free bodies, singular values, multipliers, the table.
 (() => {
   "use strict";
 

@@ -131,9 +131,9 @@
 
     const deviationText = (/** @type {string} */ kind) => targets.filter((t) => ofKind(kind).includes(t.channel)).map((t) => {
       const d = LW.deviation(t, e.channels.read(t.channel)), { symbol, size } = LW.unitOf(kind), x = axis();
-      const told = (/** @type {number} */ v) => LW.withUnit(LW.number(v / size), symbol), place = LW.withUnit(LW.placeNumber(x, LW.scale.between(x.values, d.s)), x.symbol);
+      const shown = (/** @type {number} */ v) => LW.withUnit(LW.number(v / size), symbol), place = LW.withUnit(LW.placeNumber(x, LW.scale.between(x.values, d.s)), x.symbol);
       const left = t.left ? `; ${LW.counted(t.left, "row")} outside the cycle or empty` : "";
-      return `Green: ${t.channel} of ${t.file}. Largest deviation ${told(Math.abs(d.max))} at ${place}, RMS ${told(d.rms)} over ${LW.counted(d.count, "point")}${left}.`;
+      return `Green: ${t.channel} of ${t.file}. Largest deviation ${shown(Math.abs(d.max))} at ${place}, RMS ${shown(d.rms)} over ${LW.counted(d.count, "point")}${left}.`;
     }).join(" ");
 
     // plots for the kinds that are chosen, where they belong, with the present curves

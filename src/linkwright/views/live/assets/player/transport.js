@@ -3,7 +3,7 @@
   "use strict";
   const TURN = 2 * Math.PI;
   const WHILE = 0.6, GAP = 0.4; // seconds a pace is measured over; between frames of a page that was hidden
-  const LAGS = 0.9; // of the pace that is wanted: less is told
+  const LAGS = 0.9; // of the wanted pace: a slower one is reported
   const NO_TRACK = "Drag any pin or point: there is no cycle.", RIGID = "Nothing can move: the joints leave no degree of freedom.";
 
   // An angle of a full turn from 0 up to 360 degrees; other places of the cycle's axis as they are. SI.
@@ -75,8 +75,8 @@
     const words = (s) => {
       if (player.mode === "swing") {
         const { energy, drift } = player.swing || {}; // no drift where friction, dampers or loads change the energy
-        const told = [Number.isFinite(energy) && `energy ${LW.format(energy, "energy")}`, Number.isFinite(energy) && Number.isFinite(drift) && `drift ${LW.number(100 * drift, 2)} % of the energy exchanged${Math.abs(drift) > 1e-2 ? ": not reliable, a load switches faster than the steps of the page; use linkwright simulate" : ""}`];
-        return [seconds(player.seconds()), told.filter(Boolean).join(", ")];
+        const parts = [Number.isFinite(energy) && `energy ${LW.format(energy, "energy")}`, Number.isFinite(energy) && Number.isFinite(drift) && `drift ${LW.number(100 * drift, 2)} % of the energy exchanged${Math.abs(drift) > 1e-2 ? ": not reliable, a load switches faster than the steps of the page; use linkwright simulate" : ""}`];
+        return [seconds(player.seconds()), parts.filter(Boolean).join(", ")];
       }
       if (player.mode === "run") return [seconds(player.seconds()), ""];
       if (s === null) return ["", rigid ? RIGID : NO_TRACK];

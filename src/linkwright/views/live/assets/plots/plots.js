@@ -196,8 +196,8 @@
     if (found.doubtful) return statsText(spec, found);
     const [low, high] = LW.scale.ends(curve.values);
     if (high === undefined) return low === undefined ? "" : `${valueText(spec, curve.values[low])} throughout`;
-    const told = (word, k) => `${word} ${valueText(spec, curve.values[k])} at ${placeText(spec, spec.x.values[k])}`;
-    return `${told("min", low)} \u00a0\u00b7\u00a0 ${told("max", high)}`;
+    const extremeAt = (word, k) => `${word} ${valueText(spec, curve.values[k])} at ${placeText(spec, spec.x.values[k])}`;
+    return `${extremeAt("min", low)} \u00a0\u00b7\u00a0 ${extremeAt("max", high)}`;
   };
 
   const statsText = (spec, found) => {
@@ -259,15 +259,15 @@
   // mean square where they are given with it; numbers are in the unit beside the title
   const drawLegend = (dom, spec, box) => {
     const curves = live(spec);
-    const told = curves.length > 1 && spec.stats !== false && curves.some((c) => c.stats);
-    const listed = curves.length > 1 && (told || !box.beside) ? curves.filter((c) => c.name) : [];
-    const found = told ? statsOf(spec) : [];
+    const withStats = curves.length > 1 && spec.stats !== false && curves.some((c) => c.stats);
+    const listed = curves.length > 1 && (withStats || !box.beside) ? curves.filter((c) => c.name) : [];
+    const found = withStats ? statsOf(spec) : [];
     const unit = sizeOf(spec.y) * 10 ** box.yTicks.exponent;
     const shown = (v) => LW.number(v / unit);
     const parts = () => ["i", "span", "output", "small", "small"].map((tag) => LW.el(tag));
     dom.items = resize(dom.legend, listed.length, () => LW.el("li", {}, ...parts()));
     dom.legend.hidden = !listed.length;
-    dom.legend.classList.toggle("told", told);
+    dom.legend.classList.toggle("with-stats", withStats);
     dom.legend.classList.toggle("beside", box.beside);
     dom.items.forEach((item, i) => {
       const [swatch, name, value, max, rms] = item.childNodes;

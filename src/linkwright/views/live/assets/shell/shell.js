@@ -43,7 +43,7 @@
     };
   };
 
-  // Tabs with arrow keys; choose(name) shows a panel, opened(name) is told.
+  // Tabs with arrow keys; choose(name) shows a panel, calls opened(name).
   LW.tabs = (list, opened) => {
     const buttons = () => Array.from(list.querySelectorAll("[role=tab]")).filter((b) => !b.hidden);
     const choose = (name) => {
