@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import faulthandler
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -15,7 +17,9 @@ from typing import Any
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("LINKWRIGHT_CACHE", str(Path(tempfile.gettempdir()) / f"linkwright-fuzz-{os.getpid()}"))
+if "LINKWRIGHT_CACHE" not in os.environ:  # workers have that of the process that watches them
+    os.environ["LINKWRIGHT_CACHE"] = tempfile.mkdtemp(prefix="linkwright-fuzz-")
+    atexit.register(shutil.rmtree, os.environ["LINKWRIGHT_CACHE"], ignore_errors=True)
 
 
 def target_of(name: str) -> Any:

@@ -27,7 +27,7 @@ drawing: {{A: [0, 0], B: [30, 40], C: [180, 0]}}
 bodies:
   ground: {{pins: [A]}}
   crank: {{pins: [A, B], mesh: {{file: {0}, material: steel, unit: mm}}}}
-  rod: {{pins: [B, C], mass: 0.3, visual: {{mesh: {0}, unit: mm}}}}
+  rod: {{pins: [B, C], mass: 0.3, visuals: [{{mesh: {0}, unit: mm}}]}}
   piston: {{pins: [C], mass: 0.5}}
 joints:
   guide: {{type: prismatic, between: [ground, piston], at: C, axis: [1, 0]}}
@@ -138,7 +138,7 @@ def _catalogues(folder: Path) -> list[Files]:
     from linkwright.design.catalogue import SHIPPED
 
     lines = SHIPPED.read_text(encoding="utf-8").splitlines(keepends=True)
-    return [{"motors.csv": "".join(lines[:14]).encode()}, {"motors.csv": "".join(lines).encode()}]
+    return [{"motors.csv": "".join([*lines[:14], *lines[-2:]]).encode()}, {"motors.csv": "".join(lines).encode()}]
 
 
 MAKERS: dict[str, Callable[[Path], list[Files]]] = {

@@ -59,11 +59,12 @@ def limited(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def strict() -> Iterator[None]:
-    """Warnings are errors, except those that are meant for users of imports and exports."""
+    """Warnings are errors, except those that are meant for users of imports, exports and pictures."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ImportedModelWarning)
         warnings.simplefilter("ignore", LossWarning)
+        warnings.filterwarnings("ignore", "body '.*' is drawn without its mesh", UserWarning)
         yield
 
 

@@ -22,7 +22,6 @@ from typing import Any, Protocol
 from tests.fuzz.judging import TimeLimitExceeded, signature
 from tests.shrinking import smallest
 
-WARM = 0.25  # share of a run after which memory should grow no more
 REDUCING = 60.0  # s for one finding
 MOST_SHOWN = 6000  # characters of an input
 
@@ -48,15 +47,6 @@ class Tally:
     seconds: float = 0.0  # of the processor
     memory: list[tuple[int, float]] = field(default_factory=list)  # (inputs, MB)
     findings: dict[str, list[int]] = field(default_factory=dict)  # by signature: inputs
-
-    def text(self) -> str:
-        slow = f"slowest input {self.slowest_input}: {self.slowest:.2f} s" if self.inputs else "none"
-        marks = ", ".join(f"{mb:.0f} MB after {n}" for n, mb in self.memory)
-        found = "".join(f"\n  {len(x)}x {name} (inputs {', '.join(map(str, x[:5]))})" for name, x in self.findings.items())
-        return (
-            f"{self.inputs} inputs in {self.seconds:.0f} s of processor time: {self.outcomes}; {slow}; memory {marks}"
-            f"\nfindings: {sum(map(len, self.findings.values()))} of {len(self.findings)} kinds{found}"
-        )
 
 
 def resident() -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import linkwright as lw
+from linkwright.exchange.imported import ImportedModelWarning
 from linkwright.model.edits import perform
 from linkwright.views import live
 from tests.exchange.reading.sketches import drawings
@@ -77,3 +79,14 @@ def test_what_the_reader_of_dxf_says_of_its_objects_is_left_out(tmp_path: Path) 
 def test_a_point_whose_coordinates_cannot_be_drawn() -> None:
     with pytest.raises(lw.UsageError, match="A on 'rocker' has no place that can be drawn"):
         perform("bodies:\n  rocker:\n    along:\n", "m.yaml", [{"do": "add_point", "at": [1e-300, 0], "body": "rocker"}])
+
+
+def test_warnings_of_mujoco_are_in_the_report(tmp_path: Path) -> None:
+    """Two hinges at one place: its inertia matrix is singular. Its warning is no warning of ours, which would end a strict program."""
+    text = """<mujoco><default><geom type="capsule" size="0.02"/></default><worldbody><body><joint/><joint/>
+    <geom fromto="0 0 0 0.3 0 1"/></body></worldbody></mujoco>"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ImportedModelWarning)
+        m = lw.load(written(tmp_path, "m.xml", text))
+    assert str(m.imported).count("MuJoCo: Inertia matrix is too close to singular") == 1

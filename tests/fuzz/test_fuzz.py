@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+import linkwright as lw
 from linkwright.errors import ModelError, Source, UsageError
-from tests.fuzz import running
-from tests.fuzz.imports import Imports
+from linkwright.model import file as modelfile
+from tests.fuzz import import_corpus, running
+from tests.fuzz.imports import KINDS, ImportInput, Imports
 from tests.fuzz.judging import Finding, TimeLimitExceeded, judge_error, judge_numbers, limited, signature
 from tests.fuzz.model_files import ModelFiles
 from tests.fuzz.reducing import smaller_texts
 from tests.fuzz.requests import Requests
+from tests.fuzz.using import use
+from tests.fuzz.watching import watch
 
 SEED = 24
 
@@ -28,6 +33,25 @@ def test_changed_inputs_are_used_or_refused(target: running.Target, most: int, c
     tally = running.fuzz(target, SEED, 60.0, most=most)
     assert not tally.findings, capsys.readouterr().out
     assert tally.inputs == most == sum(tally.outcomes.values())
+
+
+def _sound(kinds: tuple[str, ...], folder: Path) -> None:
+    """Unchanged inputs are accepted: changes of one that is refused would try nothing."""
+    target = Imports(kinds)
+    for kind in kinds:
+        for i, files in enumerate(import_corpus.sound(kind)):
+            place = folder / f"{kind}-{i}"
+            place.mkdir()
+            assert target.run(ImportInput(kind, tuple(files.items()), ("info", "save")), place) == "accepted", f"{kind} {i}"
+
+
+def test_sound_inputs_are_accepted(tmp_path: Path) -> None:
+    _sound(("mesh", "svg", "table", "wanted"), tmp_path)
+
+
+@pytest.mark.slow
+def test_all_sound_inputs_are_accepted(tmp_path: Path) -> None:
+    _sound(tuple(dict.fromkeys(KINDS)), tmp_path)
 
 
 @pytest.mark.slow
@@ -97,3 +121,28 @@ def test_a_hang_is_stopped_and_named() -> None:
         while True:
             pass
     assert signature(caught.value).startswith("TimeLimitExceeded")
+
+
+DYING = """
+import json, pathlib, sys
+status, first = sys.argv[sys.argv.index("--worker") + 1], int(sys.argv[sys.argv.index("--first") + 1])
+if first < 6:
+    text = json.dumps({"input": first + 2, "tally": {"seconds": 1.0, "outcomes": {"accepted": 2}}})
+    pathlib.Path(status).write_text(text)
+sys.exit(0 if first > 8 else 3)
+"""
+
+
+def test_workers_that_end_are_judged_by_their_own_status(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first worker ends at input 7 of those from 5; the second, from 8, and the third, from 9, write no status."""
+    monkeypatch.setattr("tests.fuzz.watching.LOOK", 0.01)
+    tallies, stopped = watch([], 60.0, 5, (sys.executable, "-I", "-S", "-c", DYING))
+    assert stopped == [f"input {n}: the worker ended with 3" for n in (7, 8)]
+    assert [t.get("outcomes", {}) for t in tallies] == [{"accepted": 2}, {}, {}]
+
+
+def test_a_saved_model_without_its_spring_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    whole = modelfile.save
+    monkeypatch.setattr(modelfile, "save", lambda d, path: whole(replace(d, springs=()), path))
+    with pytest.raises(Finding, match="reads as another mechanism, in springs"):
+        use(lw.load("boot-lid"), ("save",), tmp_path, "")

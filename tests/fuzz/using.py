@@ -6,12 +6,14 @@ import contextlib
 import io
 import random
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import linkwright as lw
 from linkwright.cli import main
 from linkwright.errors import LinkwrightError
+from linkwright.model.file.writer import with_meshes_from
 from linkwright.views import live
 from tests.fuzz.judging import Finding, judge_error, judge_numbers, judge_text
 
@@ -84,11 +86,12 @@ def _picture(m: Any, folder: Path, given: str) -> None:
 
 
 def _save(m: Any, folder: Path, given: str) -> None:
-    """The normalised model reads as the same mechanism."""
-    path = m.save(folder / "saved.yaml")
-    again = lw.load(path)
-    if again.description.numbers() != lw.load(again.save(folder / "again.yaml")).description.numbers():
-        raise Finding("save: what is written reads as another mechanism")
+    """The normalised model reads as the mechanism that was saved."""
+    again = lw.load(m.save(folder / "saved.yaml")).description.numbers()
+    saved = with_meshes_from(m.description, folder).numbers()
+    if again != saved:
+        other = [f.name for f in fields(saved) if f.compare and getattr(again, f.name) != getattr(saved, f.name)]
+        raise Finding(f"save: what is written reads as another mechanism, in {' and '.join(other)}")
 
 
 def _export(m: Any, folder: Path, given: str) -> None:

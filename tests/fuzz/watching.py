@@ -19,31 +19,24 @@ LOOK = 0.5  # s
 MOST_STOPPED = 10
 
 
-def watch(arguments: list[str], seconds: float, first: int) -> tuple[list[dict[str, Any]], list[str]]:
+WORKER = (sys.executable, "-m", "tests.fuzz")
+
+
+def watch(arguments: list[str], seconds: float, first: int, program: tuple[str, ...] = WORKER) -> tuple[list[dict[str, Any]], list[str]]:
     """Run workers until the processor time is used up; return their figures and what was stopped."""
     tallies, stopped, left = [], [], seconds
     with tempfile.TemporaryDirectory(prefix="fuzz-status-") as place:
         status = Path(place) / "status.json"
         while left > 0.0 and len(stopped) < MOST_STOPPED:
-            command = [
-                sys.executable,
-                "-m",
-                "tests.fuzz",
-                *arguments,
-                "--worker",
-                str(status),
-                "--seconds",
-                f"{left:g}",
-                "--first",
-                str(first),
-            ]
+            status.unlink(missing_ok=True)  # that of the worker before
+            command = [*program, *arguments, "--worker", str(status), "--seconds", f"{left:g}", "--first", str(first)]
             with subprocess.Popen(command) as worker:
                 why = _watched(worker, status)
             last = _read(status)
             tallies.append(last["tally"])
             if not why and worker.returncode == 0:
                 break
-            n = int(last["input"])
+            n = max(int(last["input"]), first)  # -1: it ended before its first input
             stopped.append(f"input {n}: {why or f'the worker ended with {worker.returncode}'}")
             print(f"==== {stopped[-1]}", flush=True)
             left -= float(last["tally"]["seconds"])

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.errors import ModelError, UsageError
 from linkwright.model import library as models
 from linkwright.model.file import read, read_text, save, write
 from tests.model.file import test_reading as fixtures
+from tests.model.meshes import shapes
 
 TEXTS = {
     "wiper": fixtures.WIPER,
@@ -70,6 +71,23 @@ def test_a_spatial_model_with_every_joint():
     }
     d = read({**fixtures.SPACE, "joints": joints, "parameters": {"p": "5 mm/rad"}, "start": {"K": [1, 0, 0, 0], "K.v": [0, 0, 1]}})
     there_and_back(d)
+
+
+def test_a_planar_body_with_a_mesh_beside_the_plane(tmp_path):
+    """Its centre is 0.2 m above the plane: the file has that third coordinate."""
+    shapes.written(tmp_path, "stl", shapes.plate(8).apply_translation([0.0, 0.0, 0.2]))
+    text = """
+    plane: xy
+    bodies:
+      ground: {points: {A: [0, 0]}}
+      plate: {points: {A: [0, 0]}, mesh: {file: plate.stl, material: steel, unit: m}}
+    """
+    (tmp_path / "model.yaml").write_text(text, encoding="utf-8")
+    description = read(tmp_path / "model.yaml")
+    assert description.body("plate").com[2] == pytest.approx(0.2, abs=1e-7)  # STL has single precision
+    there_and_back(description)
+    with pytest.raises(ModelError, match="com must have 2 components, not 3"):  # of a drawn shape
+        read_text("plane: xy\ndrawing: {A: [0, 0]}\nbodies: {ground: {pins: [A]}, b: {pins: [A], mass: 1, com: [0, 0, 1]}}\n")
 
 
 def test_parameters_stay_free_in_the_written_file():

@@ -139,13 +139,13 @@ def _own_mass(context: Context, shape: Shape, entries: dict[str, FileNode]) -> M
 
 
 def _com(context: Context, shape: Shape, node: FileNode, what: str) -> Vec3:
-    """A point's name, or coordinates: of the drawing for drawn shapes, else of the body."""
+    """A point's name, or coordinates: of the drawing for drawn shapes, else of the body, there also beside the plane (as of a mesh)."""
     if node.text is not None:
         name = node.text.strip()
         if name not in shape.points:
             raise node.error(f"{what}: '{name}' is not a point of the body '{shape.name}'. {nearest(name, shape.points, 'Its points')}")
         return shape.points[name]
-    at = context.vector(node, LENGTH, what)
+    at = context.vector(node, LENGTH, what, beside=shape.exact)
     return at if shape.exact else shape.to_local(at)
 
 

@@ -164,10 +164,10 @@ class Context:
         x, y, z = values
         return (self.numeric(x, node), self.numeric(y, node), self.numeric(z, node))
 
-    def vector(self, node: FileNode, dimension: Dimension, what: str) -> Vec3:
-        """Three components; in a plane two, the third is zero."""
+    def vector(self, node: FileNode, dimension: Dimension, what: str, *, beside: bool = False) -> Vec3:
+        """Three components; in a plane two, the third is zero, unless a place `beside` the plane is allowed."""
         items = node.sequence(what)
-        allowed = (2,) if self.planar else (2, 3) if self.planar_drawing else (3,)
+        allowed = (2, 3) if self.planar_drawing and (beside or not self.planar) else (2,) if self.planar else (3,)
         if len(items) not in allowed:
             wanted = " or ".join(str(n) for n in allowed)
             hint = "" if self.planar_drawing or len(items) != 2 else " A planar model says `plane: xy`."

@@ -7,6 +7,7 @@ needs nothing but its frame. So a missing mesh costs a picture, and large ones n
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -72,13 +73,17 @@ def compiled(text: MjcfText, notes: ImportNotes) -> CompiledMjcf:
 
 @contextmanager
 def _warnings_as_notes(mj: Any, notes: ImportNotes) -> Generator[None]:
-    """Take MuJoCo's warnings into the report; by itself it writes them into a file in the current folder."""
-    before = mj.get_mju_user_warning()
-    mj.set_mju_user_warning(lambda text: notes.warn(f"MuJoCo: {' '.join(str(text).split())}"))
+    """Take MuJoCo's warnings into the report; by itself it writes them into a file in the current folder, or raises them as warnings."""
+    before, said = mj.get_mju_user_warning(), list[str]()
+    mj.set_mju_user_warning(said.append)
     try:
-        yield
+        with warnings.catch_warnings(record=True) as raised:
+            warnings.simplefilter("always", UserWarning)
+            yield
     finally:
         mj.set_mju_user_warning(before)
+        for text in dict.fromkeys(" ".join(str(x).split()) for x in (*said, *(w.message for w in raised))):
+            notes.warn(f"MuJoCo: {text}")
 
 
 def _compiled(mj: Any, text: MjcfText, notes: ImportNotes, damaged: frozenset[str] = frozenset()) -> CompiledMjcf:
