@@ -140,7 +140,10 @@ class Motions:
     def _computed_turn(self, asked: tuple[Any, ...], steps: int, begin: Any = None) -> Trajectory:
         """Compute a turn; `begin` only distinguishes turns from different positions."""
         core = self.core
-        return cycle.turn(core.loops, core.start.instant, self._prepared(asked, begin), steps, core.walking)
+        c = cycle.turn(core.loops, core.start.instant, self._prepared(asked, begin), steps, core.walking)
+        if isinstance(c.references, CutReferences):
+            return c
+        return replace(c, references=CutReferences(c.skel, c.q, cut_rows(c.skel, c.references)))  # arrays: copied at once
 
     def _prepared(self, asked: tuple[Any, ...], begin: Any) -> cycle.Prepared:
         core, key = self.core, ("cycle", asked, begin)
@@ -288,9 +291,5 @@ class Motions:
 def _with_own_arrays(c: Trajectory) -> Trajectory:
     """Copy the samples, so that writing into them changes no other turn."""
     q, arrays = c.q.copy(), {name: x.copy() for name, x in c.arrays.items()}
-    references = (
-        c.references.copied(q)
-        if isinstance(c.references, CutReferences)
-        else [{name: x.copy() for name, x in one.items()} for one in c.references]
-    )
-    return replace(c, t=c.t.copy(), q=q, v=c.v.copy(), a=c.a.copy(), references=references, arrays=arrays)
+    assert isinstance(c.references, CutReferences)
+    return replace(c, t=c.t.copy(), q=q, v=c.v.copy(), a=c.a.copy(), references=c.references.copied(q), arrays=arrays)
