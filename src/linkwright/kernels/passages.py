@@ -157,7 +157,7 @@ class TracedPassage:
             return Q, -(U.T @ (here.k + alpha * (here.J @ v + here.b) + beta * here.phi)) / s
         bounds = Bounds(r, lambda s, before: TOO_FAR * s, lambda s: NEAR_ENOUGH * s)
         found = self._onto(x, here, Rule(MOST_STEPS, bounds=bounds))
-        f = factor(found.rows.J)
+        f = found.factored or factor(found.rows.J)
         Q, U, s = f.Vt[:r], f.U[:, :r], f.s[:r]
         off = Q @ v + (U.T @ found.rows.b) / s
         here = self.at({**x, "q": found.q, "v": (v - Q.T @ off) * self.columns})

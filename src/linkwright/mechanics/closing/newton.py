@@ -75,6 +75,7 @@ class Onto(NamedTuple):
     residual: np.ndarray  # largest entry of phi
     moved: np.ndarray  # length of all steps together
     settled: bool = False  # True if a bounded search came to its end
+    factored: Factored | None = None  # J there, of a bounded search that did not run out of steps
 
 
 class Closed(NamedTuple):
@@ -139,14 +140,12 @@ def _bounded(rows: Any, displace: Any, begin: Onto, rule: Rule, bounds: Bounds) 
         f = rule.factored(now.rows.J)
         weakest = f.s[..., bounds.rank - 1]
         if not bounds.healthy(weakest):
-            return now
+            return now._replace(factored=f)
         step = -f.solve(now.rows.phi)
         before, length = length, _length(step)
         settled = length <= bounds.settled(weakest)
-        if not (settled | (length < bounds.longest(weakest, before))).all():
-            return now
-        if settled.all():
-            return now._replace(settled=True)
+        if settled.all() or not (settled | (length < bounds.longest(weakest, before))).all():
+            return now._replace(settled=bool(settled.all()), factored=f)
         q = displace(now.q, step)
         there = rows(q)
         now = Onto(q, there, now.e + step, _size(there.phi), now.moved + length)

@@ -158,11 +158,11 @@ def _nodes(
     bounds = Bounds(rank, lambda s, before: CONTRACTION * np.minimum(first, before), lambda s: np.maximum(SETTLED, ROUND_OFF / s), _strong)
     rule = Rule(NEWTON_STEPS, bounds=bounds)
     found = onto(lambda at: PositionRows(*closures(at, x)), displace, displace(q, x[:, None] * v), rule)
-    if not found.settled:
+    f = found.factored
+    if f is None or not found.settled:
         return None
-    f = rule.factored(found.rows.J)
     U, Vt, e = f.U[:, :, :rank], f.Vt[:, :rank], found.e - f.solve(found.rows.phi)
-    return np.einsum("kri,krj->kij", Vt, Vt), -f.solve(found.rows.b), e, np.einsum("kmr,knr->kmn", U, U)
+    return Vt.swapaxes(1, 2) @ Vt, -f.solve(found.rows.b), e, U @ U.swapaxes(1, 2)
 
 
 def _strong(s: np.ndarray) -> bool:
