@@ -38,6 +38,17 @@ def test_lengths_beside_which_nothing_has_a_digit_are_refused() -> None:
         lw.load({**BARS, "drawing": {**BARS["drawing"], "A": [0, 1e13]}})
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [{"plate": {"points": ["A", "B", "C"], "thickness": 1e12, "density": 1e20}}, {"bar": {"section": {"diameter": 1e9}, "density": 1e20}}],
+)
+def test_masses_of_shapes_out_of_proportion_are_refused(shape: dict[str, Any]) -> None:
+    """Every number is allowed by itself."""
+    points = {"A": [0, 0], "B": [1, 0]} | ({"C": [0, 1]} if "plate" in shape else {})
+    with pytest.raises(lw.ModelError, match="mass of its (plate|bar): .* is out of any proportion"):
+        lw.load({"plane": "xy", "bodies": {"ground": {}, "disc": {"points": points, **shape}}})
+
+
 def test_an_axis_whose_square_is_no_number_is_a_direction() -> None:
     chain = {"yaw": {"type": "revolute", "axis": [0, 0, 1]}, "roll": {"type": "revolute", "axis": [1e-300, 0, 0]}}
     joints = {"hip": {"between": ["ground", "thigh"], "at": [0, 0, 1], "chain": chain}}

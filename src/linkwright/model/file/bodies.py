@@ -127,6 +127,10 @@ def _own_mass(context: Context, shape: Shape, entries: dict[str, FileNode]) -> M
         return None
     complete = not ways and "com" in entries and "inertia" in entries  # its points may then be anywhere, also at one place
     shaped = None if complete else _shaped_mass(context, shape, entries, mass)
+    if shaped and ways:  # sizes and density may each be in proportion
+        part, at = f"of its {ways[0]}", max(1.0, *map(abs, context.numerics(shaped.com)))
+        for value, dimension, name in ((context.numeric(shaped.mass), MASS, "mass"), (at, LENGTH, "centre")):
+            context.in_proportion(value, dimension, entries[ways[0]], f"{what}: {name} {part}")
     com = _com(context, shape, entries["com"], f"{what}: com") if "com" in entries else (shaped.com if shaped else ZERO3)
     if "inertia" in entries:
         tensor = _inertia(context, entries["inertia"], f"{what}: inertia")
