@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def test_lengths_beside_which_nothing_has_a_digit_are_refused() -> None:
 def test_masses_of_shapes_out_of_proportion_are_refused(shape: dict[str, Any]) -> None:
     """Every number is allowed by itself."""
     points = {"A": [0, 0], "B": [1, 0]} | ({"C": [0, 1]} if "plate" in shape else {})
-    with pytest.raises(lw.ModelError, match="mass of its (plate|bar): .* is out of any proportion"):
+    with pytest.raises(lw.ModelError, match=r"mass of its (plate|bar): .* is out of any proportion"):
         lw.load({"plane": "xy", "bodies": {"ground": {}, "disc": {"points": points, **shape}}})
 
 
@@ -101,3 +102,14 @@ def test_warnings_of_mujoco_are_in_the_report(tmp_path: Path) -> None:
         warnings.simplefilter("ignore", ImportedModelWarning)
         m = lw.load(written(tmp_path, "m.xml", text))
     assert str(m.imported).count("MuJoCo: Inertia matrix is too close to singular") == 1
+
+
+@pytest.mark.parametrize(("whole", "damaged"), [(b"'shape'", b"'shape("), (b"(), }", b"(1L)}")])
+def test_headers_of_arrays_that_are_no_python(whole: bytes, damaged: bytes, tmp_path: Path) -> None:
+    """Arrays whose header does not end, or is one of Python 2, in a run saved as npz, which is not compressed here."""
+    saved = lw.load("wiper").turn(steps=2).save(tmp_path / "run.npz")
+    with zipfile.ZipFile(saved) as old, zipfile.ZipFile(tmp_path / "damaged.npz", "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(whole, damaged, 1))
+    with pytest.raises(lw.LinkwrightError, match=r"damaged\.npz' is damaged or was changed by another program: (the header of|shape is)"):
+        lw.open(tmp_path / "damaged.npz")

@@ -7,6 +7,8 @@ import io
 import json
 import os
 import struct
+import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -226,7 +228,12 @@ def _array(raw: bytes, name: str) -> tuple[tuple[int, ...], np.dtype[Any], bytes
     version = np.lib.format.read_magic(stream)
     schema.need(version in ((1, 0), (2, 0)), name, "an array of plain numbers")
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = header(stream)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of headers in the way of Python 2, as some damaged ones are
+            shape, _, dtype = header(stream)
+    except (tokenize.TokenError, SyntaxError):
+        raise schema.Misfit(f"the header of '{name}' cannot be read") from None
     schema.need(not dtype.hasobject and dtype.kind in "fU", name, "an array of plain numbers")
     return shape, dtype, raw[stream.tell() :]
 
