@@ -107,6 +107,21 @@ def test_loads_from_the_kernel_are_those_on_floats(name):
     close(found.shaking()[0], exact.shaking()[0], 1e-9)
 
 
+@pytest.mark.parametrize(("name", "drives", "a"), [("carpet-scraper", ["J2"], {"J2": 0.7}), ("five-bar", ["A", "B"], {"B": "40 deg/s^2"})])
+def test_loads_by_other_drives_come_from_a_kernel_of_theirs(name, drives, a):
+    s = lw.compile(name)
+    st, _ = moving(s, name)
+    for _ in range(2):
+        found = s.inverse(st, a, drives=drives)
+    exact = s._dynamics._inverse(st, a, None, drives, "subsystem", {})
+    assert isinstance(found, KernelLoads) and list(found.tau) == list(exact.tau) == drives
+    close(list(found.tau.values()), list(exact.tau.values()), 1e-9)
+    joint = s.description.joints[-1]
+    close(found.on(joint.name, joint.second).force, exact.on(joint.name, joint.second).force, 1e-9)
+    own = [s.inverse(st, drives=s.core.drive_names) for _ in range(2)][-1]
+    assert isinstance(own, KernelLoads) and own.tau == s.inverse(st).tau
+
+
 def test_loads_of_a_redundant_mechanism_are_solved_on_floats():
     s = lw.compile("bennett")
     assert not any(isinstance(s.inverse(s.start), KernelLoads) for _ in range(3))

@@ -93,30 +93,34 @@ class Dynamics:
         def solved() -> Loads:
             return self._inverse(st, a, wrench, drives, method, options)
 
-        core = self.core
-        plain = wrench is None and drives is None and method == "subsystem" and not any(x is not None for x in options.values())
-        plain = plain and not self._base_velocities(core.drive_names)
-        kernel = core.ready("driven_loads", seconds=core.answer_on_floats) if plain and _is_of(core, st) else None
-        given = None if kernel is None or not self.core.determinate_loads else self._drive_accelerations(a)
+        core, names = self.core, self.core.named_drives(drives)
+        plain = wrench is None and method == "subsystem" and not any(x is not None for x in options.values())
+        plain = plain and _is_of(core, st) and not self._base_velocities(names)
+        others = None if names == core.drive_names else names
+        kernel = core.ready("driven_loads", others, seconds=core.answer_on_floats) if plain else None
+        given = None if kernel is None or not self.core.determinate_loads else self._drive_accelerations(a, names)
         if kernel is not None and given is not None:
             found = kernel.healthy((st.q, st.v, given), core.optional_inputs(kernel, st))
             if found is not None and found.gap[0] < OPEN:
-                return KernelLoads(core.loops, st, core.drive_names, found, solved)
+                return KernelLoads(core.loops, st, names, found, solved)
         return solved()
 
-    def _drive_accelerations(self, a: Any) -> np.ndarray | None:
+    def _drive_accelerations(self, a: Any, names: Sequence[str]) -> np.ndarray | None:
         """Accelerations of the drives, zero unless named; None where other coordinates are given."""
-        names = self.core.drive_names
         if a is None:
             return np.zeros(len(names))
         if not isinstance(a, Mapping) or not all(name in names for name in a):
             return None
         rotary = self._rotary
+        for n in names:
+            if n not in rotary:
+                rotary[n] = is_rotary(self.core.description, n)
         values = [(a.get(n, 0.0), KINDS["angular acceleration" if rotary[n] else "acceleration"]) for n in names]
         return np.array([x if type(x) is float else quantity(x, kind) for x, kind in values])
 
     @cached_property
     def _rotary(self) -> dict[str, bool]:
+        """Whether drives turn, by name; others than those of the model are added when a call names them."""
         return {name: is_rotary(self.core.description, name) for name in self.core.drive_names}
 
     def _inverse(self, st: State, a: Any, wrench: Mapping[str, Any] | None, drives: Any, method: Any, options: Mapping[str, Any]) -> Loads:
@@ -124,7 +128,7 @@ class Dynamics:
         core = self.core
         core.kernels.need_masses()
         core.need_closed(st)
-        chosen = core.drive_names if drives is None else list(drives)
+        chosen = core.named_drives(drives)
         for name in chosen:
             core.need_drive(name)
         base = self._base_velocities(chosen)
