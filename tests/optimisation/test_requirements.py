@@ -10,6 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.cli.dispatch import main
 from linkwright.optimisation.requirements import requirements
+from linkwright.results.measures import measure
 
 
 @cache
@@ -36,11 +37,31 @@ def test_measures_channels_boxes_and_full_turn() -> None:
         ("time ratio rocker.angle < 1.5", True),
         ("coupler.P within -2000..2000 x -2000..2000 mm", True),
         ("coupler.P within -2000..2000 x 0..10 mm", False),
+        ("max A.torque / 1 kN m + max C.load / 1 MN < 1", True),  # terms without dimension
+        ("energy.kinetic < 1000 kJ", True),
         ("full turn", True),
     ]
     found = requirements(turn(), [text for text, _ in wanted])
     assert [r.met for r in found.rows] == [met for _, met in wanted] and not found.met
     assert found.rows[3].value == pytest.approx(49.05, abs=0.01) and "not met" in str(found)
+
+
+def test_window_counts_its_samples_and_its_ends() -> None:
+    """Transmission angle and point P rise or fall over these windows: the extremes are at their ends, between samples a degree apart."""
+    c = turn()
+    transmission, x = np.degrees(c["C.transmission"]), c["coupler.P.x"]
+    at = [np.interp([100.5, 110.25], np.degrees(c["A"])[:-1], y[:-1], period=360.0) for y in (transmission, x)]
+    found = requirements(c, ["C.transmission > 10 deg while 100.5..110.25 deg", "C.transmission < 170 deg while 100.5..110.25 deg"])
+    assert [r.value for r in found.rows] == pytest.approx([at[0].min(), at[0].max()], abs=1e-9)
+    inside, outside = (f"coupler.P within {1e3 * (at[1].min() - d):.6f}..{1e3 * (at[1].max() + d):.6f} x -5000..5000 mm" for d in (1e-6, -1e-6))
+    met = requirements(c, [f"{text} while 100.5..110.25 deg" for text in (inside, outside)])
+    assert [r.met for r in met.rows] == [True, False]
+
+
+def test_straight_is_straightness() -> None:
+    c = turn()
+    row = requirements(c, "straight coupler.P < 1 mm while 100..180 deg").rows[0]
+    assert row.value == pytest.approx(1e3 * measure("straightness coupler.P while 100..180 deg").read_from(c)) and not row.met
 
 
 @pytest.mark.parametrize(
@@ -52,6 +73,15 @@ def test_measures_channels_boxes_and_full_turn() -> None:
         ("range roker.angle < 48 deg", "no channel 'roker"),
         ("coupler.P < 1 m", "vector"),
         ("nothing", "no constraint"),
+        ("max A.torque + max C.load < 5 N", "max A.torque is torque .*, not measured in N"),
+        ("range rocker.angle - range A < 5", "write the unit"),
+        ("max A.torque / 200 N < 1", "divided by force"),
+        ("max A.torque / 200 N m < 1 N m", "plain number, not measured in N m"),
+        ("time ratio rocker.angle < 2 deg", "plain number"),
+        ("A.torque + D.torque < 5 N m while 100..180 deg", "in a sum say which number"),
+        ("A.torque + coupler.P.x < 5 N m", "coupler.P.x is length"),
+        ("coupler.P + coupler.P.x < 5 m", "coupler.P is a vector"),
+        ("C.transmission > 10 deg while A.v > 1e6 rad/s", "no sample"),
     ],
 )
 def test_requirements_that_cannot_be_read(text: str, why: str) -> None:

@@ -111,6 +111,7 @@ def test_a_command_without_a_feasible_design_fails(model: Path, capsys: pytest.C
         ({"vary": {}}, "vary names the numbers"),
         ({"subject_to": "guide < 3"}, "write the unit"),
         ({"subject_to": "guide < 3 N"}, "is length"),
+        ({"subject_to": "max A.torque + max C.load < 3 N m"}, "max C.load is force"),
         ({"subject_to": ["range guide = 1 mm", "stroke guide = 1 mm"]}, "cannot be met by 1 number"),
         ({"subject_to": ["C.transmission > 50 deg", "C.transmission < 40 deg"]}, "exclude each other"),
         ({"search": "magic"}, "Known: sobol"),

@@ -34,6 +34,7 @@ _COMPARED = re.compile(rf"^(.+?)\s*(>=|<=|==|>|<|=)\s*({NUMBER})\s*([^+]*?)\s*(?
 _WITHIN = re.compile(r"^(\S.*?)\s+(?:within|in)\s+(.+)$")
 _RANGE = re.compile(rf"^\[?\s*({NUMBER})\s*(?:\.\.|,)\s*({NUMBER})\s*\]?\s*(.*?)$")
 _WHILE = re.compile(r"^(.*?)\s+while\s+(.+)$")
+CHANNEL = re.compile(r"^(\S+)(\s+while\s+.+)?$")  # a term that is a channel, perhaps in a window
 GOALS = '"min rms A.torque", "min max C.load", "max min C.transmission", "min range guide while 100..180 deg"'
 CONSTRAINTS = '"C.transmission > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm", "full turn"'
 
@@ -169,6 +170,11 @@ def _quantity(number: str, unit: str, name: str) -> tuple[float, Dimension | Non
     except UsageError as problem:
         raise UsageError(f"'{name}': {problem}") from None
     return float(number) * size, dimension
+
+
+def measure_text(what: str) -> str:
+    """Return a term in the words of a measure: `straight coupler.P` is `straightness coupler.P`."""
+    return f"straightness {what.removeprefix('straight ')}" if what.startswith("straight ") else what
 
 
 def texts(given: str | Sequence[str] | None) -> list[str]:

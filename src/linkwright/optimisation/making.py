@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -23,7 +22,6 @@ from linkwright.results.measures import check, measure, unit_of_measure
 from linkwright.results.state import State
 from linkwright.studies.cases import case
 
-_CHANNEL = re.compile(r"^(\S+)(\s+while\s+.+)?$")
 MASS = ("mass", "moving mass", "total mass")
 
 
@@ -98,17 +96,15 @@ class QuantityReader:
             return OfModel("mass", "kg", ("kg", 1.0), moving_mass)
         if what in every_parameter(self.described):
             raise UsageError(f"'{name}': '{what}' does not vary; name it in vary=, or leave it out.")
-        found = _CHANNEL.match(what)
+        found = grammar.CHANNEL.match(what)
         if found is not None and found[1] in self.c.channels:
             tries = ", ".join(f"{w} {found[1]}" for w in ("max", "rms", "range", "mean"))
             raise UsageError(f"'{name}': '{found[1]}' is a curve; say which number of it is meant: {tries}.")
         return self._measured(what, name)
 
     def _measured(self, text: str, name: str) -> OfMotion:
-        if text.startswith("straight "):
-            text = f"straightness {text.removeprefix('straight ')}"
         try:
-            m = measure(text)
+            m = measure(grammar.measure_text(text))
             check([m], self.c)
         except LinkwrightError as problem:
             raise UsageError(f"'{name}': {problem}") from None
@@ -145,13 +141,13 @@ class QuantityReader:
         if text.components:
             return self._box(text)
         if len(text.terms) == 1 and text.terms[0].weight == 1.0:
-            found = _CHANNEL.match(text.terms[0].what)
+            found = grammar.CHANNEL.match(text.terms[0].what)
             curve = found is not None and found[1] in self.c.channels and found[1] not in self.numbers
             if found is not None and curve:
                 return self._everywhere(text.text, found[1], found[2] or "", text.low, text.high, text.unit)
         terms = tuple((t.weight, self._term(t.what, text.text)) for t in text.terms)
         self._same_divisors(text.terms, terms, text.text)
-        size = self._size(text.text, text.unit, terms[0][1], divided=text.terms[0].divisor is not None)
+        size, *_ = [self._size(text.text, text.unit, q, divided=t.divisor is not None) for t, (_, q) in zip(text.terms, terms, strict=True)]
         shown = terms[0][1].shown if text.terms[0].divisor is None else ("", 1.0)
         return [Limit(text.text, terms, text.low * size, text.high * size, shown)]
 
@@ -166,7 +162,7 @@ class QuantityReader:
         return out
 
     def _box(self, text: grammar.LimitText) -> list[Limit]:
-        found = _CHANNEL.match(text.terms[0].what)
+        found = grammar.CHANNEL.match(text.terms[0].what)
         if found is None:
             raise UsageError(f"'{text.text}': a box limits a point, such as coupler.P.")
         axes = self.described.plane or "xyz"

@@ -13,12 +13,12 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.files.columns import aligned
-from linkwright.model.file.units import KINDS, matches, parse_unit
-from linkwright.optimisation.grammar import LimitText, limit, texts
+from linkwright.model.file.units import ENERGY, KINDS, NONE, Dimension, describe, matches, parse_unit
+from linkwright.optimisation.grammar import CHANNEL, LimitText, TermText, limit, measure_text, texts
 from linkwright.results.measures import check, dimension_of_measure, measure
 from linkwright.results.trajectory import Trajectory
 
-PLAIN = ("none", "mixed", "pure number")  # dimensions without a unit
+DIMENSIONS: dict[str, Dimension] = {**KINDS, "energy": ENERGY, "none": NONE, "mixed": NONE}  # of channels and measures
 ROUND_OFF = 1e-9  # share of a limit by which a value may pass it
 
 
@@ -51,7 +51,8 @@ class Requirements:
 
 
 def requirements(c: Trajectory, given: str | Sequence[str]) -> Requirements:
-    """Compare a turn or run with requirements: constraints as `m.optimise` takes them. Raise UsageError for one that cannot be read."""
+    """Compare a turn or run with requirements: constraints of `m.optimise` on channels and measures. Raise UsageError for one that
+    cannot be read, or whose units do not fit."""
     return Requirements(tuple(_row(c, limit(text)) for text in texts(given)))
 
 
@@ -59,17 +60,17 @@ def _row(c: Trajectory, wanted: LimitText) -> Requirement:
     if wanted.full_turn:
         return Requirement(wanted.text, None, "", bool(c.full_turn))
     size = parse_unit(wanted.unit)[0] if wanted.unit else 1.0
-    alone = len(wanted.terms) == 1 and wanted.terms[0].divisor is None
-    parts = [term.weight * _values(c, term.what, wanted if alone else None) for term in wanted.terms]
-    found = np.asarray(sum(parts[1:], start=parts[0]), dtype=float) / size
+    parts = [term.weight * np.asarray(_values(c, term, wanted), dtype=float) for term in wanted.terms]
     if wanted.components:
+        found = parts[0] / size  # of one term
         if found.ndim != 2 or found.shape[1] != len(wanted.components):
             raise UsageError(f"'{wanted.text}': a box of {len(wanted.components)} ranges is for a point with as many components.")
         inside = [_beyond(found[:, k], low, high).max() <= 0.0 for k, (low, high) in enumerate(wanted.components)]
         return Requirement(wanted.text, None, wanted.unit, all(inside))
-    if found.ndim > 1:
-        raise UsageError(f"'{wanted.text}': {wanted.terms[0].what} is a vector; name one component, or write a box.")
-    flat = np.atleast_1d(found)
+    for term, part in zip(wanted.terms, parts, strict=True):
+        if part.ndim > 1:
+            raise UsageError(f"'{wanted.text}': {term.what} is a vector; name one component, or write a box.")
+    flat = np.atleast_1d(sum(parts[1:], start=parts[0])) / size
     beyond = _beyond(flat, wanted.low, wanted.high)
     worst = int(np.argmax(np.where(np.isnan(beyond), np.inf, beyond)))
     return Requirement(wanted.text, float(flat[worst]), wanted.unit, bool(beyond[worst] <= 0.0))  # False for NaN
@@ -81,19 +82,51 @@ def _beyond(x: np.ndarray, low: float, high: float) -> np.ndarray:
     return np.maximum(low - x, x - high) - room
 
 
-def _values(c: Trajectory, what: str, wanted: LimitText | None) -> Any:
-    """A measure of the motion, or a channel at all samples, SI; `wanted`: its unit must fit."""
-    known = what.partition(".")[0] in {name.partition(".")[0] for name in c.channels}
-    if known and " " not in what:
-        values, dimension = c[what], c.dimension(what)
+def _values(c: Trajectory, term: TermText, wanted: LimitText) -> Any:
+    """Return a measure of the motion, or a channel at the samples that count, SI; raise UsageError where units do not fit."""
+    found = CHANNEL.match(term.what)
+    if found is not None and found[1].partition(".")[0] in {name.partition(".")[0] for name in c.channels}:
+        if found[2] and len(wanted.terms) > 1:
+            raise UsageError(
+                f"'{wanted.text}': {found[1]} is a curve over a part of the motion; in a sum say which number of it is meant: max {term.what}."
+            )
+        values, dimension = _curve(c, found[1], found[2] or "", wanted.text), c.dimension(found[1])
     else:
-        asked = measure(what)
+        asked = measure(measure_text(term.what))
         check([asked], c)
         values, dimension = asked.read_from(c), dimension_of_measure(asked, c)
-    if wanted is not None:
-        plain = dimension in PLAIN
-        if not wanted.unit and not plain:
-            raise UsageError(f"'{wanted.text}': write the unit, {what} is {dimension}.")
-        if wanted.unit and (plain or not matches(parse_unit(wanted.unit)[1], KINDS[dimension])):
-            raise UsageError(f"'{wanted.text}': {what} is {'a plain number' if plain else dimension}, not measured in {wanted.unit}.")
+    _need_unit(term, DIMENSIONS[dimension], wanted)
     return values
+
+
+def _curve(c: Trajectory, channel: str, window: str, text: str) -> np.ndarray:
+    """Return a channel at all samples, or in a window at its samples and its ends."""
+    if not window:
+        return c[channel]
+    asked = measure(f"max {channel}{window}")
+    check([asked], c)
+    r = asked.motions(c)
+    mask, ends = r.mask(asked.window), r.ends(asked.window)
+    assert mask is not None
+    samples = r.values[channel][0]
+    columns = samples.reshape(len(samples), -1).T
+    parts = [columns[:, mask[0]]] + ([] if ends is None else [ends.values(columns)[:, ends.there[0]]])
+    inside = np.concatenate(parts, axis=1)
+    if not inside.shape[1]:
+        raise UsageError(f"'{text}': no sample of the motion lies in the window '{window.strip()}'.")
+    return inside[0] if samples.ndim == 1 else inside.T
+
+
+def _need_unit(term: TermText, dimension: Dimension, wanted: LimitText) -> None:
+    """Raise UsageError unless a term, over its divisor, is measured in the unit of the limit."""
+    what = term.what
+    if term.divisor is not None:
+        if not matches(dimension, term.divisor):
+            raise UsageError(f"'{wanted.text}': {what} is {describe(dimension)}, it is divided by {describe(term.divisor)}.")
+        what, dimension = f"{what} over a quantity", NONE
+    said = "a plain number" if dimension == NONE else describe(dimension)
+    if not wanted.unit and dimension != NONE:
+        raise UsageError(f"'{wanted.text}': write the unit, {what} is {said}.")
+    written = parse_unit(wanted.unit)[1] if wanted.unit else NONE
+    if wanted.unit and (not matches(written, dimension) or (dimension == NONE and written != NONE)):  # nor is a ratio an angle
+        raise UsageError(f"'{wanted.text}': {what} is {said}, not measured in {wanted.unit}.")
