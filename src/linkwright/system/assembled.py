@@ -15,6 +15,7 @@ import numpy as np
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing, nearest
 from linkwright.kernels.walking_lanes import Homotopy, LaneWalking
 from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import joint_name
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion.compiled import Compiled
@@ -66,7 +67,9 @@ def assembled(
 ) -> StateBatch:
     """See `System.assemble_batch`; `one(q, v, pose, point, guess)` assembles a single state. `drives` in place of the model's. Unless
     `patient`, states that machine code does not reach in 64 steps do not exist."""
-    names = core.drive_names if drives is None else list(drives)
+    names = core.named_drives(drives)
+    for name in names:
+        core.need_drive(joint_name(name))
     at = core.start if guess is None else guess
     if not isinstance(at, State) or at.skel is not core.skel:
         raise UsageError("guess= of assemble_batch is a State of this mechanism: s.start, s.assemble(...).")

@@ -411,7 +411,8 @@ class System:
         differentiated exactly (u_q, u_free), with `of` only the sum of these outputs with weights (inputs u_weight), in reverse mode:
         q_gradient, free_gradient. `tasks` are bodies and points of kernel operational.
         """
-        return self.kernels.get(name, formulation, drives, baumgarte=baumgarte, by=by, tasks=tasks, of=of)
+        chosen = None if drives is None else self.core.named_drives(drives)
+        return self.kernels.get(name, formulation, chosen, baumgarte=baumgarte, by=by, tasks=tasks, of=of)
 
     def jax(self, *, free: Names = (), **options: Any) -> Bridge:
         """Return functions for JAX; numbers named `free` are an argument. Options: native, repair, return_status."""
