@@ -206,7 +206,7 @@ def _too_warm(name: str) -> str:
 
 
 def _least(path: PathTerms, terms: Terms, rows: LimitRows, quick: SpeedProfile, duration: float) -> SpeedProfile:
-    """The profile of least loss that takes a duration: the weight of the loss against the time is found by bisection."""
+    """Return the profile of least loss that takes a duration; `_weighed` finds the weight of the loss against the time."""
     if duration < quick.time * INSIDE:
         if duration < quick.time * (1.0 - 1e-9):
             raise UsageError(f"fastest: the limits allow no motion in {duration:.6g} s; the fastest one takes {quick.time:.6g} s.")
@@ -268,8 +268,9 @@ def _cool(rows: LimitRows, e: EffortTerms, quick: SpeedProfile, allowed: np.ndar
         w = np.where((share > 1.0) & (w == 0.0), 1.0, w)
         return 1.0 - float(share.max()), found
 
-    if used(SpeedProfile(quick.s, 1e-12 * quick.x, 1e-12 * quick.u)).max() > 1.0 and spare(WIDEST)[0] < 0.0:
-        raise UsageError(_too_warm(hottest))  # neither creeping nor the coolest motion is cool enough
+    creeping = SpeedProfile(quick.s, 1e-12 * quick.x, 1e-12 * quick.u)
+    if used(creeping).max() > 1.0 and used(problem.least(10.0**WIDEST / allowed**2, start)).max() > 1.0:
+        raise UsageError(_too_warm(hottest))  # neither creeping nor the motion of least loss of all drives is cool enough
     value, found = _weighed(spare)
     if value < 0.0:
         raise UsageError(_too_warm(hottest))
@@ -277,17 +278,17 @@ def _cool(rows: LimitRows, e: EffortTerms, quick: SpeedProfile, allowed: np.ndar
 
 
 def _weighed(grows: Callable[[float], tuple[float, SpeedProfile]]) -> tuple[float, SpeedProfile]:
-    """The profile at which a value that grows with the exponent of a weight is zero, or at most CLOSE above it; with that value.
+    """Return the value and the profile at which a value that grows with the exponent of a weight is zero, or at most CLOSE above it.
 
     Regula falsi (Illinois) in a bracket that is widened from 0 to +-WIDEST; where the value has no root the last one is returned.
     """
     at, (value, found) = 0.0, grows(0.0)
     side = -1.0 if value > 0.0 else 1.0
-    low, high = (at, value), (at, value)
+    low, high, earlier = (at, value), (at, value), found
     for reach in (1.0, 3.0, 7.0, WIDEST):
         if 0.0 <= value < CLOSE:
             return value, found
-        before = (at, value)
+        before, earlier = (at, value), found
         at = side * reach
         value, found = grows(at)
         if value * side >= 0.0:
@@ -295,7 +296,8 @@ def _weighed(grows: Callable[[float], tuple[float, SpeedProfile]]) -> tuple[floa
             break
     else:
         return value, found
-    best = (value, found) if value >= 0.0 else grows(high[0])
+    best = (value, found) if value >= 0.0 else (high[1], earlier)
+    fixed = ""  # the end that the last step did not move
     for _ in range(BISECTIONS):
         if 0.0 <= value < CLOSE or high[0] - low[0] < 1e-6:
             break
@@ -303,9 +305,11 @@ def _weighed(grows: Callable[[float], tuple[float, SpeedProfile]]) -> tuple[floa
         at = min(max(at, low[0] + 0.05 * (high[0] - low[0])), high[0] - 0.05 * (high[0] - low[0]))
         value, found = grows(at)
         if value >= 0.0:
-            best, high, low = (value, found), (at, value), (low[0], 0.5 * low[1])
+            best, high, low = (value, found), (at, value), (low[0], (0.5 if fixed == "low" else 1.0) * low[1])
+            fixed = "low"
         else:
-            low, high = (at, value), (high[0], 0.5 * high[1])
+            low, high = (at, value), (high[0], (0.5 if fixed == "high" else 1.0) * high[1])
+            fixed = "high"
     return best
 
 
