@@ -230,8 +230,20 @@ def test_starts_beyond_rigid_stops_are_drawn_again() -> None:
     assert max(seen) <= np.radians(92.0) and min(seen) < np.radians(84.0) and max(seen) > np.radians(90.0)
     with pytest.raises(lw.UsageError, match=r"the start of the model: A = .* is beyond its rigid stop at 0\.698132, so that every episode"):
         task(with_stop({"max": "40 deg"}), start=None, goal=None, observe=["A"]).env().reset(seed=0)
-    with pytest.raises(lw.UsageError, match=r"m.limits.* Of the last ones A = .* is beyond its rigid stop at 0\.698132\."):
+    with pytest.raises(lw.UsageError, match=r"m.limits.* One of the draws was refused because A = .* is beyond its rigid stop at 0\.698132\."):
         task(with_stop({"max": "40 deg"}), start={"A": ("50 deg", "60 deg")}, goal=None, observe=["A"]).env().reset(seed=0)
+
+
+def test_a_refusal_has_no_reason_of_earlier_episodes() -> None:
+    """Starts beyond the stop are drawn again; a start given later that cannot be assembled (a crank that points down) is another matter."""
+    start = {"A": ("82 deg", "102 deg"), "E": ("80 deg", "100 deg")}
+    env = task(with_stop({"max": "92 deg"}), start=start, goal=None, observe=["A"]).env()
+    env.reset(seed=0)
+    while not env.episodes.stopped:  # half of the draws are
+        env.reset()
+    with pytest.raises(lw.UsageError, match="no start or goal that can be assembled") as found:
+        env.reset(options={"A": -3.0, "E": 0.1})
+    assert "stop" not in str(found.value)
 
 
 def test_singular_positions_may_end_episodes() -> None:

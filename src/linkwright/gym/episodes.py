@@ -77,7 +77,7 @@ class Episodes:
         self.ends = rigid_ends(self.system.description)
         self.reader = ChannelReader(core, list(dict.fromkeys([*channels, *(e.name for e in self.ends), "t"])), efforts)
         self.end_reader = ChannelReader(core, [e.name for e in self.ends])
-        self.stopped = ""  # why a drawn start or goal was not taken, if for a rigid stop
+        self.stopped = ""  # why a start or goal of the last draws was not taken, if for a rigid stop
         self.goal_reader = ChannelReader(core, goals if self.posed else [])
         shapes = {name: x.shape[1:] for name, x in self._goal_values(self.stepper.environments.rows[:1]).items()}
         self.goals = {name: np.zeros((self.n, *shape)) for name, shape in shapes.items()}
@@ -139,6 +139,7 @@ class Episodes:
 
     def _draw(self, left: np.ndarray, given: Mapping[tuple[str, str], np.ndarray]) -> None:
         """Put the next episodes of these rows into the stock, as far as they can be assembled; given: values for all rows."""
+        self.stopped = ""
         for attempt in range(ATTEMPTS):
             random = RowRandom(self.seeds[left], self.episodes[left], attempt)
             start, goal, free = ({**draw(random)} for draw in self.draws)
@@ -161,7 +162,7 @@ class Episodes:
         )
 
     def _last_stop(self) -> str:
-        return f" Of the last ones {self.stopped}." if self.stopped else ""
+        return f" One of the draws was refused because {self.stopped}." if self.stopped else ""
 
     def _options(self, options: Mapping[str, Any], which: np.ndarray) -> dict[tuple[str, str], np.ndarray]:
         """Values for all rows by (start, goal or randomise, name)."""
@@ -190,7 +191,7 @@ class Episodes:
         found = self.closer({n: start[n] for n in self.positions}, {n: start[given] for n, given in self.speeds.items()}, numbers)
         posed = self.closer({n: goal[n] for n in self.posed}, {}, numbers) if self.posed else found
         ok = found.ok & posed.ok
-        for made in (found, posed) if self.ends else ():
+        for made in ((found, posed) if self.posed else (found,)) if self.ends else ():
             ok &= self._within_stops(made.q, numbers, ok)
         rows = which[ok]
         stock.q[rows], stock.v[rows], stock.free[rows], stock.ready[rows] = found.q[ok], found.v[ok], numbers[ok], True
