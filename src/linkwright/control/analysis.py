@@ -247,7 +247,7 @@ def _at_limit(run: Trajectory, known: Facts, name: str, effort: np.ndarray) -> n
 
 
 def saturation_notes(run: Trajectory) -> list[str]:
-    """A note on drives that were at their limits for more than a hundredth of the time."""
+    """Return a note on drives that were at their limits for more than a hundredth of the time; no note if there are no such drives."""
     known, channels = facts(run), _effort_names(run)
     window = Window.of(run, None) if len(run) > 1 and run.t[-1] > run.t[0] else None
     shares = {n: window.share(_at_limit(run, known, n, run[channels[n]])) for n in known.drives if window and n in channels}
@@ -256,7 +256,7 @@ def saturation_notes(run: Trajectory) -> list[str]:
         return []
     said = listing([f"'{n}' {100.0 * shares[n]:.3g} %" for n in often], 6)
     return [
-        f"drives at their limits, by share of the time: {said}: there the reference is not followed exactly (run.control() has the figures)"
+        f"drives at their limits, by share of the time: {said}; the reference may not be followed there (run.control() has the errors)"
     ]
 
 
