@@ -1,6 +1,6 @@
 """Kinds of arguments, as annotations of public calls give them: does a value fit, and the names of what is expected.
 
-    unfit(sensitivity, "sensitivity", {"quantity": ["lift"]})   'sensitivity: quantity is a text, not a list.'
+    unfit(sensitivity, "sensitivity", {"quantity": ["lift"]})   "sensitivity: quantity is a text, not a list with 'lift'."
 
 Only asked where a call has failed: `Any`, protocols and names that are not known here fit everything. A text is no sequence and a bool
 no number.
@@ -35,7 +35,7 @@ SAID = {
     "tuple": "a tuple", "ndarray": "an array of numbers", "Numbers": "an array of numbers",
 }  # fmt: skip
 MANY = {"str": "texts", "int": "whole numbers", "float": "numbers", "State": "states", "Trajectory": "runs", "tuple": "tuples"}
-SPELLED = {type(None): "None", bool: "True or False", dict: "a dict", list: "a list", tuple: "a tuple"}
+SPELLED = {type(None): "None", dict: "a dict", list: "a list", tuple: "a tuple"}
 
 
 def unfit(function: Callable[..., Any], name: str, given: Mapping[str, Any]) -> str:
@@ -55,8 +55,10 @@ def unfit(function: Callable[..., Any], name: str, given: Mapping[str, Any]) -> 
 
 def spelled(value: Any) -> str:
     """Return what a value is, short: `a list`, `'zzz'`, `5`, `an object of class Motor`."""
-    if isinstance(value, (str, Real)) and not isinstance(value, bool):
+    if isinstance(value, str):
         return repr(value)
+    if isinstance(value, Real) or _is_bool(value):
+        return str(value)
     if type(value) in SPELLED:
         entries = [*value][:1] if isinstance(value, (dict, list, tuple)) else []
         return SPELLED[type(value)] + (f" with {entries[0]!r}" if entries else "")
@@ -128,6 +130,10 @@ def _is_listing(head: str, value: Any) -> bool:
     return isinstance(value, Sequence) or getattr(value, "ndim", 0) > 0
 
 
+def _is_bool(value: Any) -> bool:
+    return type(value).__name__ == "bool"  # Python's or numpy's
+
+
 def _is_numbers(value: Any) -> bool:
     import numpy as np
 
@@ -140,7 +146,7 @@ def _is_numbers(value: Any) -> bool:
 
 
 SINGLE: dict[str, Callable[[Any], bool]] = {
-    "str": lambda x: isinstance(x, str), "bool": lambda x: isinstance(x, bool) or type(x).__name__ == "bool_", "None": lambda x: x is None,
+    "str": lambda x: isinstance(x, str), "bool": _is_bool, "None": lambda x: x is None,
     "int": lambda x: isinstance(x, Integral) and not isinstance(x, bool), "Callable": callable,
     "float": lambda x: isinstance(x, Real) and not isinstance(x, bool), "ndarray": _is_numbers, "Numbers": _is_numbers,
     "PathLike": lambda x: hasattr(x, "__fspath__"), "Path": lambda x: hasattr(x, "__fspath__"),
