@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.motion.obstacles import cannot_move
 
 
 def said(call):
@@ -52,6 +53,14 @@ def test_speeds_that_contradict_and_speeds_at_a_dead_centre_are_told_apart():
         low, high = (middle, high) if float(st["D.v"]) * rates[k] > 0.0 else (low, middle)
     text = said(lambda: s.assemble(q={"A": 0.5 * (low + high)}, v={"D": 1.0}))
     assert "'D' is at a dead centre" in text and "contradict" not in text
+
+
+def test_speeds_without_a_relation_are_named_together():
+    """Where ranks show no relation between the wanted speeds (residuals beyond their tolerance), all of them are named."""
+    s = lw.compile("five-bar")
+    wanted = s.assembler.targets.positions("A", 1.0, s.start.instant) + s.assembler.targets.positions("E", 1.0, s.start.instant)
+    text = str(cannot_move(s.loops, s.loops.with_(wanted), s.start.q, s.start.references))
+    assert "'A' and 'E' are at a dead centre" in text
 
 
 def test_speeds_of_joints_that_the_loops_tie():

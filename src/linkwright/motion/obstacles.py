@@ -17,7 +17,6 @@ from linkwright.numerics.linalg import factor
 
 NEAR = 0.02  # a singular value below this share of the one at the start: the loops lose rank
 WEAK = 1e-6  # singular values of constraints below this leave a motion undecided
-STRONG = 0.5  # share of the largest entry of a null vector: rows that make it
 TIED = 1e-3  # share of the largest part in a relation of speeds from which a speed belongs to it
 
 
@@ -112,9 +111,8 @@ def cannot_move(loops: Loops, tied: Loops, q: np.ndarray, references: Mapping[st
             f"each other. Give {freedoms or 'none'}, and let the others follow.",
             singular_values=tuple(f.s),
         )
-    Z = np.abs(f.left_null[own:])
-    dead = [n for n, x in zip(extra, Z.max(axis=1, initial=0.0), strict=True) if x > STRONG * Z.max(initial=0.0) > 0.0]
-    tied_names = dict.fromkeys(n for n, x in zip(extra, Z.max(axis=1, initial=0.0), strict=True) if x > TIED * Z.max(initial=0.0) > 0.0)
+    parts = np.abs(f.left_null[own:]).max(axis=1, initial=0.0)
+    tied_names = list(dict.fromkeys(n for n, x in zip(extra, parts, strict=True) if x > TIED * parts.max(initial=0.0) > 0.0))
     if len(tied_names) > 1:
         together = " and ".join(f"'{n}'" for n in tied_names)
         return SingularityError(
@@ -122,9 +120,10 @@ def cannot_move(loops: Loops, tied: Loops, q: np.ndarray, references: Mapping[st
             "speeds contradict that. Give fewer speeds and let the others follow, or another position.",
             singular_values=tuple(f.s),
         )
-    held = " and ".join(f"'{n}'" for n in dict.fromkeys(dead or extra))
+    stopped = tied_names or list(dict.fromkeys(extra))
+    held = " and ".join(f"'{n}'" for n in stopped)
     return SingularityError(
-        f"at this position {held} is at a dead centre: no motion of the mechanism gives the wanted "
+        f"at this position {held} {'is' if len(stopped) == 1 else 'are'} at a dead centre: no motion of the mechanism gives the wanted "
         "speed. Give the speed of another joint, or another position.",
         singular_values=tuple(f.s),
     )
