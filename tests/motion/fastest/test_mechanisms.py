@@ -119,6 +119,7 @@ def test_a_path_that_rests_and_reverses_is_travelled_from_stop_to_stop(robot: lw
         (TIP, TORQUE, {"span": (1, 0)}, "span is"),
         (TIP, TORQUE, {"pause": "-1 s"}, "pause is"),
         ({"A": lambda s: 1.6 + s}, TORQUE, {}, "prescribes 1 of 2 degrees of freedom"),
+        ({"A": "90 deg + 20 deg * s +", "E": "90 deg"}, TORQUE, {}, "'90 deg + 20 deg * s +' is not a number"),
         ({}, TORQUE, {}, "path is a dict"),
         ({"left_rod.C": lw.polyline([(0.1, 0.2)])}, TORQUE, {}, "two or more points"),
         ({"left_rod.C": lw.polyline([(0.1, 0.2), (0.1, 0.2)])}, TORQUE, {}, "same place"),

@@ -40,6 +40,7 @@ MOST_STEPS = 20_000
 FEWEST_STEPS = 24
 WEAK = 0.15  # share of the best control authority on the path below which a note says that it slows the motion
 PATH_PARAMETER = re.compile(r"((?:^|[-+*(,]|\*\*)\s*)s(?![\w(])")  # an operand of its own; behind a number or / it is the second
+TIME_FOR_S = "(t / (1 s))"  # in formulas of a path, in place of s
 TIME = re.compile(r"\bt = ((?:-?[\d.]+(?:e[-+]?\d+)?(?:, )?)+) s\b")
 
 
@@ -128,7 +129,7 @@ def _asked(path: Any, law: Any, span: Any, steps: Any, duration: Any, pause: Any
 def _over_s(given: Any) -> Any:
     """A path whose texts are formulas of s ("20 deg + 30 deg * s"), as formulas of the time that takes its place; others as they are."""
     if isinstance(given, str):
-        return PATH_PARAMETER.sub(r"\1(t / (1 s))", given)
+        return PATH_PARAMETER.sub(rf"\1{TIME_FOR_S}", given)
     if isinstance(given, (list, tuple)) and any(isinstance(x, str) for x in given):
         return type(given)(_over_s(x) for x in given)
     return given
@@ -171,8 +172,8 @@ def _weak(assembler: Assembler, c: Trajectory, drives: Sequence[str], speeds: Ca
 
 
 def _by_s(text: str) -> str:
-    """A message about a path over time, about one over s."""
-    return TIME.sub(r"s = \1", text)
+    """Return a message about a path over time as one about s."""
+    return TIME.sub(r"s = \1", text.replace(TIME_FOR_S, "s"))
 
 
 def _of_path(error: LinkwrightError) -> LinkwrightError:
