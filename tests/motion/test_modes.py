@@ -105,9 +105,9 @@ def test_a_path_between_modes_keeps_the_legs_independent(flat: tuple[lw.System, 
         found.path(0, 6)
     with pytest.raises(lw.UsageError, match="is not held"):
         found.path(k, i, within={"leg9": (0, 1)})
-    with pytest.raises(lw.AssemblyError, match="within the limits"):
+    with pytest.raises(lw.AssemblyError, match="in a search of at most 200 positions within the limits"):
         found.path(k, i, within={"leg1": (14.9, 15.1)}, most=200)
-    with pytest.raises(lw.UsageError, match="outside of 20 to 30"):
+    with pytest.raises(lw.UsageError, match=r"leg1 is 14\.98 m at the modes, outside of 20 m to 30 m"):
         found.path(k, i, within={"leg1": (20, 30)})
 
 

@@ -22,7 +22,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_points, locate, node_motion
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
+from linkwright.model.file.units import KINDS, shown
 from linkwright.motion.mode_paths import ClosedPositions, singularity_free
 from linkwright.motion.pose_equations import Leg, PoseEquations, Unsupported, pose_equations
 from linkwright.numerics.monodromy import monodromy, polynomial_trace
@@ -222,17 +222,25 @@ class _PathSearch:
         for name, value in zip(self.P.names, a[self.P.size :] * self.P.units, strict=True):
             low, high = within.get(name, (-np.inf, np.inf))
             if not low - SLACK <= value <= high + SLACK:
-                raise UsageError(f"within: {name} is {value:.6g} at the modes, outside of {low:g} to {high:g}. Widen these limits.")
+                is_, least, largest = (self._text(name, x) for x in (value, low, high))
+                raise UsageError(f"within: {name} is {is_} at the modes, outside of {least} to {largest}. Widen these limits.")
         smallest = ClosedPositions.of(self.P, 0.0, {}).signs(np.array([a, b]))[1].min()
         on = ClosedPositions.of(self.P, min(MARGIN, 0.1 * float(smallest)), within)
         path = singularity_free(on, a, b, most=most, seed=seed)
         if path is None:
             raise AssemblyError(
-                f"no path without a singular position was found between the modes {first} and {second} among {most} positions"
-                f"{' within the limits' if within else ''}. There may be none; or try a larger most, another seed or wider limits."
+                f"no path without a singular position was found between the modes {first} and {second} in a search of at most "
+                f"{most} positions{' within the limits' if within else ''}. There may be none; or try a larger most, another "
+                "seed or wider limits."
             )
         some = np.concatenate([path[:-1:4], path[-1:]])
         return ModePath(self._states(some), self.P.names, some[:, self.P.size :] * self.P.units, float(on.signs(path)[1].min()))
+
+    def _text(self, name: str, value: float) -> str:
+        """A value of a held coordinate in the units of the model."""
+        d = self.assembler.description
+        kind = "length" if any(c.name == name for c in d.cylinders) else self.assembler.coordinate(name)[2]
+        return shown(float(value), KINDS[kind], d.units, 6)
 
     def _states(self, path: np.ndarray) -> tuple[State, ...]:
         here = self.assembler.start.instant
