@@ -30,7 +30,7 @@ STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
 class SampleCurve:
     """Values at the samples that count (in the window), and their derivatives: read when asked for."""
 
-    at: np.ndarray  # numbers of the samples
+    at: np.ndarray  # numbers of the samples; ends of the window are numbered behind the last sample
     x: np.ndarray  # (samples that count,)
     slopes: Callable[[], np.ndarray]  # (samples that count, numbers)
 

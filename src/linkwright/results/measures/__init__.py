@@ -12,7 +12,8 @@
                                     the cycle; `while 0.2..0.5 s` for times, `while A.v > 2 rad/s` for any channel
 
 Means are over time, by trapezoids. Strokes, dwells and distances look between samples (`courses`); extremes, ranges and means are those
-of the samples. Samples without a value (nan) do not count.
+of the samples. Extremes and ranges `while` a range of the drive or of times also count its ends, by the straight line between samples
+(`window_ends`). Samples without a value (nan) do not count.
 """
 
 from linkwright.results.measures.definition import REDUCTIONS, Measure, check, dimension_of_measure, unit_of_measure
