@@ -230,7 +230,8 @@ def test_starts_beyond_rigid_stops_are_drawn_again() -> None:
     assert max(seen) <= np.radians(92.0) and min(seen) < np.radians(84.0) and max(seen) > np.radians(90.0)
     with pytest.raises(lw.UsageError, match=r"the start of the model: A = .* is beyond its rigid stop at 0\.698132, so that every episode"):
         task(with_stop({"max": "40 deg"}), start=None, goal=None, observe=["A"]).env().reset(seed=0)
-    with pytest.raises(lw.UsageError, match=r"m.limits.* One of the draws was refused because A = .* is beyond its rigid stop at 0\.698132\."):
+    said = r"m.limits.* One of the draws was refused because A = .* is beyond its rigid stop at 0\.698132\."
+    with pytest.raises(lw.UsageError, match=said):
         task(with_stop({"max": "40 deg"}), start={"A": ("50 deg", "60 deg")}, goal=None, observe=["A"]).env().reset(seed=0)
 
 

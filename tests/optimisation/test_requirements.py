@@ -53,8 +53,8 @@ def test_window_counts_its_samples_and_its_ends() -> None:
     at = [np.interp([100.5, 110.25], np.degrees(c["A"])[:-1], y[:-1], period=360.0) for y in (transmission, x)]
     found = requirements(c, ["C.transmission > 10 deg while 100.5..110.25 deg", "C.transmission < 170 deg while 100.5..110.25 deg"])
     assert [r.value for r in found.rows] == pytest.approx([at[0].min(), at[0].max()], abs=1e-9)
-    inside, outside = (f"coupler.P within {1e3 * (at[1].min() - d):.6f}..{1e3 * (at[1].max() + d):.6f} x -5000..5000 mm" for d in (1e-6, -1e-6))
-    met = requirements(c, [f"{text} while 100.5..110.25 deg" for text in (inside, outside)])
+    boxes = [f"{1e3 * (at[1].min() - d):.6f}..{1e3 * (at[1].max() + d):.6f} x -5000..5000 mm" for d in (1e-6, -1e-6)]
+    met = requirements(c, [f"coupler.P within {box} while 100.5..110.25 deg" for box in boxes])
     assert [r.met for r in met.rows] == [True, False]
 
 

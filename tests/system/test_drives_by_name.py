@@ -27,5 +27,5 @@ def four_bar() -> lw.System:
 def test_a_text_is_one_name(four_bar: lw.System, call: str) -> None:
     one, many = (CALLS[call](four_bar, drives) for drives in ("B", ["B"]))
     assert np.array_equal(one, many)
-    with pytest.raises(lw.LinkwrightError, match="no joint.* 'BC'"):
+    with pytest.raises(lw.LinkwrightError, match=r"no joint.* 'BC'"):
         CALLS[call](four_bar, "BC")

@@ -88,7 +88,8 @@ def _values(c: Trajectory, term: TermText, wanted: LimitText) -> Any:
     if found is not None and found[1].partition(".")[0] in {name.partition(".")[0] for name in c.channels}:
         if found[2] and len(wanted.terms) > 1:
             raise UsageError(
-                f"'{wanted.text}': {found[1]} is a curve over a part of the motion; in a sum say which number of it is meant: max {term.what}."
+                f"'{wanted.text}': {found[1]} is a curve over a part of the motion; in a sum say which number of it is meant: "
+                f"max {term.what}."
             )
         values, dimension = _curve(c, found[1], found[2] or "", wanted.text), c.dimension(found[1])
     else:

@@ -3,8 +3,8 @@
     vary={"rod": "180..260 mm", "C": "+- 30 mm", "crank.mass": "+- 20 %", "L4": None}
 
 A range, a band about the present value (in a unit or in per cent), "200 +- 20 mm", two numbers in SI, or None for `min:` and `max:` of the
-file. A pin of the drawing (`C`) means its
-coordinates, a pattern (`*.length`) the numbers it matches. A list of names takes all bounds from the file.
+file. A pin of the drawing (`C`) means its coordinates, a pattern (`*.length`) the numbers it matches. A list of names takes all bounds
+from the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from linkwright.model.file.units import Dimension, display_unit
 from linkwright.model.file.written import bare_size
 from linkwright.model.parameters import every_parameter
 from linkwright.studies.cases import Case
-from linkwright.studies.targets import Target, expanded, need_different, target
+from linkwright.studies.targets import Target, expanded, target
 from linkwright.studies.variations import ListedValues, variation
 
 SHAPES = 'Write "180..260 mm", "+- 20 mm", "+- 20 %", two numbers in SI, or None where the file has min: and max:.'
@@ -64,7 +64,6 @@ def variables(vary: Any, described: Description, case: Case) -> tuple[DesignVari
         raise UsageError('vary names the numbers that may change: {"rod": "180..260 mm", "C": "+- 30 mm"}, or a list of names.')
     named = expanded(vary, described)
     _need_numbers(named, described)
-    need_different(list(named))
     _need_own_lengths(list(named), described)
     return tuple(_variable(name, given, described, case) for name, given in named.items())
 
