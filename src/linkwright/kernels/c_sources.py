@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwright.arguments import Names
 from linkwright.compiler import c99
 from linkwright.compiler.program import Program
 from linkwright.errors import UsageError
@@ -52,8 +53,8 @@ def c(
     kernels: Kernels,
     names: Sequence[str] | None = None,
     *,
-    free: Sequence[str] | None = None,
-    drives: Sequence[str] | None = None,
+    free: Names | None = None,
+    drives: Names | None = None,
     name: str = "model",
     precision: str = "double",
     fallback: bool = True,

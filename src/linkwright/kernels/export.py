@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.arguments import Names
 from linkwright.compiler import javascript as js
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, without_unused
@@ -44,8 +45,8 @@ def javascript(
     kernels: Kernels,
     names: Sequence[str] | None = None,
     *,
-    free: Sequence[str] | None = None,
-    drives: Sequence[str] | None = None,
+    free: Names | None = None,
+    drives: Names | None = None,
     name: str = "mechanism",
     more: Mapping[str, TracedKernel] | None = None,
 ) -> str:
@@ -68,14 +69,15 @@ def javascript(
 # -------------------------------------------------------------------- what is exported
 
 
-def chosen(kernels: Kernels, free: Sequence[str] | None, drives: Sequence[str] | None = None) -> Kernels:
+def chosen(kernels: Kernels, free: Names | None, drives: Names | None = None) -> Kernels:
     """Kernels with other free parameters and drives, for writing them as text: nothing of them is cached on disk."""
-    if drives is not None and tuple(drives) != kernels.drives:
-        kernels = replace(kernels, drives=tuple(drives), made={}, plans={})
+    moved = (drives,) if isinstance(drives, str) else kernels.drives if drives is None else tuple(drives)
+    if moved != kernels.drives:
+        kernels = replace(kernels, drives=moved, made={}, plans={})
     if free is not None:
         for n in DEFAULT_KERNELS:
             possible(kernels, n)  # plans do not depend on what is free: those of the mechanism as written serve
-        named = choose(every_parameter(kernels.described), list(free), kernels.described)
+        named = choose(every_parameter(kernels.described), free, kernels.described)
         kernels = replace(kernels, free=tuple(named), made={}, plans=kernels.plans)
         vars(kernels)["model_key"] = None  # a key would cost more than it saves: it holds every expression of the model in full
     return kernels
