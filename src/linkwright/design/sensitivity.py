@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from linkwright.mechanics.inverse import Loads
 from linkwright.model.curves.lines import Parabola
 from linkwright.model.file import parse_unit, quantity
 from linkwright.model.file.units import KINDS
-from linkwright.model.parameters import Parameter, choose, every_parameter
+from linkwright.model.parameters import Parameter, choose, every_parameter, matched
 from linkwright.motion import cycle
 from linkwright.results.measures import BEGINNINGS, Measure, check, measure, unit_of_measure
 from linkwright.results.singular_positions import NEAR_PEAK, PEAKS
@@ -423,7 +422,7 @@ def _tolerances(given: Mapping[str, Any], known: Mapping[str, Parameter]) -> dic
     """Half widths by parameter; a name goes before a pattern."""
     out: dict[str, float] = {}
     for key in sorted(given, key=lambda k: k in known):
-        hits = [p for name, p in known.items() if name == key or fnmatchcase(name, key)]
+        hits = matched(known, key)
         if not hits:
             raise UsageError(f"there is no parameter '{key}' to have a tolerance. {nearest(key, known, 'Known')}")
         for p in hits:

@@ -17,7 +17,7 @@ model's numbers with a step added, over any scalar; a complex step carries a der
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -133,9 +133,24 @@ def single_parameters(described: Description) -> dict[str, Parameter]:
     return found
 
 
-def choose(known: dict[str, Parameter], wanted: Sequence[str] | None, described: Description) -> list[Parameter]:
-    """By name or pattern (`*.mass`), a pin of the drawing with both coordinates (`C`); None: masses, joint points and rods, without the
-    named parameters and the drawing, which would count them twice."""
+def matched(known: Mapping[str, Parameter], name: str) -> list[Parameter]:
+    """Return the parameters that a name means: its own, those of a pattern (`*.mass`), the coordinates of a place (`C`, `ground.D`); [] if
+    there are none."""
+    if name in known:
+        return [known[name]]
+    if is_pattern(name):
+        return [p for key, p in known.items() if fnmatchcase(key, name)]
+    return [known[f"{name}.{axis}"] for axis in "xyz" if f"{name}.{axis}" in known]
+
+
+def is_pattern(name: str) -> bool:
+    """True if a name may mean several."""
+    return any(x in name for x in "*?[")
+
+
+def choose(known: Mapping[str, Parameter], wanted: Sequence[str] | None, described: Description) -> list[Parameter]:
+    """Return parameters as `matched` finds them; None: masses, joint points and rods, without the named parameters and the drawing, which
+    would count them twice. Raise UsageError for a name without any."""
     if wanted is None:
         named = {name for name, _ in described.parameters}
         return [p for name, p in known.items() if name not in named and p.by_default]
@@ -143,7 +158,7 @@ def choose(known: dict[str, Parameter], wanted: Sequence[str] | None, described:
         wanted = [wanted]
     out: dict[str, Parameter] = {}
     for name in wanted:
-        hits = [p for key, p in known.items() if key == name or fnmatchcase(key, name) or (p.drawn and key[:-2] == name)]
+        hits = matched(known, name)
         if not hits:
             raise UsageError(f"there is no parameter '{name}'. {nearest(name, known, 'Known')} Patterns such as '*.mass' choose several.")
         out.update({p.name: p for p in hits})

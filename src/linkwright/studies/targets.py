@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from linkwright.model.description import Description
 from linkwright.model.file.overrides import dimension as number_dimension
 from linkwright.model.file.units import KINDS, NONE, Dimension
 from linkwright.model.file.written import parameter_dimension
-from linkwright.model.parameters import every_parameter
+from linkwright.model.parameters import Parameter, every_parameter, is_pattern, matched
 from linkwright.studies.cases import Case
 
 DRIVE_KINDS = {  # of drives along and about an axis
@@ -65,27 +64,23 @@ def target(name: str, described: Description, case: Case) -> Target:
 
 
 def expanded(vary: Mapping[Any, Any], described: Description) -> dict[str, Any]:
-    """`vary` with pins of the drawing as their coordinates (`C`) and patterns (`*.length`) as the numbers they match."""
+    """Return `vary` with pins of the drawing as their coordinates (`C`) and patterns (`*.length`) as the numbers they match."""
     known = every_parameter(described)
     out: dict[str, Any] = {}
     for key, given in vary.items():
-        for name in _components(str(key), known, described):
+        for name in _components(str(key), known):
             if name in out:
                 raise UsageError(f"vary: '{name}' is named more than once.")
             out[name] = given
     return out
 
 
-def _components(name: str, known: Mapping[str, Any], described: Description) -> list[str]:
-    if name in known:
-        return [name]
-    if any(x in name for x in "*?["):
-        found = [n for n in known if fnmatchcase(n, name)]
-        if not found:
-            raise UsageError(f"vary: no number matches '{name}'. {nearest(name, list(known), 'Known')}")
-        return found
-    parts = [f"{name}.{axis}" for axis in described.plane or "xyz"]
-    return parts if all(p in known for p in parts) else [name]
+def _components(name: str, known: Mapping[str, Parameter]) -> list[str]:
+    """Return the numbers that a name of `vary` means; the name itself if it may be one of a start, a drive or a controller."""
+    found = [p.name for p in matched(known, name)]
+    if not found and is_pattern(name):
+        raise UsageError(f"vary: no number matches '{name}'. {nearest(name, list(known), 'Known')}")
+    return found or [name]
 
 
 def _of_start(name: str, described: Description) -> Target:
