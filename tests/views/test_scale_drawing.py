@@ -116,7 +116,7 @@ def test_what_cannot_be_drawn_is_refused(wiper: lw.Mechanism, tmp_path: Path, mo
     with pytest.raises(lw.UsageError, match="planar mechanisms; this one is spatial"):
         lw.load("stewart").export(tmp_path / "s.dxf")
     for options, said in (
-        ({"positions": -1}, "positions is a whole number"),
+        ({"positions": -1}, "positions must be a whole number"),
         ({"width": "10 mm", "bore": "10 mm"}, "must be smaller than the width"),
         ({"width": 0}, "width is a length above 0"),
         ({"trace": ["P"]}, r"write it as 'body\.point'"),

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.drives.place import DriveTarget, target
-from linkwright.errors import UsageError, degrees_of_freedom
+from linkwright.errors import UsageError, counted, degrees_of_freedom
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.closure import closure
@@ -268,7 +268,7 @@ def _text(reach: Reach, names: Sequence[str], missing: int, motion: str, advice:
 
 
 def _count(n: int, thing: str) -> str:
-    return f"{n or 'no'} {thing}{'s' * (n != 1)}"
+    return counted(n, thing) if n else f"no {thing}s"
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -263,7 +263,7 @@ def angular_frequency(given: Any, what: str) -> float:
 
 
 def count(kinds: Sequence[str]) -> str:
-    return f"{counted(len(kinds), 'value')} ({', '.join(kinds)})" if len(kinds) > 1 else f"one value ({kinds[0]})"
+    return f"{counted(len(kinds), 'value')} ({', '.join(kinds)})"
 
 
 def _amount(x: Any, kind: str) -> str:

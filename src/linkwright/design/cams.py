@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.design.cam_forces import CamForces, cam_forces, sample_ranges
-from linkwright.errors import LinkwrightError, ModelError, UsageError, nearest
+from linkwright.errors import LinkwrightError, ModelError, UsageError, nearest, whole_number
 from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.mechanics.constraints.coupling import coupling_curve
 from linkwright.model.curves import Curve
@@ -238,8 +238,7 @@ def find_cam(d: Description, name: str | None) -> Coupling:
 
 def designed(system: System, name: str | None, turn: Any = None, steps: int = STEPS) -> CamDesign:
     """The design of a cam, with contact forces where its masses are given and it turns."""
-    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or not FEWEST <= steps <= MOST_STEPS:
-        raise UsageError(f"steps of a profile is a whole number from {FEWEST} to {MOST_STEPS}, not {steps!r:.40}.")
+    whole_number(steps, "steps of a profile", FEWEST, MOST_STEPS)
     if turn is not None and not isinstance(turn, Trajectory):
         raise UsageError(f"turn is what m.turn() or m.simulate(...) gives, not {type(turn).__name__}.")
     d = system.description

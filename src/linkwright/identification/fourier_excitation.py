@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, nearest
+from linkwright.errors import UsageError, counted, nearest, whole_number
 from linkwright.identification.base_parameters import base_parameters
 from linkwright.identification.identification import condition_number
 from linkwright.identification.regressor import Sought, TwistHistory
@@ -225,8 +225,7 @@ def excitation(
     seconds = quantity(duration, KINDS["time"], "duration")
     if not seconds > 0.0:
         raise UsageError(f"duration must be positive, not {duration}.")
-    if not isinstance(harmonics, int) or not 2 <= harmonics <= 20:
-        raise UsageError(f"harmonics must be a whole number from 2 to 20, not {harmonics!r}.")
+    whole_number(harmonics, "harmonics", 2, 20)
     if any("load" in kinds for kinds in sought.friction.values()):
         raise UsageError("friction by load depends on the loads of a known motion: leave 'load' out here, the motion serves it as well.")
     t = np.linspace(0.0, seconds, max(SAMPLES, A_WAVE * harmonics), endpoint=False)

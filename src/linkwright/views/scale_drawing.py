@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, whole_number
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.views.link_outline import Contour, circle_contour, flattened, link_outline
@@ -159,8 +159,7 @@ def scale_drawing(
         return add_profile(lambda name, wide: ScaleDrawing(name, wide, 0.5 * wide), system, cam, _length(bore, "bore"))
     if not system.description.planar:
         raise UsageError("drawings to scale are of planar mechanisms; this one is spatial. m.picture and m.page show it in space.")
-    if isinstance(positions, bool) or not isinstance(positions, (int, np.integer)) or not 0 <= positions <= MOST_POSITIONS:
-        raise UsageError(f"positions is a whole number from 0 to {MOST_POSITIONS}, not {positions!r:.40}.")
+    whole_number(positions, "positions", 0, MOST_POSITIONS)
     turn = turned(system, STEPS) if positions or trace is None or len(trace) else None
     scene = Scene(system, turn)
     size = MM * float(np.ptp(scene.extent(scene.start, whole_turn=False)[:, :2], axis=0).max())

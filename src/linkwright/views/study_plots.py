@@ -17,7 +17,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, nearest, whole_number
 from linkwright.model.file.units import quantity
 from linkwright.studies.plans import DRAWN, Saltelli
 from linkwright.studies.study import Study
@@ -73,8 +73,8 @@ def histogram(
     """Distribution of measures; `limits` (low, high), or a dict of them by measure, are drawn with the share of designs outside."""
     chosen = data.chosen(of, "of", data.measures, MOST_PANELS)
     ends = _limits(data, chosen, limits)
-    if bins is not None and (isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= MOST_BINS):
-        raise UsageError(f"bins is a whole number from 1 to {MOST_BINS}, not {bins!r}.")
+    if bins is not None:
+        whole_number(bins, "bins", 1, MOST_BINS)
 
     def make(frame: Frame) -> Any:
         columns = 1 if len(chosen) < 3 else 2

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, whole_number
 from linkwright.studies.plans import OneAtATime, Saltelli
 from linkwright.studies.statistics import statistics
 from linkwright.views.plots.frame import SMALL, Frame, Paper, Place, colour_of, drawn, in_lines
@@ -26,8 +26,7 @@ MOST_BARS = 16
 def tornado(data: StudyTable, path: Place = None, *, of: Any = None, most: int = 12, **paper: Unpack[Paper]) -> Any:
     """Bars of variables, the strongest first, for each measure; `most` of them."""
     chosen = data.chosen(of, "of", data.measures, MOST_MEASURES)
-    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MOST_BARS:
-        raise UsageError(f"most is a whole number from 1 to {MOST_BARS}, not {most!r}.")
+    whole_number(most, "most", 1, MOST_BARS)
     draw: Callable[[Frame, Any, StudyTable, StudyColumn, int], None] = {OneAtATime.kind: _ends, Saltelli.kind: _indices}.get(
         data.kind, _ranks
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from linkwright.errors import listing
+from linkwright.errors import counted, listing
 from linkwright.exchange.imported import ImportReport
 
 MOST_NAMED = 6  # of a kind that was dropped
@@ -51,7 +51,7 @@ class ImportNotes:
     def report(self) -> ImportReport:
         losses = {kind: _counted(kind, n, self.named.get(kind, [])) for kind, n in self.counts.items()} | {x: x for x in self.sentences}
         fast = len(self.speed_limits)
-        listed = (f"velocity limit{'s' * (fast > 1)} of {fast} joint{'s' * (fast > 1)}, listed in m.imported.speed_limits",) if fast else ()
+        listed = (f"velocity limit{'s' * (fast > 1)} of {counted(fast, 'joint')}, listed in m.imported.speed_limits",) if fast else ()
         return ImportReport(
             self.source,
             self.format,
@@ -71,4 +71,4 @@ def _together(rest: str, names: list[str]) -> str:
 
 def _counted(kind: str, n: int, names: list[str]) -> str:
     shown = f": {listing(dict.fromkeys(names), MOST_NAMED)}" if names else ""
-    return f"{n} {kind}{'s' * (n > 1)}{shown}"
+    return f"{counted(n, kind)}{shown}"

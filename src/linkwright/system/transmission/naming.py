@@ -66,7 +66,7 @@ def _listed(independent: Independent, names: Any, what: str) -> tuple[str, ...]:
 
 
 def _count(names: Sequence[str], what: str) -> str:
-    return f"{len(names)} {what}{'s' * (len(names) != 1)} ({listing(names)})"
+    return f"{counted(len(names), what)} ({listing(names)})"
 
 
 def scaled(core: Compiled, J: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> np.ndarray:

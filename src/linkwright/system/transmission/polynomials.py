@@ -16,7 +16,7 @@ from xml.etree import ElementTree as xml
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted, listing
+from linkwright.errors import UsageError, counted, listing, whole_number
 from linkwright.system.transmission.naming import position
 
 if TYPE_CHECKING:
@@ -184,6 +184,4 @@ def _powers(x: np.ndarray, exponents: np.ndarray) -> np.ndarray:
 
 def polynomials(t: Transmission, degree: Any) -> Polynomials:
     """Return the polynomials up to a degree, checked."""
-    if not isinstance(degree, int) or isinstance(degree, bool) or not 1 <= degree <= MOST:
-        raise UsageError(f"degree of polynomials is a whole number from 1 to {MOST}, not {degree!r}.")
-    return Polynomials(t, degree)
+    return Polynomials(t, whole_number(degree, "degree of polynomials", 1, MOST))

@@ -167,7 +167,7 @@ class Ranges:
         return None
 
     def shown(self, box: Mapping[str, tuple[float, float]]) -> str:
-        """A box for people: `pitch -20 deg .. 40 deg, roll ...`."""
+        """Return a box as text: `pitch -20 deg .. 40 deg, roll ...`."""
         return ", ".join(f"{n} {position(self.t.core, n, low)} .. {position(self.t.core, n, high)}" for n, (low, high) in box.items())
 
     def _refused(self, box: Mapping[str, tuple[float, float]], rows: np.ndarray, bad: np.ndarray) -> UsageError:
@@ -218,7 +218,7 @@ class Ranges:
 
 
 def conditioning(ranges: Ranges) -> str:
-    """A sentence about conditioning over the range; of one motor about its ratio."""
+    """Return a sentence about the conditioning over the range; of one motor about its speed ratio."""
     t, worst = ranges.t, ranges.worst
     at = place(t.core, t.joints, worst.joint.values())
     if len(t.joints) > 1:
