@@ -199,8 +199,8 @@ def whole_number(value: Any, name: str, least: int, most: int) -> int:
 
 
 def call_explained(function: Callable[Arguments, Result], name: str = "") -> Callable[Arguments, Result]:
-    """The function; a call with an argument that it does not have, without one that it needs, or with one that is not of its annotated
-    kind becomes a `UsageError`.
+    """Return the function; a call with an argument that it does not have, without one that it needs, or with one that is not of its
+    annotated kind becomes a `UsageError`.
 
     `name`: what callers know it by, where that is not its own.
     """

@@ -83,7 +83,7 @@ def opened(place: Any, make: Callable[[Description], Any], presenter: Any) -> St
 
 
 def _work_again(place: Path, manifest: Mapping[str, Any], presenter: Any) -> tuple[Work | None, Plan | None]:
-    """The call of a manifest, to be continued; None where it had functions."""
+    """Return the work and the plan of a manifest, to be continued; (None, None) if it had functions."""
     again = manifest.get("again")
     if not isinstance(again, dict):
         return None, None

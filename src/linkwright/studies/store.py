@@ -164,7 +164,7 @@ def manifest_of(place: Path) -> dict[str, Any]:
 
 
 def unusable(place: Path) -> UsageError:
-    """The error for a manifest that cannot be understood."""
+    """Return the error for a manifest that cannot be read."""
     return UsageError(f"{place}: the manifest of its study is missing, damaged, or of another version of Linkwright.")
 
 

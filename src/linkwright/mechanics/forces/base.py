@@ -60,7 +60,7 @@ class ForceLine(NamedTuple):
 
 
 def line(at: Instant, between: tuple[PointRef, PointRef]) -> ForceLine:
-    """The line from the first point to the second; where they coincide it has no direction, n = 0."""
+    """Return the line from the first point to the second; its direction n is zero where they coincide."""
     a, b = locate(at.skel, at.motion, between[0]), locate(at.skel, at.motion, between[1])
     r = b.position - a.position
     length = np.sqrt(r @ r + NOTHING)

@@ -116,7 +116,7 @@ class Measure:
         return reduced(self.reduction, x, r.t, _counted(x, mask))
 
     def sampled(self, r: MeasuredMotions) -> tuple[np.ndarray, np.ndarray | None, WindowEnds | None]:
-        """The channel at the samples and those that count; of an extreme with the ends of the window behind them."""
+        """Return the channel at the samples, the mask of those that count and the ends; of an extreme the ends of the window follow."""
         x, mask = r.scalar(self.channel), r.mask(self.window)
         ends = r.ends(self.window) if self.reduction in EXTREMES else None
         if ends is None or mask is None:
