@@ -201,7 +201,7 @@ def test_csv_errors_name_the_line(tmp_path, text, given, says):
         ([1, 2, 3], ("length", "length"), r"needs 2 values.*\[1, 2, 3\] has 3"),
         (["1 m", "2 s"], ("length", "length"), "component 2 must be length"),
         ([1.0, [2.0]], ("length", "length"), r"component 2 is a number.*not \[2.0\]"),
-        (setpoint([1, 2]), ("angle",), r"the set-point needs one value \(angle\), not \(1, 2\)"),
+        (setpoint([1, 2]), ("angle",), r"the set-point needs 1 value \(angle\), not \(1, 2\)"),
         (minimum_jerk([1, "2 kg"], 1), ("angle", "length"), "component 2: to must be length"),
         (minimum_jerk(1, "0 s"), ("angle",), "duration is 0 s; it must be longer"),
         (minimum_jerk(1, "2 m"), ("angle",), "duration must be time"),

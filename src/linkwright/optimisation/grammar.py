@@ -173,7 +173,7 @@ def _quantity(number: str, unit: str, name: str) -> tuple[float, Dimension | Non
 
 
 def measure_text(what: str) -> str:
-    """Return a term in the words of a measure: `straight coupler.P` is `straightness coupler.P`."""
+    """Return a term as the text of a measure: `straight coupler.P` is `straightness coupler.P`."""
     return f"straightness {what.removeprefix('straight ')}" if what.startswith("straight ") else what
 
 
