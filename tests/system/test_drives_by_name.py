@@ -27,6 +27,6 @@ def four_bar() -> lw.System:
 @pytest.mark.parametrize("call", CALLS)
 def test_a_text_is_one_name(four_bar: lw.System, call: str) -> None:
     one, many = (CALLS[call](four_bar, drives) for drives in ("B", ["B"]))
-    assert np.array_equal(one, many)
+    assert one == many if call == "c" else np.allclose(one, many, rtol=1e-9, atol=1e-12)  # on floats or by code, as the time allows
     with pytest.raises(lw.LinkwrightError, match=r"no joint.* 'BC'"):
         CALLS[call](four_bar, "BC")
