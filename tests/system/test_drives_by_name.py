@@ -11,7 +11,7 @@ import pytest
 import linkwright as lw
 
 CALLS: dict[str, Callable[[lw.System, Any], Any]] = {
-    "inverse": lambda s, drives: s.inverse(s.start, drives=drives).tau,
+    "inverse": lambda s, drives: [*s.inverse(s.start, drives=drives).tau.values()],
     "kernel": lambda s, drives: s.kernel("kinematics", drives=drives)(s.start.q, s.start.v, [s.start["B"] + 0.1], [0.0], [0.0]).q,
     "assemble_batch": lambda s, drives: s.assemble_batch({"B": [s.start["B"] + 0.1]}, drives=drives).q,
     "c": lambda s, drives: [*s.c(["kinematics"], drives=drives, free="L1").values()],

@@ -120,7 +120,7 @@ class Dynamics:
 
     @cached_property
     def _rotary(self) -> dict[str, bool]:
-        """Whether drives turn, by name; others than those of the model are added when a call names them."""
+        """True for drives that turn, by name; others than those of the model are added when a call names them."""
         return {name: is_rotary(self.core.description, name) for name in self.core.drive_names}
 
     def _inverse(self, st: State, a: Any, wrench: Mapping[str, Any] | None, drives: Any, method: Any, options: Mapping[str, Any]) -> Loads:
