@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright import drives
 from linkwright.design.velocity_plan import VelocityPlan, velocity_plan
 
 W = 2.0 * np.pi  # rad/s, 60 rpm
@@ -98,6 +99,85 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     swing = lw.load("four-bar", L1="0.8 m").turn(steps=12)
     with pytest.raises(lw.UsageError, match="outside the motion"):
         velocity_plan(swing, "179 deg")
+
+
+@cache
+def inverted(pinned: bool = True) -> lw.Mechanism:
+    """A crank whose rod slides through a block that turns on the ground pin O; or a rod in a barrel, which is pinned beyond the slide."""
+    drawing = {"O": [0, 0], "E": [0, A], "P": [R, A], "Q": [0.3 * R, 0.3 * A]}
+    slot = {"type": "prismatic", "between": ["rod", "block"], "at": "O", "axis": [R, A]}
+    barrel = {"type": "prismatic", "between": ["block", "rod"], "at": "Q", "axis": [R, A]}
+    return lw.load(
+        {
+            "plane": "xy",
+            "drawing": drawing if not pinned else {k: v for k, v in drawing.items() if k != "Q"},
+            "bodies": {"ground": {"pins": ["O", "E"]}, "crank": {"pins": ["E", "P"]}, "rod": {"pins": ["P"]}, "block": {"pins": ["O"]}},
+            "joints": {"slot": slot if pinned else barrel},
+            "drive": {"E": "60 rpm"},
+        }
+    )
+
+
+def test_slides_at_a_ground_pin_and_without_a_pin() -> None:
+    """The rod passes O with the velocity by which the crank pin's distance from O changes; both polygons are drawn."""
+    c = inverted().turn(steps=12)
+    rate, rate2, w, _ = by_hand(np.radians(30.0))
+    (slide,) = velocity_plan(c, "30 deg").slides
+    assert (slide.guide, slide.point) == ("rod", "O") and not slide.block_v.any() and not slide.block_a.any()
+    assert np.linalg.norm(slide.v) == pytest.approx(abs(rate), abs=1e-10)
+    assert np.linalg.norm(slide.coriolis) == pytest.approx(abs(2.0 * w * rate), abs=1e-9)
+    assert np.linalg.norm(slide.sliding) == pytest.approx(abs(rate2), abs=1e-9)
+    assert "O along slot" in str(velocity_plan(c, "30 deg"))
+    (slide,) = velocity_plan(inverted(False).turn(steps=12), "30 deg").slides
+    assert (slide.guide, slide.point) == ("block", "rod") and np.linalg.norm(slide.v) == pytest.approx(abs(rate), abs=1e-10)
+    for kind, motion, name in (("velocity", c, "O on rod"), ("acceleration", inverted(False).turn(steps=12), "rod on block")):
+        assert name in {t.get_text() for t in motion.plot(f"{kind} polygon", at="30 deg").axes[1].texts}
+
+
+def test_permanent_centres_are_those_of_pins_and_sliders() -> None:
+    """Three bodies on one pin have one centre there, each pair of them; the centre of a pin in a slot is beside it."""
+    leg = velocity_plan(lw.load("jansen-leg").turn(steps=12), "30 deg")
+    three = [leg.centre(*pair) for pair in combinations(("crank", "upper_rod", "lower_rod"), 2)]
+    assert [x.joint for x in three] == ["X"] * 3
+    assert all(x.at == pytest.approx(three[0].at, abs=1e-9) for x in three)
+    quick = lw.load(
+        {
+            "plane": "xy",
+            "drawing": {"O": [0, 0], "E": [0, A], "P": [R, A]},
+            "bodies": {"ground": {"pins": ["O", "E"]}, "crank": {"pins": ["E"], "points": ["P"]}, "lever": {"pins": ["O"]}},
+            "joints": {"slot": {"type": "pin_slot", "between": ["lever", "crank"], "at": "P", "slot": [R, A]}},
+            "drive": {"E": "60 rpm"},
+        }
+    )
+    plan = velocity_plan(quick.turn(steps=12), "30 deg")
+    centre = plan.centre("lever", "crank")
+    assert centre.joint == "" and abs(centre.at[0]) < 1e-9  # on the line of both bearings, by Aronhold and Kennedy
+    assert {x.joint for x in plan.centres} == {"O", "E", ""}
+
+
+def test_a_run_is_read_on_its_own_branch() -> None:
+    """Between samples of a run that starts with the loop closed the other way, velocities are those of that branch, not of a turn."""
+    system = lw.load("four-bar").system
+    own = system.start
+    (other,) = (x for x in system.branches({"A": float(own["A"])}) if abs(float(x["D"]) - float(own["D"])) > 0.1)
+    run = system.simulate(system.assemble({"A": float(own["A"])}, {"A": W}, guess=other), "0.2 s", drive={"A": drives.speed(W)})
+    a, spin = run["A"], run["D.v"]
+    middle = float(np.mean(a[10:12]))
+    plan = velocity_plan(run, middle)
+    rocker = next(x for x in plan.bodies if x.name == "rocker")
+    assert min(spin[10:12]) < rocker.w < max(spin[10:12])
+
+
+def test_a_planar_joint_has_no_pin() -> None:
+    """A plate that floats over an arm has no point in common with it."""
+    heavy = {"mass": 1, "inertia": 0.1}
+    bodies = {"ground": {"pins": ["A"]}, "arm": {**heavy, "pins": ["A"], "points": ["P"]}, "plate": {**heavy, "points": ["F"]}}
+    joints = {"float": {"type": "planar", "between": ["arm", "plate"], "at": "F"}}
+    drawing = {"A": [0, 0], "P": [0.3, 0], "F": [0.2, 0.1]}
+    m = lw.load({"plane": "xy", "drawing": drawing, "bodies": bodies, "joints": joints, "start": {"A.v": W}})
+    plan = velocity_plan(m.simulate("0.01 s"))
+    assert [(x.name, x.bodies) for x in plan.points] == [("P", ("arm",)), ("F", ("plate",))]
+    assert plan.centre("arm", "plate").joint == "" and plan.centre("arm", "ground").joint == "A"
 
 
 def test_pictures_have_all_names() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright.design.tables import columns
 from linkwright.errors import UsageError, nearest
-from linkwright.joints import JOINTS
+from linkwright.joints import JOINTS, is_hinge, is_slider
 from linkwright.model.description import Joint
 from linkwright.model.file.units import KINDS, quantity
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -69,10 +69,12 @@ class PlanSlide:
 
     joint: str
     guide: str
-    point: str
+    point: str  # the block's pin, or the block where it has none there
     v: np.ndarray
     coriolis: np.ndarray
     sliding: np.ndarray
+    block_v: np.ndarray  # of the block itself there
+    block_a: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class InstantCentre:
     bodies: tuple[str, str]
     at: np.ndarray | None
     direction: np.ndarray | None
-    joint: str  # hinge or slider of the two, "" where only the whole mechanism determines it
+    joint: str  # pin or slider of the two, "" where only the whole mechanism determines it
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ def across(r: np.ndarray) -> np.ndarray:
 
 
 def velocity_plan(c: Trajectory, at: Any = None) -> VelocityPlan:
-    """Velocities, accelerations and instant centres at a position of the leading drive (`at`, "30 deg"; or a time, "0.2 s") of a turn.
+    """Return velocities, accelerations and instant centres at a position of the leading drive (`at`, "30 deg"; or a time, "0.2 s").
 
     None is the first sample. Between samples of a turn of one drive at constant speed everything is exact; elsewhere accelerations
     are interpolated.
@@ -168,16 +170,17 @@ def velocity_plan(c: Trajectory, at: Any = None) -> VelocityPlan:
         w, alpha = (0.0, 0.0) if node < 0 else (float(now.motion.V[node][2]), float(now.A[node][2]))
         read = (now.point(node, origin), now.point_velocity(node, origin), now.point_acceleration(node, origin))
         bodies.append(PlanBody(body.name, *(np.array(x, dtype=float)[:2] for x in read), w, alpha))
-    points = _points(moment, bodies)
+    pins = _pins(moment)
+    points = _points(pins, bodies)
     found = {b.name: b for b in bodies}
     links = tuple(_link(found[body], one, other) for body, one, other in _sides(points, found))
-    slides = tuple(x for j in d.joints for x in _slide(j, moment, found, points))
+    slides = tuple(x for j in d.joints for x in _slide(j, moment, found, pins))
     centres = tuple(_centres(bodies, points, d.joints))
     return VelocityPlan(where, tuple(bodies), points, links, slides, centres, d.units, d.plane or "xy", moment)
 
 
 def _moment(c: Trajectory, at: Any) -> tuple[Trajectory, str]:
-    """One sample of a turn at a position of the drive or a time, and its name."""
+    """Return one sample of a turn at a position of the drive or a time, and its name."""
     text = str(at).strip() if at is not None else ""
     timed = text.endswith("s") and text[:-1].rstrip(" mu").replace(".", "").isdigit()
     over = c.drive if c.drive and not timed else "t"
@@ -197,21 +200,23 @@ def _moment(c: Trajectory, at: Any) -> tuple[Trajectory, str]:
     if abs(x[i] - value) < 1e-9:
         return c[i : i + 1], name
     rate = c[f"{over}.v"] if over != "t" else np.zeros(1)
-    if c.system is not None and len(c.skel.tree.description.drives) == 1 and rate[0] and np.ptp(rate) <= 1e-9 * abs(rate[0]):
+    steady = rate[0] and np.ptp(rate) <= 1e-9 * abs(rate[0])
+    if c.system is not None and c.proof is None and len(c.skel.tree.description.drives) == 1 and steady:
         ahead = value + 0.5 * float(steps[0])
         return c.system.turn(over, steps=2, start=value, stop=ahead, speed=abs(float(rate[0])))[:1], name
     return c.at(np.array([np.interp(value, x[order], t[order])])), name
 
 
-def _points(moment: Trajectory, bodies: list[PlanBody]) -> tuple[PlanPoint, ...]:
-    """Pins and marked points of moving bodies, each place of a body once; pins on the ground are left out."""
+def _pins(moment: Trajectory) -> dict[str, tuple[list[str], np.ndarray]]:
+    """Return bodies and place of all pins, those on the ground too, and of marked points of moving bodies, each place of a body once."""
     now, skel = moment.instant(0), moment.skel
-    d, found = skel.tree.description, {b.name: b for b in bodies}
+    d = skel.tree.description
     named: dict[str, tuple[list[str], np.ndarray]] = {}
     for j in d.joints:
-        if set(JOINTS[j.type].coordinate_kinds) & {"angle"}:
+        jt = JOINTS[j.type]
+        if "angle" in jt.coordinate_kinds and (jt.keeps_origin or jt.guide is not None):
             place = np.array(now.point(skel.node(j.second), np.array(j.frame_second.at, dtype=float)), dtype=float)[:2]
-            members = (j.second,) if JOINTS[j.type].guide is not None else (j.first, j.second)
+            members = (j.first, j.second) if jt.keeps_origin else (j.second,)
             known = named.setdefault(j.pin or j.name, ([], place))[0]
             known += [name for name in members if name not in known]
     size = max((float(np.ptp([p for _, p in named.values()], axis=0).max()) if named else 0.0), 1e-12)
@@ -220,9 +225,14 @@ def _points(moment: Trajectory, bodies: list[PlanBody]) -> tuple[PlanPoint, ...]
             place = np.array(now.point(skel.node(body.name), np.array(p.at, dtype=float)), dtype=float)[:2]
             if all(body.name not in on or np.linalg.norm(place - q) > 1e-9 * size for on, q in named.values()):
                 named[p.name if p.name not in named else f"{body.name}.{p.name}"] = ([body.name], place)
-    ground, out = d.bodies[0].name, []
-    for name, (on, place) in named.items():
-        if ground not in on:
+    return named
+
+
+def _points(pins: dict[str, tuple[list[str], np.ndarray]], bodies: list[PlanBody]) -> tuple[PlanPoint, ...]:
+    """Return the pins and marked points that are not on the ground, the first body."""
+    found, out = {b.name: b for b in bodies}, []
+    for name, (on, place) in pins.items():
+        if bodies[0].name not in on:
             out.append(PlanPoint(name, tuple(on), place, found[on[0]].velocity(place), found[on[0]].acceleration(place)))
     return tuple(out)
 
@@ -241,17 +251,19 @@ def _link(body: PlanBody, one: PlanPoint, other: PlanPoint) -> PlanLink:
     return PlanLink(body.name, (one.name, other.name), other.v - one.v, -(body.w**2) * r, body.alpha * across(r))
 
 
-def _slide(j: Joint, moment: Trajectory, bodies: dict[str, PlanBody], points: tuple[PlanPoint, ...]) -> list[PlanSlide]:
-    """A guide on a moving body: its block's pin against the point of the guide below it."""
+def _slide(
+    j: Joint, moment: Trajectory, bodies: dict[str, PlanBody], pins: dict[str, tuple[list[str], np.ndarray]]
+) -> list[PlanSlide]:
+    """Return the motion of a block's pin against the point of the moving guide below it; empty for other joints."""
     if JOINTS[j.type].guide is None or j.first == moment.skel.tree.description.bodies[0].name:
         return []
     at = np.array(moment.instant(0).point(moment.skel.node(j.second), np.array(j.frame_second.at, dtype=float)), dtype=float)[:2]
     guide, block = bodies[j.first], bodies[j.second]
-    v = block.velocity(at) - guide.velocity(at)
-    a = block.acceleration(at) - guide.acceleration(at)
+    block_v, block_a = block.velocity(at), block.acceleration(at)
+    v, a = block_v - guide.velocity(at), block_a - guide.acceleration(at)
     coriolis = 2.0 * guide.w * across(v)
-    near = [p.name for p in points if j.second in p.bodies and np.allclose(p.at, at, rtol=0.0, atol=1e-9)]
-    return [PlanSlide(j.name, j.first, near[0] if near else j.name, v, coriolis, a - coriolis)]
+    near = [name for name, (on, place) in pins.items() if j.second in on and np.allclose(place, at, rtol=0.0, atol=1e-9)]
+    return [PlanSlide(j.name, j.first, near[0] if near else j.second, v, coriolis, a - coriolis, block_v, block_a)]
 
 
 def _centres(bodies: list[PlanBody], points: tuple[PlanPoint, ...], joints: tuple[Joint, ...]) -> list[InstantCentre]:
@@ -260,10 +272,15 @@ def _centres(bodies: list[PlanBody], points: tuple[PlanPoint, ...], joints: tupl
     fastest = max([float(np.linalg.norm(p.v)) for p in points] + [abs(b.w) * size for b in bodies], default=0.0)
     if fastest == 0.0:
         raise UsageError("nothing moves at this position: turn the mechanism at a speed, m.turn(speed='60 rpm').")
+    pairs: dict[str, set[str]] = {}
+    for j in joints:
+        turning = is_hinge(JOINTS[j.type])
+        if turning or is_slider(JOINTS[j.type]):
+            pairs.setdefault((j.pin if turning else "") or j.name, set()).update((j.first, j.second))
     out = []
     for one, other in combinations(bodies, 2):
         w, v = other.w - one.w, other.velocity(np.zeros(2)) - one.velocity(np.zeros(2))
-        joined = [j.name for j in joints if {j.first, j.second} == {one.name, other.name}]
+        joined = [name for name, on in pairs.items() if {one.name, other.name} <= on]
         at, direction = None, None
         if abs(w) * size > STILL * fastest:
             at = np.array([-v[1], v[0]]) / w

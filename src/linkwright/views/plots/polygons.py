@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.design.velocity_plan import VelocityPlan, velocity_plan
+from linkwright.design.velocity_plan import STILL, VelocityPlan, velocity_plan
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn, legend, open_side, with_unit
 from linkwright.views.plots.paths import LOOKS, Behind
@@ -28,7 +28,7 @@ def velocity_polygon(c: Trajectory, path: Place = None, *, at: Any = None, **pap
     """Velocities of pins and points at a position of the drive: in the mechanism, and as the polygon from the pole o."""
     plan = velocity_plan(c, at)
     chains = [(x.points[0], x.body, [x.v]) for x in plan.links]
-    slides = [(x.guide, x.point, [x.v]) for x in plan.slides]
+    slides = [(x.guide, x.point, x.block_v, [x.v]) for x in plan.slides]
     return drawn(lambda frame: _polygon(frame, c, plan, "v", "speed", chains, slides), path, **paper)
 
 
@@ -36,7 +36,7 @@ def acceleration_polygon(c: Trajectory, path: Place = None, *, at: Any = None, *
     """Accelerations of pins and points at a position of the drive: in the mechanism, and as the polygon from the pole o."""
     plan = velocity_plan(c, at)
     chains = [(x.points[0], x.body, [x.normal, x.tangential]) for x in plan.links]
-    slides = [(x.guide, x.point, [x.coriolis, x.sliding]) for x in plan.slides]
+    slides = [(x.guide, x.point, x.block_a, [x.coriolis, x.sliding]) for x in plan.slides]
     return drawn(lambda frame: _polygon(frame, c, plan, "a", "acceleration", chains, slides), path, **paper)
 
 
@@ -51,11 +51,13 @@ def _polygon(frame: Frame, c: Trajectory, plan: VelocityPlan, letter: str, kind:
     ends = [np.zeros(2), *tips.values()]
     for start, body, parts in chains:
         ends += _chain(right, tips[start], [x / size for x in parts], colours[body], body)
-    for guide, point, parts in slides:
+    for guide, point, end, parts in slides:
         steps = [x / size for x in parts]
-        below = tips[point] - sum(steps)
+        below = end / size - sum(steps)
+        if point not in tips and np.linalg.norm(end) > STILL * np.linalg.norm(ends, axis=1).max() * size:  # not at the pole
+            tips[point] = end / size
         ends += _chain(right, below, steps, colours[guide], f"{point} along {guide}")
-        _arrow(right, np.zeros(2), below, frame.look.faint)
+        _arrow(right, np.zeros(2), below, frame.look.faint, zorder=4)  # below the chain: they coincide where the block's pin is at rest
         _named(right, below, f"{point} on {guide}", np.array(ends), frame.look, frame.look.faint)
     cloud = np.array(ends)
     for name, tip in tips.items():
@@ -148,11 +150,11 @@ def _square(axes: Any, labels: list[str]) -> None:
     axes.set_ylabel(labels[1], parse_math=False)
 
 
-def _arrow(axes: Any, start: np.ndarray, end: np.ndarray, colour: Any) -> None:
+def _arrow(axes: Any, start: np.ndarray, end: np.ndarray, colour: Any, zorder: float = 6) -> None:
     look = {"arrowstyle": "-|>", "color": colour, "lw": 1.3, "mutation_scale": 11.0, "shrinkA": 0.0, "shrinkB": 0.0}
     axes.plot(*np.array([start, end]).T, lw=0.0)  # so that the axes cover it
     if np.linalg.norm(end - start) > 0.0:
-        axes.annotate("", xy=tuple(end), xytext=tuple(start), arrowprops=look, zorder=6)
+        axes.annotate("", xy=tuple(end), xytext=tuple(start), arrowprops=look, zorder=zorder)
 
 
 def _named(axes: Any, at: np.ndarray, name: str, cloud: np.ndarray, look: Theme, colour: Any) -> None:
