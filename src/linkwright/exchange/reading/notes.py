@@ -51,12 +51,12 @@ class ImportNotes:
     def report(self) -> ImportReport:
         losses = {kind: _counted(kind, n, self.named.get(kind, [])) for kind, n in self.counts.items()} | {x: x for x in self.sentences}
         fast = len(self.speed_limits)
-        listed = (f"velocity limit{'s' * (fast > 1)} of {counted(fast, 'joint')}, listed in m.imported.speed_limits",) if fast else ()
+        limits = f"{'velocity limit' if fast == 1 else 'velocity limits'} of {counted(fast, 'joint')}, listed in m.imported.speed_limits"
         return ImportReport(
             self.source,
             self.format,
             tuple(_together(rest, names) for rest, names in self.inferences.items()),
-            (*losses.values(), *listed),
+            (*losses.values(), *([limits] if fast else [])),
             speed_limits=tuple(self.speed_limits.items()),
             warnings=tuple(self.warnings),
             moving=tuple(text for kind, text in losses.items() if kind in self.moving),
@@ -71,4 +71,5 @@ def _together(rest: str, names: list[str]) -> str:
 
 def _counted(kind: str, n: int, names: list[str]) -> str:
     shown = f": {listing(dict.fromkeys(names), MOST_NAMED)}" if names else ""
-    return f"{counted(n, kind)}{shown}"
+    noun, of, rest = kind.partition(next((x for x in (" of ", " without ") if x in kind), "\n"))
+    return f"{counted(n, noun)}{of}{rest}{shown}"

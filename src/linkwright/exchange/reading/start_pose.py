@@ -29,7 +29,7 @@ SPREADS = (0.0, 0.05, 0.2, 0.2, 0.5, 0.5)  # of states beside the drawn one, rad
 
 
 def near_closed(imported: Imported) -> Imported:
-    """The import with its bodies where the loops are closed as far as possible; its report has the gaps in the file's own pose."""
+    """Return the import with its bodies where the loops are closed as far as possible; its report has the gaps in the file's own pose."""
     d = imported.description
     distances, angles = gaps(d, imported.closing)
     report = replace(imported.report, gaps=(*imported.report.gaps, *distances), angles=(*imported.report.angles, *angles))
@@ -37,15 +37,16 @@ def near_closed(imported: Imported) -> Imported:
     if open_there or (d.stops and imported.closing and not imported.start_given):
         # joints that are no cuts together: the file's pose is the start; a weld that is open by half a turn has no rotation vector
         with suppress(LinkwrightError), np.errstate(all="ignore"):
-            d, beyond = _closed(d, imported.closing)
+            d, moved, beyond = _closed(d, imported.closing)
             left = _left_open(d, imported.closing, dict(distances), imported.start_given)
-            moved = () if open_there or d is imported.description else (MOVED,)
-            report = replace(report, stays_open=left, inferred=(*report.inferred, *moved), warnings=(*report.warnings, *beyond))
+            said = (MOVED,) if moved and not open_there else ()
+            warned = () if left else beyond
+            report = replace(report, stays_open=left, inferred=(*report.inferred, *said), warnings=(*report.warnings, *warned))
     return replace(imported, description=d, report=report)
 
 
 def _left_open(d: Description, closing: tuple[str, ...], in_file: dict[str, float], start_given: bool) -> str:
-    """A sentence about the loop that stays widest open at the best; empty where all are closed."""
+    """Return a sentence about the loop that stays widest open at the best; empty where all are closed."""
     name, least = max(gaps(d, closing)[0], key=lambda x: x[1])
     if least < OPEN:
         return ""
@@ -58,19 +59,20 @@ def _left_open(d: Description, closing: tuple[str, ...], in_file: dict[str, floa
     )
 
 
-def _closed(d: Description, closing: tuple[str, ...]) -> tuple[Description, tuple[str, ...]]:
-    """The description with its loops closed, and sentences about joints that are beyond their limits there."""
+def _closed(d: Description, closing: tuple[str, ...]) -> tuple[Description, bool, tuple[str, ...]]:
+    """Return the description with its loops closed, True if that moved it into the limits, and sentences about joints beyond them."""
     system = System(d, list(closing))
     limits = limits_of(system)
     drawn = system.skel.start_coordinates
     q = np.concatenate([drawn[node.joint.name] for node in system.tree.nodes]) if system.tree.nodes else np.zeros(0)
     first = _at(system, q)
-    state = _nearest(system, first, limits)
+    state, searched = _nearest(system, first, limits)
+    moved, beyond = bool(limits.beyond(first.q)) and not limits.beyond(state.q), limits.sentences(state.q, searched=searched)
     if state is first:
-        return d, limits.sentences(state.q)
+        return d, moved, beyond
     poses = {node.body: system.pose(state, node.body) for node in system.tree.nodes}
     bodies = [replace(b, start=placement(poses[b.name])) if b.name in poses else b for b in d.bodies]
-    return replace(d, bodies=tuple(bodies)), limits.sentences(state.q)
+    return replace(d, bodies=tuple(bodies)), moved, beyond
 
 
 def _at(system: System, q: np.ndarray) -> State:
@@ -78,17 +80,19 @@ def _at(system: System, q: np.ndarray) -> State:
     return State(system.skel, q, np.zeros(system.tree.nv), system.skel.start_coordinates, 0.0)
 
 
-def _nearest(system: System, drawn: State, limits: CoordinateLimits) -> State:
-    """The state down the residuals from the drawn one, or from one beside it; of those that close the loops one within the limits."""
+def _nearest(system: System, drawn: State, limits: CoordinateLimits) -> tuple[State, bool]:
+    """Return the state down the residuals from the drawn one, or from one beside it; of those that close the loops one within the limits.
+
+    True if that was looked for: from a closed state beyond them."""
     best, least = _best(system, drawn)
     if least >= CLOSED or not limits.beyond(best.q):
-        return best
+        return best, False
     found, left = _best(system, best, limits)
-    return found if left < CLOSED and not limits.beyond(found.q) else best
+    return found if left < CLOSED and not limits.beyond(found.q) else best, True
 
 
 def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) -> tuple[State, float]:
-    """The state from the drawn one down the residuals; from states beside it where that does not close the loops."""
+    """Return the state from the drawn one down the residuals; from states beside it where that does not close the loops."""
     rng, best, least = np.random.default_rng(0), drawn, np.inf
     for spread in SPREADS:
         begin = drawn if not spread else _at(system, system.displaced(drawn, spread * rng.normal(size=system.tree.nv)))

@@ -29,34 +29,35 @@ class CoordinateLimits:
         return self.low + margin, self.high - margin
 
     def excess(self, q: np.ndarray) -> np.ndarray:
-        """How far every coordinate is outside of its limits less a margin, rad and m; zero inside."""
+        """Return how far every coordinate is outside of its limits less a margin, rad and m; zero inside."""
         low, high = self._inner
         x = q[self.q]
         return np.maximum(x - high, 0.0) - np.maximum(low - x, 0.0)
 
     def slopes(self, q: np.ndarray, nv: int) -> np.ndarray:
-        """Derivatives of `excess` by the speeds."""
+        """Return the derivatives of `excess` by the speeds."""
         out = np.zeros((len(self.names), nv))
         out[np.arange(len(self.names)), self.v] = self.excess(q) != 0.0
         return out
 
     def beyond(self, q: np.ndarray) -> list[int]:
-        """Numbers of the limits that a coordinate is beyond."""
+        """Return the numbers of the limits that a coordinate is beyond."""
         x = q[self.q]
         return [int(k) for k in np.flatnonzero((x > self.high + BEYOND) | (x < self.low - BEYOND))]
 
-    def sentences(self, q: np.ndarray) -> tuple[str, ...]:
-        """One sentence about all joints that are beyond their limits; none where there are none."""
+    def sentences(self, q: np.ndarray, *, searched: bool) -> tuple[str, ...]:
+        """Return one sentence about all joints that are beyond their limits, empty without them; `searched`: for a position within."""
         wrong = []
         for k in self.beyond(q):
             x = float(q[self.q[k]])
             wrong.append(f"'{self.names[k]}' at {x:.4g} (limit {self.high[k] if x > self.high[k] else self.low[k]:.4g})")
-        text = "with the loops closed the start is beyond limits of joints, and no closed position near it is within all of them"
+        text = "with the loops closed the start is beyond limits of joints"
+        text += ", and no closed position near it is within all of them" if searched else ""
         return (f"{text}: {', '.join(wrong)}",) if wrong else ()
 
 
 def limits_of(system: System) -> CoordinateLimits:
-    """The rigid stops of joints of the tree."""
+    """Return the rigid stops of joints of the tree."""
     q, v = system.names.q, system.names.v
     stops = [s for s in system.description.stops if s.stiffness is None and s.joint in q and s.joint in v]
     return CoordinateLimits(

@@ -57,6 +57,28 @@ def test_springs_and_mimics_of_programs(tmp_path: Path) -> None:
     assert m.imported is not None and m.imported.dropped == ("2 Gazebo plugins: libother.so",)
 
 
+def test_other_plugins_may_name_several_joints(tmp_path: Path) -> None:
+    harness = "<gazebo><plugin filename='libharness.so'><joint name='s'/><joint name='t'/></plugin></gazebo>"
+    m = loaded(tmp_path, tree() + harness)
+    assert m.imported is not None and m.imported.dropped == ("1 Gazebo plugin: libharness.so",)
+    two = "<gazebo><plugin filename='m.so'><joint>A</joint><joint>B</joint><mimicJoint>D</mimicJoint></plugin></gazebo>"
+    with pytest.raises(lw.ModelError, match="a second <joint>"):
+        loaded(tmp_path, tree() + two)
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        ("<gazebo reference='b'><springStiffness>3</springStiffness></gazebo>", "spring of 'b', which is no joint with one coordinate"),
+        ("<gazebo reference='crank'><joint name='E' type='fixed'/></gazebo>", "<joint name='E'> in <gazebo>, which is not read"),
+    ],
+)
+def test_springs_and_joints_without_a_place_are_listed(tmp_path: Path, block: str, said: str) -> None:
+    with pytest.warns(ImportedModelWarning, match=said):
+        m = loaded(tmp_path, tree() + block)
+    assert m.imported is not None and any(said in x for x in m.imported.dropped) and not m.description.springs
+
+
 def test_parts_that_gazebo_alone_has_are_warned_of(tmp_path: Path) -> None:
     with pytest.warns(ImportedModelWarning, match=r"<link name='tray'> in <gazebo>, which is not read"):
         loaded(tmp_path, tree() + "<gazebo><link name='tray'/></gazebo>")

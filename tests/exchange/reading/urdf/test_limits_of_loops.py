@@ -39,6 +39,23 @@ def test_a_closed_pose_outside_the_limits_is_left(tmp_path: Path) -> None:
     assert kept.imported is not None and MOVED not in kept.imported.inferred and float(kept.system.start["A"]) == 0.0
 
 
+def test_a_start_that_only_loses_round_off_is_not_called_moved(tmp_path: Path) -> None:
+    """The file's pose is open by 6e-11 m, as nine digits leave it, and within its limits: closing it moves nothing into them."""
+    m = lw.load(limited(tmp_path, 1e-10, A=(-0.2, 1.0)))
+    assert m.imported is not None and m.imported.inferred.count(MOVED) == 0 and not m.imported.warnings
+    with pytest.warns(ImportedModelWarning, match="no closed position near it is within all of them"):
+        m = lw.load(limited(tmp_path, 1e-10, A=(0.5, 1.0), D=(-0.001, 0.001)))
+    assert m.imported is not None and MOVED not in m.imported.inferred
+
+
+def test_a_loop_that_cannot_close_is_not_searched_for_limits(tmp_path: Path) -> None:
+    """The rocker's bearing 9 m away: the loop stays open, so nothing is said about closed positions within limits."""
+    path = limited(tmp_path, A=(0.5, 1.0))
+    path.write_text(path.read_text().replace('xyz="0.8 0 0"', 'xyz="9 0 0"'))
+    report = lw.load(path).imported
+    assert report is not None and "stays open by" in report.stays_open and not report.warnings
+
+
 def test_an_open_pose_is_closed_within_the_limits(tmp_path: Path) -> None:
     """Of the closed positions near a pose whose rocker is turned by 0.1 rad one within the limits, not the nearest."""
     free = float(lw.load(limited(tmp_path, 0.1)).system.start["A"])

@@ -27,7 +27,7 @@ def read_gazebo(draft: RobotDraft, robot: XmlElement) -> None:
         _close(draft, robot, joints)
     for block in blocks:
         _spring(draft, block)
-        for x in block.all(*ADDED):
+        for x in block.all(*ADDED, *(["joint"] if block.get("reference") else [])):
             draft.notes.lose(f"{x.where}: {x.shown} in <gazebo>, which is not read", mechanism=True)
         for x in block.all("plugin"):
             if not mimic_of(x):
@@ -57,23 +57,26 @@ def _close(draft: RobotDraft, robot: XmlElement, joints: Sequence[XmlElement]) -
 
 
 def _spring(draft: RobotDraft, block: XmlElement) -> None:
-    """The spring of the joint that a block refers to."""
+    """Add the spring of the joint that a block refers to; one that has no such joint is listed."""
     stiffness, name = block.content("springStiffness", 0.0), block.get("reference")
-    if not stiffness or name not in draft.joint_names.of:
+    if not stiffness:
         return
-    joint = draft.joint_names.of[name]
-    if draft.joints[joint].type in ONE_COORDINATE:
+    joint = draft.joint_names.of.get(name, "")
+    if joint and draft.joints[joint].type in ONE_COORDINATE:
         draft.spring(joint, stiffness, block.content("springReference", 0.0), block.where)
+    else:
+        draft.notes.lose(f"{block.where}: spring of '{name}', which is no joint with one coordinate", mechanism=True)
 
 
 def mimic_of(plugin: XmlElement) -> tuple[str, str] | None:
-    """The joints that a plugin ties: the follower and its leader; None for other plugins."""
-    follower, leader = plugin.one("mimicJoint"), plugin.one("joint")
-    return None if follower is None or leader is None else (follower.text.strip(), leader.text.strip())
+    """Return the joints that a plugin ties, the follower and its leader; None for other plugins, which may have several <joint>."""
+    if not (plugin.all("mimicJoint") and plugin.all("joint")):
+        return None
+    return plugin.need("mimicJoint").text.strip(), plugin.need("joint").text.strip()
 
 
 def gazebo_mimics(robot: XmlElement) -> Iterator[tuple[str, str, float, float, XmlElement]]:
-    """Followers, leaders, multipliers and offsets of plugins that make joints mimic others."""
+    """Yield followers, leaders, multipliers and offsets of plugins that make joints mimic others."""
     for plugin in (x for block in robot.all("gazebo") for x in block.all("plugin")):
         tied = mimic_of(plugin)
         if tied is not None:
