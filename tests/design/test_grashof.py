@@ -99,4 +99,6 @@ def test_metres_written_as_millimetres_are_doubted() -> None:
     }
     assert lw.load({**model, "units": ["m"]}).info().warnings == ()
     (doubt,) = lw.load({**model, "units": ["mm"]}).info().warnings
-    assert "longest link measures 0.9 mm" in doubt and "check the unit" in doubt
+    assert "the largest distance on one body is 0.9 mm" in doubt and "check the unit" in doubt
+    (doubt,) = lw.load({**model, "units": ["mm"], "drawing": {"A": [0, 0], "B": [0.9, 0.9]}}).info().warnings
+    assert "the largest distance on one body is 1.273 mm" in doubt  # along the diagonal

@@ -159,6 +159,16 @@ def test_left_out_by_name() -> None:
     group = lw.load("excavator").info()  # a triad of boom, link and cylinder; the dyads behind it have their angles
     assert set(group.no_transmission) == {"link", "lever", "boom", "boom_barrel", "boom_rod"} and len(group.transmission) == 2
     assert not lw.load("rssr").info().transmission  # in space
+    assert set(over.no_transmission_because) == {"parallel paths share the force"} and over.no_transmission_because[0] in str(over)
+    assert set(group.no_transmission_because) == {"in a group of three or more links that close together"}
+
+
+def test_a_body_that_no_drive_moves_is_said_to_be_free() -> None:
+    bodies = {"ground": {"pins": ["A"]}, "arm": {"pins": ["A", "B"]}, "bob": {"pins": ["B"], "points": ["P"]}}
+    m = lw.load({"plane": "xy", "drawing": {"A": [0, 0], "B": [1, 0], "P": [2, 0]}, "bodies": bodies, "drive": {"A": "60 rpm"}})
+    found = m.info()
+    assert found.no_transmission == ("bob",)
+    assert "no transmission angle for bob: the drives do not determine the motion" in str(found)
 
 
 def test_info_finds_extremes_between_its_samples() -> None:

@@ -118,6 +118,33 @@ def test_a_variant_that_cannot_be_assembled_is_said(wiper: lw.Mechanism) -> None
     assert "stretched:" in content and "closed" in content.split("stretched:")[1][:300]
 
 
+def test_a_motor_chosen_for_one_drive_is_of_that_drive_alone() -> None:
+    m = lw.load("five-bar")
+    c = m.turn(steps=8)
+    best = c.choose_motor(drive="E", sort="mass").best
+    content = report.ReportContent(m.system, c, best)
+    page = Reader(content._motors())
+    assert f"Motor of E {best.name}: " in page.text and "Motor of A" not in page.text
+    assert [s.history.name for s in content.sizings] == ["E"]
+    assert [row[0] for row in page.table("motor of")] == ["E"]
+    assert [row[0] for row in page.table("limit")] == [x.what for x in best.margins]
+
+
+def test_variants_are_loaded_as_the_model_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(report, "fragment", lambda *a, **k: "")
+    for given, said in (("old: a.npz", "'a.npz' is a saved run; this needs a model"), ("gone: gone.yaml", "gone.yaml")):
+        assert cli.main(["report", "wiper", "--variant", given, "-o", "a.html"]) == 1 and said in capsys.readouterr().err
+    Path("r.urdf").write_text("<robot name='r'><link name='a'/><gazebo><link name='tray'/></gazebo></robot>", encoding="utf-8")
+    assert cli.main(["report", "wiper", "--variant", "robot: r.urdf", "-o", "a.html"]) == 0
+    assert "warning: r.urdf: " in capsys.readouterr().err
+    monkeypatch.setattr(lw.Mechanism, "simulate", lambda *a, **k: pytest.fail("worked before it looked"))
+    assert cli.main(["report", "wiper", "--simulate", "1", "--choose-motor", "-o", "b.html"]) == 1
+    assert "--choose-motor is for a turn" in capsys.readouterr().err
+
+
 def test_terms_are_those_that_are_used(told: str) -> None:
     page = Reader(told)
     terms = page.text.split("Terms")[-1]
@@ -187,6 +214,13 @@ def test_strokes_and_wheels(tmp_path: Path) -> None:
     assert f"longer: {beyond}." in Reader(report_variants.section(own, [other])).text
     judged = [[v for v in report_tables.checks(x.system, x.motion, x.loads, []) if v[1] == "Travel"] for x in (own, other)]
     assert judged == [[(True, "Travel", "within every stroke and rigid stop")], [(False, "Travel", beyond)]]
+    ends = "stops: {end: {joint: guide, min: -50, max: 60}, cushion: {joint: guide, min: -40, stiffness: 1 kN/m}}\n"
+    path.write_text(PRESS.replace(", stroke: [-50, 60]", "") + ends, encoding="utf-8")
+    soft = lw.load(path).system
+    c = soft.turn(steps=12)
+    judged = report_tables._travel(soft, c)
+    pushed = f"stop 'cushion': 'guide' goes to {float(np.min(c['guide', 'mm'])):.4g} mm, beyond its end at -40 mm"
+    assert judged == [(True, "Travel", "within every stroke and rigid stop"), (None, "Travel", pushed)], "a cushion within rigid ends"
     moved = Reader(report_tables.motion_tables(m.system, own.summary, "A", "angle")).tables
     sliders = next(t for t in moved if t[0][0] == "slider")
     assert sliders[0][-1] == "strokemm" and sliders[1][-1] == "−50.00 .. 60.00"

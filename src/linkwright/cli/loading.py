@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,29 +24,33 @@ def is_run(word: str) -> bool:
 
 
 def load(options: argparse.Namespace, *, shows_import: bool = False) -> Mechanism:
-    """The model with `--param`, `--cuts`, `--set` and (of simulate) start speeds put in.
+    """Return the model with `--param`, `--cuts`, `--set` and (of simulate) start speeds put in.
 
     Warnings of a file of another program are printed on stderr, unless the command shows the report of the import, which has them.
     """
-    if is_run(options.model):
-        raise UsageError(
-            f"'{options.model}' is a saved run; this needs a model. 'linkwright {options.model}' plays the run, 'report' describes it."
-        )
-    existing(model_file(options.model))
-    from linkwright.mechanism import load  # only now: it takes the first part of a second
-
     changes: dict[str, Any] = dict(options.param)
     if getattr(options, "cuts", None) is not None:
         changes["cuts"] = options.cuts
     if getattr(options, "folder", None):
         changes["folders"] = options.folder
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        m = load(options.model, **changes)
-    for warning in () if shows_import else said:
-        print(visible(f"warning: {warning.message}"), file=sys.stderr)
+    m = load_named(options.model, changes, shows_import=shows_import)
     start = {name: in_file_units(m, name, text) for name, text in options.set}
     return m.with_(start=start) if start else m
+
+
+def load_named(model: str, changes: Mapping[str, Any] | None = None, *, shows_import: bool = False) -> Mechanism:
+    """Return the mechanism of a shipped name or a file; warnings of an import are printed on stderr, unless the command shows them."""
+    if is_run(model):
+        raise UsageError(f"'{model}' is a saved run; this needs a model. 'linkwright {model}' plays the run, 'report' describes it.")
+    existing(model_file(model))
+    from linkwright.mechanism import load  # only now: it takes the first part of a second
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        m = load(model, **(changes or {}))
+    for warning in () if shows_import else said:
+        print(visible(f"warning: {warning.message}"), file=sys.stderr)
+    return m
 
 
 def open_run(options: argparse.Namespace) -> Trajectory:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from importlib import import_module
 from typing import Any
 
 from linkwright.cli import console, loading, options, outputs
@@ -22,6 +21,8 @@ def run(given: argparse.Namespace) -> int:
         raise UsageError(f"--simulate needs a model, but '{given.model}' is a run that was computed already; leave it out.")
     if given.simulate is not None and given.steps is not None:
         raise UsageError("--steps is for a turn; a report with --simulate describes the run. Leave one of them out.")
+    if given.simulate is not None and given.choose_motor is not None:
+        raise UsageError("--choose-motor is for a turn; a report with --simulate describes the run. Leave one of them out.")
     with console.waiting("writing the report"):
         if loading.is_run(given.model):
             if given.variant:
@@ -34,11 +35,11 @@ def run(given: argparse.Namespace) -> int:
         else:
             m = loading.load(given)
             name = m.name
+            variants = {name: m.with_(**to) if isinstance(to, dict) else loading.load_named(to) for name, to in given.variant}
             simulated = None if given.simulate is None else m.simulate(given.simulate, progress=False)
             if simulated is not None and simulated.certificate.status == "interrupted":
                 raise KeyboardInterrupt  # a report of part of the run would pass for one of all of it
-            variants = {name: m.with_(**to) if isinstance(to, dict) else import_module("linkwright").load(to) for name, to in given.variant}
-            motor = _motor(given, m, simulated)
+            motor = _motor(given, m)
             m.report(target, run=simulated, steps=given.steps, variants=variants or None, motor=motor, **_content(given))
     if given.json:
         has_run = loading.is_run(given.model) or given.simulate is not None
@@ -47,12 +48,10 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _motor(given: argparse.Namespace, m: Any, simulated: Any) -> Any:
+def _motor(given: argparse.Namespace, m: Any) -> Any:
     """Return the best motor and gearbox of a catalogue for the turn; None without --choose-motor."""
     if given.choose_motor is None:
         return None
-    if simulated is not None:
-        raise UsageError("--choose-motor is for a turn; a report with --simulate describes the run. Leave one of them out.")
     c = m.turn() if given.steps is None else m.turn(steps=given.steps)
     return c.choose_motor(given.choose_motor or None, sort=given.sort).best
 

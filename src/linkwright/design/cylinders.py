@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.design.tables import columns, marked
+from linkwright.design.tables import columns, extremes, marked
 from linkwright.errors import UsageError, nearest
 from linkwright.model.description import Cylinder
 from linkwright.motion.stop_ends import stops_of
@@ -114,7 +114,7 @@ def _duty(c: Trajectory, x: Cylinder) -> CylinderDuty:
     name = f"force of {x.name}"
     f = c.sampled({name: lambda i: force(i, x)}, loads=True)[name]
     lows, highs = stops_of(c.skel.tree.description, x.name)
-    most, least = int(np.argmax(f)), int(np.argmin(f))
+    least, most = extremes(f)
     push, pull = max(float(f[most]), 0.0), max(-float(f[least]), 0.0)
     A, B = (None, None) if x.bore is None else areas(x)
     out, back, travel = max(float(rate.max()), 0.0), max(-float(rate.min()), 0.0), float(np.ptp(length))

@@ -22,7 +22,7 @@ def doubts(system: System) -> list[str]:
 
 
 def elastic_loads(d: Description) -> list[str]:
-    """Warnings on loads that vary with position alone: they push back on the return stroke, which a sheet that is cut does not."""
+    """Return warnings on loads that vary with position alone: they push back on the return stroke, which a sheet that is cut does not."""
     out = []
     for load in d.loads:
         seen = {v for x in (*load.force, *load.moment) for v in ([x.channel] if isinstance(x, Table) else free_variables(x))}
@@ -37,14 +37,20 @@ def _lacks_gravity(system: System) -> bool:
 
 
 def _no_room(d: Description) -> list[str]:
-    """A warning where the moving bodies are heavier than osmium: lengths in metres, written where millimetres are meant."""
+    """Return a warning where the moving bodies are heavier than osmium: lengths in metres, written where millimetres are meant."""
     places = {b.name: [p.at for p in b.points] for b in d.bodies}
     for j in d.joints:
         places[j.first].append(j.frame_first.at)
         places[j.second].append(j.frame_second.at)
-    size = max((float(np.ptp(np.array(x, dtype=float), axis=0).max()) for x in places.values() if x), default=0.0)
+    size = max((_widest(np.array(x, dtype=float)) for x in places.values() if x), default=0.0)
     mass = float(sum(b.mass or 0.0 for b in d.moving))
     if size == 0.0 or mass <= DENSEST * (AROUND * size) ** 3:
         return []
     symbol, unit = unit_of(d.units, "length")
-    return [f"the longest link measures {size / unit:.4g} {symbol}, but the moving bodies weigh {mass:.4g} kg: check the unit of lengths"]
+    far = f"the largest distance on one body is {size / unit:.4g} {symbol}"
+    return [f"{far}, but the moving bodies weigh {mass:.4g} kg: check the unit of lengths"]
+
+
+def _widest(places: np.ndarray) -> float:
+    """Return the largest distance of two places."""
+    return max(float(np.linalg.norm(places - at, axis=1).max()) for at in places)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.joints import create, is_hinge
+from linkwright.mechanics.kinematics.transmission import pins
 from linkwright.model.description import Description
 from linkwright.results.trajectory import unit_of
 
@@ -30,9 +30,8 @@ class FourBar:
 
     @property
     def excess(self) -> float:
-        """Shortest + longest less the other two: negative if the shortest link turns fully."""
-        a, b, c, d = sorted(self.lengths)
-        return a + d - b - c
+        """Return shortest + longest less the other two: negative if the shortest link turns fully."""
+        return _excess(self.lengths)
 
     def text(self, units: tuple[str, ...]) -> str:
         """`A-B-C-D: crank-rocker, Grashof: crank 300 + ground 1000 < rocker 750 + coupler 900 mm`."""
@@ -47,8 +46,9 @@ class FourBar:
 
 
 def four_bars(d: Description) -> tuple[FourBar, ...]:
-    """Four-bar loops through the ground, those of driven pins first; empty in space."""
-    places = _pins(d) if d.planar else {}
+    """Return the four-bar loops through the ground, those of driven pins first; empty in space."""
+    meeting = pins(d) if d.planar else {}
+    places = {pin: {body: np.array(at, dtype=float) for body, at in spots.items()} for pin, spots in meeting.items()}
     if len(places) > MOST_PINS:
         return ()
     ground, driven = d.bodies[0].name, [x.joint.partition(":")[0] for x in d.drives]
@@ -63,37 +63,30 @@ def four_bars(d: Description) -> tuple[FourBar, ...]:
 
 
 def _closed(places: dict[str, dict[str, np.ndarray]], ground: str, fixed: tuple[str, str], sides: tuple[str, str]) -> list[FourBar]:
-    """Loops of two links at ground pins and a coupler that joins them."""
+    """Return the loops of two links at ground pins and a coupler that joins them."""
     out = []
     ends = [[pin for pin, at in places.items() if side in at and pin not in fixed] for side in sides]
     for B in ends[0]:
         for C in ends[1]:
             couplers = set(places[B]) & set(places[C]) - {ground, *sides}
             for coupler in sorted(couplers) if B != C else ():
-                pins, bodies = (fixed[0], B, C, fixed[1]), (sides[0], coupler, sides[1], ground)
-                steps = zip(bodies, pins, (*pins[1:], pins[0]), strict=True)
+                around, bodies = (fixed[0], B, C, fixed[1]), (sides[0], coupler, sides[1], ground)
+                steps = zip(bodies, around, (*around[1:], around[0]), strict=True)
                 lengths = tuple(float(np.linalg.norm(places[q][body] - places[p][body])) for body, p, q in steps)
                 if min(lengths) > EQUAL * sum(lengths):
-                    out.append(FourBar(pins, bodies, lengths, _kind(lengths)))
+                    out.append(FourBar(around, bodies, lengths, _kind(lengths)))
     return out
 
 
-def _kind(lengths: tuple[float, ...]) -> str:
+def _excess(lengths: tuple[float, ...]) -> float:
     a, b, c, d = sorted(lengths)
-    excess = a + d - b - c
+    return a + d - b - c
+
+
+def _kind(lengths: tuple[float, ...]) -> str:
+    excess = _excess(lengths)
     if abs(excess) <= EQUAL * sum(lengths):
         return "change-point"
     if excess > 0.0:
         return "triple-rocker"
-    return ("crank-rocker", "double-rocker", "crank-rocker", "double-crank")[lengths.index(a)]
-
-
-def _pins(d: Description) -> dict[str, dict[str, np.ndarray]]:
-    """Hinges by pin: places of all bodies that meet there, in their own frames. Bodies at one pin are hinged to each other."""
-    out: dict[str, dict[str, np.ndarray]] = {}
-    for j in d.joints:
-        if is_hinge(create(j.type, j.options)):
-            at = out.setdefault(j.pin or j.name, {})
-            at[j.first] = np.array(j.frame_first.at, dtype=float)
-            at[j.second] = np.array(j.frame_second.at, dtype=float)
-    return out
+    return ("crank-rocker", "double-rocker", "crank-rocker", "double-crank")[lengths.index(min(lengths))]

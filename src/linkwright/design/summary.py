@@ -81,7 +81,8 @@ class Summary:
     transmission: tuple[Range, ...]  # transmission angles, 0 .. 90 deg
     pressure: tuple[Range, ...]  # pressure angles, 0 .. 90 deg, at the samples
     cams: tuple[CamSummary, ...]
-    no_transmission: tuple[str, ...]  # bodies without a transmission angle: they move in larger groups, or by parallel paths
+    no_transmission: tuple[str, ...]  # bodies without a transmission angle
+    no_transmission_because: tuple[str, ...]  # the reason of each
     residual: float  # of the closed loops, dimensionless
     mass: float | None
     warnings: tuple[str, ...]
@@ -112,12 +113,10 @@ class Summary:
         lines += [f"  warning: {text}" for text in self.warnings]
         return visible("\n".join(lines))
 
-    @property
-    def _group(self) -> str:
-        return "they move as a group" if len(self.no_transmission) > 1 else "it is moved from both sides"
-
     def _transmission_text(self, angle: str, size: float) -> list[str]:
-        none = [f"  no transmission angle for {listing(self.no_transmission)}: {self._group}"] if self.no_transmission else []
+        reasons = list(zip(self.no_transmission, self.no_transmission_because, strict=True))
+        without = {why: [name for name, x in reasons if x == why] for why in self.no_transmission_because}
+        none = [f"  no transmission angle for {listing(names)}: {why}" for why, names in without.items()]
         if not self.transmission:
             return none
         lines = _ranges_text(transmission_note(self.units), self.transmission, angle, size)
@@ -211,7 +210,8 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         transmission=transmission,
         pressure=pressure,
         cams=cams,
-        no_transmission=system.skel.transmission.left_out,
+        no_transmission=tuple(system.skel.transmission.left_out),
+        no_transmission_because=tuple(system.skel.transmission.left_out.values()),
         residual=residual,
         mass=None if any(m is None for m in masses) else float(sum(m or 0.0 for m in masses)),
         warnings=(
@@ -288,7 +288,7 @@ def _pressure(system: System, c: Trajectory) -> tuple[Range, ...]:
         if output is not None:
             y = c[f"{p.channel}.pressure"]
             where = c.place(c[c.drive]) if c.drive in c.channels and c[c.drive].ndim == 1 else c.t
-            low, high = int(np.argmin(y)), int(np.argmax(y))
+            low, high = extremes(y)
             near = c.near_singular
             ends = float(y[low]), float(y[high]), float(where[low]), float(where[high])
             out.append(Range(p.name, *ends, near_low=bool(near[low]), near_high=bool(near[high])))

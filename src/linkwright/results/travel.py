@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 BEYOND = 1e-6  # radians, or shares of the travel seen: as far beyond an end is at the end
 
 
-def beyond_stops(c: Trajectory, chosen: Collection[str] | None = None) -> list[str]:
-    """A note on every end that a motion passes; `chosen` are coordinates, all by default."""
+def beyond_stops(c: Trajectory, chosen: Collection[str] | None = None, *, rigid: bool | None = None) -> list[str]:
+    """Return a note on every end that a motion passes; `chosen`: coordinates, all by default; `rigid`: True for rigid stops only, False
+    for soft ones."""
     d: Description = c.skel.tree.description
     out = []
     for s in d.stops:
-        if (chosen is not None and s.joint not in chosen) or not len(c):
+        if (chosen is not None and s.joint not in chosen) or rigid not in (None, s.stiffness is None) or not len(c):
             continue
         x = np.asarray(c[s.joint], dtype=float)
         slides = s.joint in {y.name for y in d.cylinders} or joint_part(d, s.joint).kinds == {"length"}

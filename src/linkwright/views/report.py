@@ -174,8 +174,13 @@ class ReportContent:
         """Drives that have a motor, in the file or given here."""
         if self.motion is None or self.loads.efforts is None:
             return []
-        found = [drive_sizing(self.motion, name, motor=self.motor) for name in drive_names(self.motion)]
+        found = [drive_sizing(self.motion, name, motor=self._motor_of(name)) for name in drive_names(self.motion)]
         return [s for s in found if s.motor is not None]
+
+    def _motor_of(self, drive: str) -> Any:
+        """Return the motor given for a drive: one of `choose_motor` only for the drive that it was chosen for."""
+        other = isinstance(self.motor, MotorChoice) and self.motor.sizing.history.name != drive
+        return None if other else self.motor
 
     # ---------------------------------------------------------------- sheets
 
@@ -253,15 +258,19 @@ class ReportContent:
         )
 
     def _motors(self) -> str:
-        """The diagram of the motor that has least to spare, and the figures of all."""
+        """Return the diagram of the motor that has least to spare, and the figures of all."""
         if not self.sizings:
             return ""
-        tightest = min(self.sizings, key=lambda s: min((m.factor for m in s.margins), default=float("inf")))
-        chosen = self.motor if isinstance(self.motor, MotorChoice) else None
-        gearbox = () if chosen is None else chosen.gearbox_margins
-        diagram = f'<div class="rp-motor">{report_figures.motor(tightest)}<div>{report_tables.margins(tightest, gearbox)}</div></div>'
-        name = "" if chosen is None else f"{chosen.name}: "
-        plates = facts((f"Motor of {s.history.name}", name + report_tables.motor_data(s.motor)) for s in self.sizings)
+        given = [self._motor_of(s.history.name) for s in self.sizings]
+        gearboxes = [x.gearbox_margins if isinstance(x, MotorChoice) else () for x in given]
+        margins = [(*s.margins, *more) for s, more in zip(self.sizings, gearboxes, strict=True)]
+        tight = min(range(len(margins)), key=lambda k: min((m.factor for m in margins[k]), default=float("inf")))
+        diagram = report_figures.motor(self.sizings[tight])
+        diagram = f'<div class="rp-motor">{diagram}<div>{report_tables.margins(self.sizings[tight], gearboxes[tight])}</div></div>'
+        names = [f"{x.name}: " if isinstance(x, MotorChoice) else "" for x in given]
+        plates = facts(
+            (f"Motor of {s.history.name}", name + report_tables.motor_data(s.motor)) for s, name in zip(self.sizings, names, strict=True)
+        )
         return part("Motor", plates, report_tables.motor_table(self.sizings), diagram, together=True)
 
     def _foot(self, c: Trajectory) -> str:

@@ -20,7 +20,6 @@ from linkwright.results.recorded import RunEvent
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.results.travel import beyond_stops
 from linkwright.system.system import System
-from linkwright.topology.report import grubler
 from linkwright.views.report_parts import note, pair, table
 
 MOST_ROWS = 18  # of a table; the least loaded pins are left to the page
@@ -48,12 +47,10 @@ def amount(system: System, value: float, kind: str) -> str:
 
 def facts(system: System, s: Summary, c: Trajectory | None) -> list[tuple[str, str]]:
     """The first lines about a mechanism; `c` is the motion of the report."""
-    ranks = system.mobility
-    estimate = grubler(system.description)
     freedoms = degrees_of_freedom(s.freedoms)
-    if estimate != ranks.mobility:
-        freedoms += f" (the Grübler count gives {estimate})"
-    idle = [" and ".join(group) for group in ranks.idle]
+    if s.grubler != s.mobility:
+        freedoms += f" (the Grübler count gives {s.grubler})"
+    idle = [" and ".join(group) for group in system.mobility.idle]
     spins = [f"{idle[0]}{f' and {len(idle) - 1} others' if len(idle) > 1 else ''} can spin freely"] if idle else []
     gravity = float(np.linalg.norm(system.skel.gravity))
     pull = f"gravity {show(gravity)} m/s²" if gravity else "no gravity"
@@ -331,12 +328,11 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
 
 def _travel(system: System, c: Trajectory) -> list[Verdict]:
     """Strokes and stops against the motion; a rigid end that is passed is a fault of the design, a soft one is pushed in."""
-    rigid = {s.joint for s in system.description.stops if s.stiffness is None}
-    soft = {s.joint for s in system.description.stops} - rigid
-    passed = beyond_stops(c, rigid)
+    rigid = any(s.stiffness is None for s in system.description.stops)
+    passed = beyond_stops(c, rigid=True)
     out: list[Verdict] = [(False, "Travel", said) for said in passed]
     out += [(True, "Travel", "within every stroke and rigid stop")] if rigid and not passed else []
-    return out + [(None, "Travel", said) for said in beyond_stops(c, soft)]
+    return out + [(None, "Travel", said) for said in beyond_stops(c, rigid=False)]
 
 
 def _balanced(system: System, c: Trajectory) -> Verdict:

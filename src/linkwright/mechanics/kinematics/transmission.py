@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
 
 MOST_LINKS = 6  # of a group that closes at once; larger ones are not looked for
+ON_CURVE = "the mechanism has a pin on a curved guide"  # reasons why a body has no transmission angle
+PARALLEL = "parallel paths share the force"
+LARGER = "in a group of three or more links that close together"
+NOT_DETERMINED = f"the drives do not determine the motion, or more than {MOST_LINKS} links close together"
 
 
 class BodyPoint(NamedTuple):
@@ -143,11 +147,11 @@ def _direction(x: Instant, side: Side) -> np.ndarray:
 
 class Structure(NamedTuple):
     """The places at which power is passed on, in its order; the index of the last one behind each (None: several, or forces are not
-    decided); bodies that close in larger groups only; and what joins the bodies that the drives do not hold."""
+    decided); bodies without such a place, with the reason; and what joins the bodies that the drives do not hold."""
 
     passings: tuple[LinkContact, ...]
     outputs: tuple[int | None, ...]
-    left_out: tuple[str, ...]
+    left_out: Mapping[str, str]
     elements: tuple[Element, ...]
     rigid: Mapping[str, str]  # body: head of its rigid cluster while the drives hold
 
@@ -155,13 +159,13 @@ class Structure(NamedTuple):
 def structure(d: Description) -> Structure:
     """Take a planar mechanism apart from its drives on; empty in space."""
     if not d.planar:
-        return Structure((), (), (), (), {})
+        return Structure((), (), {}, (), {})
     elements = tuple(_elements(d))
     rigid = _clusters(d)
     ground = d.bodies[0].name
     level = {b.name: int(b.name != ground) for b in d.bodies if rigid[b.name] == rigid[ground]}
     if any(_other(j) and j.name not in inputs(d) for j in d.joints):
-        return Structure((), (), tuple(b.name for b in d.bodies if b.name not in level), elements, rigid)
+        return Structure((), (), {b.name: ON_CURVE for b in d.bodies if b.name not in level}, elements, rigid)
     search = _GroupSearch(d, elements, rigid, level)
     found: list[_ClosedGroup] = []
     while (group := search.next()) is not None:
@@ -169,9 +173,10 @@ def structure(d: Description) -> Structure:
         found.append(group)
     never = [b.name for b in d.bodies if b.name not in level]
     grouped = {c for g in found if len(g.clusters) > 2 for c in g.clusters}
-    left = tuple(b.name for b in d.bodies if b.name not in level or rigid[b.name] in grouped)
+    found_not = [(b.name, LARGER if b.name in level else NOT_DETERMINED) for b in d.bodies]
+    left = {name: why for name, why in found_not if why == NOT_DETERMINED or rigid[name] in grouped}
     if _forces(elements, rigid) > 3 * (len(set(rigid.values())) - 1) and not never:  # parallel paths: none decides alone
-        return Structure((), (), tuple(b.name for b in d.bodies if rigid[b.name] != rigid[ground]), elements, rigid)
+        return Structure((), (), {b.name: PARALLEL for b in d.bodies if rigid[b.name] != rigid[ground]}, elements, rigid)
     passings = [g.passing for g in found if g.passing is not None]
     clear = not never and not d.gears and not d.couplings and not d.belts
     last = [p for p, g in zip(_last(found, rigid), found, strict=True) if g.passing is not None]
@@ -189,14 +194,19 @@ def _forces(elements: Sequence[Element], rigid: Mapping[str, str]) -> int:
     return count
 
 
-def _elements(d: Description) -> Iterator[Element]:
-    pins: dict[str, dict[str, tuple[float, float, float]]] = {}
+def pins(d: Description) -> dict[str, dict[str, tuple[float, float, float]]]:
+    """Return the hinges by pin: places of all bodies that meet there, in their own frames."""
+    out: dict[str, dict[str, tuple[float, float, float]]] = {}
     for j in d.joints:
         if joints.is_hinge(joints.JOINTS[j.type]):
-            spots = pins.setdefault(j.pin or j.name, {})
+            spots = out.setdefault(j.pin or j.name, {})
             spots.setdefault(j.first, j.frame_first.at)
             spots.setdefault(j.second, j.frame_second.at)
-    for name, spots in pins.items():
+    return out
+
+
+def _elements(d: Description) -> Iterator[Element]:
+    for name, spots in pins(d).items():
         yield Element("pin", name, tuple(BodyPoint(b, at) for b, at in spots.items()))
     for j in d.joints:
         if _straight(j):

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.design.tables import time_mean
+from linkwright.design.tables import extremes, time_mean
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, nearest
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots.frame import (
@@ -99,7 +99,8 @@ def _effort(axes: Any, c: Trajectory, name: str, over: str, x: np.ndarray, colou
     y_axis(axes, name, symbol)
     unit, where = c.unit(over)[0], places(c, over)
     texts = []
-    for word, i in (("max", int(np.argmax(y))), ("min", int(np.argmin(y)))):
+    low, high = extremes(y)
+    for word, i in (("max", high), ("min", low)):
         axes.plot(x[i], y[i], "o", ms=4.5, color=colour, mec=look.paper, mew=0.8, zorder=5)
         texts.append(f"{word} {four(y[i], y)} {symbol} at {four(where[i], x)} {unit}{near_text(c, i)}")
     mean = f"RMS {four(rms)} {symbol} (dashed){near_text(c, int(np.argmax(np.abs(y))))}"
@@ -164,12 +165,12 @@ def pin_loads(
         x = x_axis(c, over or default_axis(c), axes)
         for i, eye in enumerate(chosen):
             y = sizes[eye]
-            k = int(np.argmax(y))
+            _, k = extremes(y)
             axes.plot(x, y, lw=1.6, color=colour_of(i), label=f"{eye[0]} on {eye[1]}: {four(y.max())} {symbol}{marks[k]}")
             axes.plot(x[k], y[k], "o", ms=4.0, color=colour_of(i), mec=frame.look.paper, mew=0.7, zorder=5)
         axes.set_ylim(bottom=0.0)
         y_axis(axes, "load of the pin", symbol)
-        near = any(marks[int(np.argmax(y))] for y in sizes.values())
+        near = any(marks[extremes(y)[1]] for y in sizes.values())
         legend(axes, title="largest load (* near a singular position)" if near else "largest load", title_fontsize=8)
         draw_flags(frame, [axes], flags_of(c), c, x)
         return figure
