@@ -12,7 +12,7 @@ from linkwright.errors import UsageError
 from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.dwell_fit import DwellFit, DwellLimits
 from linkwright.synthesis.dwell_forms import DWELL_FORMS, arcs, lines
-from linkwright.synthesis.dwells import dwells
+from linkwright.synthesis.dwells import _notes, dwells
 from linkwright.synthesis.linkage import slider_crank
 from linkwright.synthesis.placing import SlidePlacement, placed
 
@@ -108,6 +108,37 @@ def test_a_placed_linkage_and_its_mirror_image_move_alike() -> None:
     assert "0.25 m outside of the box" in far.notes[0]
 
 
+def test_the_nearer_image_is_taken_with_its_own_distance() -> None:
+    """Crank pivots 30 mm beside the guide, on one side or the other; a box 10 mm beyond either of them."""
+    answer = SynthesisedLinkage(slider_crank(0.0, 0.05, 0.25 + 0.03j, -1.0 + 0.0j), 0.0)
+    speeds = set()
+    for box in ((-1.0, 1.0, 0.04, 0.2), (-1.0, 1.0, -0.2, -0.04)):
+        wanted = SlidePlacement.of(0.0, [0.0, 0.0], box)
+        found = placed(answer, -1.0, wanted)
+        assert wanted.outside(found.linkage) == pytest.approx(0.01) and "lies 0.01 m outside" in found.notes[0]
+        speeds.add(found.speed)
+    assert speeds == {"60 rpm", "-60 rpm"}
+
+
+def test_notes_speak_of_what_was_asked_for() -> None:
+    box, over = {"have their pivots in the box": "widen the box"}, {"stay within the overshoot": "allow more overshoot"}
+    assert list(_notes(1e-3, True, box | over, 1e-3, "m")) == [] == list(_notes(1e-3, True, {}, None, "m"))
+    assert list(_notes(1e-3, False, over, 1e-3, "m")) == ["No linkages stay within the overshoot; allow more overshoot or take more starts."]
+    (best,) = _notes(2e-3, True, over, 1e-3, "m")
+    assert best.startswith("The output of linkages that stay within the overshoot rests within 0.002 m at best, not within 0.001 m;")
+    best, none = _notes(2e-3, False, box | over, 1e-3, "m")
+    assert best.startswith("The output rests within 0.002 m at best") and "in the box and stay within the overshoot; " in none
+
+
+@pytest.mark.slow
+def test_notes_of_a_search_in_a_box() -> None:
+    task = {"stroke": 0.1, "dwell_angle": WINDOW, "kind": "slotted slider", "starts": 64, "n": 3}
+    _, _, (note,) = dwells(**task, at=[0.0, 0.0], within=(5.0, 6.0, 5.0, 6.0))
+    assert note == "No linkages have their pivots in the box; widen the box, move the slider or take more starts."
+    found, _, (note,) = dwells(**task, at=[0.0, 0.0], within=(-5.0, 5.0, -5.0, 5.0), tolerance=1e-12)
+    assert note.startswith(f"The output of linkages that have their pivots in the box rests within {found[0].error:.3g} m at best")
+
+
 @pytest.mark.slow
 def test_a_slider_in_its_place_in_a_machine() -> None:
     """Direction, rest and box of the pivots by the engine's turn; the mirror image moves alike with its crank turned the other way."""
@@ -199,6 +230,10 @@ def test_derivatives_of_the_fit_equal_differences(kind: str) -> None:
         ({"start": float("inf")}, "start"),
         ({"starts": 1}, "16 starts"),
         ({"within": (0, 1, 0, 1)}, "give at"),
+        ({"at": [0, 0], "within": (0, 1, 0)}, "least x, most x"),
+        ({"at": [0, 0], "within": (1, 0, 0, 1)}, "least x, most x"),
+        ({"at": [0, 0], "within": ["a"]}, "least x, most x"),
+        ({"within": (0, 1, 0, 1), "kind": "watt II", "stroke": 1.0}, "those of a slider"),
         ({"at": [0, 0, 0]}, "a place is"),
         ({"direction": 0.0, "kind": "watt II", "stroke": 1.0}, "those of a slider"),
         ({"overshoot": -1e-3}, "overshoot"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -55,7 +55,7 @@ def dwells(
     a note where it is not reached. start: crank angle from the line of the fixed pivots at which the dwell begins, free without it.
     longest, shortest: limits of the links in m. transmission: least transmission angle in rad. The crank turns fully and counter-clockwise.
     Of a slider, in its machine: direction of the travel away from the rest (rad), `at` the place of its pin at rest, `within` the box (x
-    least, x most, y least, y most) of the fixed pivots: the mirror image, whose crank turns clockwise, is taken where only that fits.
+    least, x most, y least, y most) of the fixed pivots: the mirror image, whose crank turns clockwise, is taken where that fits better.
     overshoot: how far the output may move beyond its rest, against the stroke (0: the rest is an end of the stroke); others come last.
     """
     sliders = [k for k, f in DWELL_FORMS.items() if not f.rotary]
@@ -66,9 +66,9 @@ def dwells(
         raise UsageError(f"overshoot = {overshoot}: give 0 or a positive number in SI.")
     _check(sizes, start, transmission, n, starts, forms)
     rotary = forms[0].rotary
-    place = SlidePlacement.of(direction, at, None if within is None else tuple(within))
-    if rotary and not place.free:
-        raise UsageError("direction and at are those of a slider; a rocker has none. Take a kind with a slider, or leave them out.")
+    if rotary and not (direction is None and at is None and within is None):
+        raise UsageError("direction, at and within are those of a slider; a rocker has none. Take a kind with a slider, or leave them out.")
+    place = SlidePlacement.of(direction, at, within)
     cosine = float(np.cos(transmission))
     if rotary:
         limits = DwellLimits(cosine, stroke, LONGEST, ratio=min(RATIO, (longest or ROCKER_SIZE) / shortest) if shortest else RATIO)
@@ -83,21 +83,27 @@ def dwells(
         for fit, row, x in optima:
             found.append(_answer(fit, row, x, (longest or ROCKER_SIZE) if rotary else None, stroke, place))
     most = np.inf if overshoot is None else overshoot + RESTS * stroke
-    fits = [place.outside(x.linkage) <= INSIDE and x.measures["overshoot"] <= most for x in ranked(found)]
-    answers = [x for good in (True, False) for x, f in zip(ranked(found), fits, strict=True) if f == good][:n]
+    order = ranked(found)
+    fitting = [x for x in order if place.outside(x.linkage) <= INSIDE and x.measures["overshoot"] <= most]
+    answers = [*fitting, *(x for x in order if x not in fitting)][:n]
     facts = {"forms": len(forms), "starts": starts * len(forms), "evaluations": evaluations, "optima": len(found)}
-    notes: tuple[str, ...] = ()
     if not answers:
-        notes = ("No linkage with this stroke and these limits was found; allow longer links or a smaller transmission angle.",)
-    elif tolerance is not None and answers[0].error > tolerance:
-        unit = "rad" if rotary else "m"
-        notes = (
-            f"The output rests within {answers[0].error:.3g} {unit} at best, not within {tolerance:.3g} {unit}; "
-            "shorten the dwell, allow longer links or a smaller transmission angle.",
+        return [], facts, ("No linkage with this stroke and these limits was found; allow longer links or a smaller transmission angle.",)
+    asked = {"have their pivots in the box": "widen the box, move the slider"} if place.within is not None else {}
+    asked |= {"stay within the overshoot": "allow more overshoot"} if overshoot is not None else {}
+    return answers, facts, tuple(_notes(answers[0].error, bool(fitting), asked, tolerance, "rad" if rotary else "m"))
+
+
+def _notes(least: float, fitting: bool, asked: Mapping[str, str], tolerance: float | None, unit: str) -> Iterator[str]:
+    """Yield what the first answer, which deviates by `least`, does not reach; `fitting`: it does what was `asked` for, with advice."""
+    them = f" of linkages that {' and '.join(asked)}" if asked and fitting else ""
+    if tolerance is not None and least > tolerance:
+        yield (
+            f"The output{them} rests within {least:.3g} {unit} at best, not within {tolerance:.3g} {unit}; "
+            "shorten the dwell, allow longer links or a smaller transmission angle."
         )
-    if answers and not any(fits):
-        notes += ("No linkage has its pivots in the box and stays within the overshoot; widen them, move the slider or take more starts.",)
-    return answers, facts, notes
+    if not fitting:
+        yield f"No linkages {' and '.join(asked)}; {', '.join(asked.values())} or take more starts."
 
 
 def _check(

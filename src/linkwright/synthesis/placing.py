@@ -39,7 +39,7 @@ class SlidePlacement:
             raise UsageError("at and direction need finite numbers.")
         if within is not None and place is None:
             raise UsageError("pivots lie in a box of the machine: give at, the place of the slider's pin at rest, too.")
-        return cls(angle, place, within)
+        return cls(angle, place, box_sides(within))
 
     @property
     def free(self) -> bool:
@@ -54,14 +54,27 @@ class SlidePlacement:
         return max(0.0, *(max(left - z.real, z.real - right, low - z.imag, z.imag - high) for z in pivots))
 
 
+def box_sides(within: Any) -> tuple[float, float, float, float] | None:
+    """Return the sides of a box of ground pivots, checked; None without one."""
+    if within is None:
+        return None
+    try:
+        box = np.asarray(within, dtype=float).ravel()
+    except (TypeError, ValueError):
+        box = np.zeros(0)
+    if box.shape != (4,) or not np.isfinite(box).all() or box[0] > box[1] or box[2] > box[3]:
+        raise UsageError("within is (least x, most x, least y, most y) of the ground pivots.")
+    return float(box[0]), float(box[1]), float(box[2]), float(box[3])
+
+
 def placed(x: SynthesisedLinkage, away: float, wanted: SlidePlacement) -> SynthesisedLinkage:
-    """Return the linkage in its place, its mirror image where only that has its pivots in the box; `away` is the sign of the
-    guide's coordinate away from the rest."""
+    """Return the linkage in its place, its mirror image where that has its pivots in the box, or nearer to it; `away` is the sign of
+    the guide's coordinate away from the rest."""
     if wanted.free:
         return x
     both = [(_moved(x.linkage, away, wanted), x.speed), (_moved(x.linkage.mirrored(), away, wanted), CLOCKWISE)]
-    linkage, speed = min(both, key=lambda b: wanted.outside(b[0]) > INSIDE)
-    far = min(wanted.outside(b[0]) for b in both)
+    linkage, speed = min(both, key=lambda b: max(wanted.outside(b[0]), INSIDE))
+    far = wanted.outside(linkage)
     notes = x.notes if far <= INSIDE else (*x.notes, f"A fixed pivot lies {far:.3g} m outside of the box of pivots.")
     return replace(x, linkage=linkage, speed=speed, notes=notes)
 

@@ -30,6 +30,7 @@ from linkwright.synthesis.burmester import (
 )  # fmt: skip
 from linkwright.synthesis.circuits import Circuits, Dyads, circuits
 from linkwright.synthesis.linkage import Guide, Linkage
+from linkwright.synthesis.placing import box_sides
 from linkwright.synthesis.pose_fit import fitted_guides, fitted_links, fitted_pair
 
 REACH = 20.0  # pivots farther away than this, in sizes of the set of poses, are left out
@@ -76,7 +77,7 @@ def guided(
     most_ratio: longest link over shortest; linkages beyond come last.      samples: dyads of a family that are tried.
     """
     rows, notes = _checked(poses)
-    box = _box(within)
+    box = box_sides(within)
     options = GuidanceOptions(n, seed, full_turn, ordered, float(most_ratio), sliders, int(samples), box)
     wanted = PoseSet.of(rows)
     chosen = _chosen(wanted, ground, moving, options)
@@ -114,15 +115,6 @@ def _checked(poses: Any) -> tuple[np.ndarray, list[str]]:
         raise UsageError("all poses are equal: the body does not move. Give at least two different poses.")
     dropped = len(rows) - len(first)
     return rows[first], [f"{counted(dropped, 'repeated pose')} left out."] if dropped else []
-
-
-def _box(within: Sequence[float] | None) -> tuple[float, float, float, float] | None:
-    if within is None:
-        return None
-    box = np.asarray(within, dtype=float).ravel()
-    if box.shape != (4,) or not np.isfinite(box).all() or box[0] > box[1] or box[2] > box[3]:
-        raise UsageError("within is (least x, most x, least y, most y) of the ground pivots.")
-    return float(box[0]), float(box[1]), float(box[2]), float(box[3])
 
 
 def _points(given: Any, name: str) -> np.ndarray:
