@@ -149,7 +149,7 @@ def _sized(x: np.ndarray) -> tuple[float, float, float]:
 
 
 def across(r: np.ndarray) -> np.ndarray:
-    """z x r."""
+    """Return z x r."""
     return np.array([-r[1], r[0]])
 
 
@@ -251,9 +251,7 @@ def _link(body: PlanBody, one: PlanPoint, other: PlanPoint) -> PlanLink:
     return PlanLink(body.name, (one.name, other.name), other.v - one.v, -(body.w**2) * r, body.alpha * across(r))
 
 
-def _slide(
-    j: Joint, moment: Trajectory, bodies: dict[str, PlanBody], pins: dict[str, tuple[list[str], np.ndarray]]
-) -> list[PlanSlide]:
+def _slide(j: Joint, moment: Trajectory, bodies: dict[str, PlanBody], pins: dict[str, tuple[list[str], np.ndarray]]) -> list[PlanSlide]:
     """Return the motion of a block's pin against the point of the moving guide below it; empty for other joints."""
     if JOINTS[j.type].guide is None or j.first == moment.skel.tree.description.bodies[0].name:
         return []

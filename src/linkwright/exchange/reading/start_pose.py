@@ -76,7 +76,7 @@ def _closed(d: Description, closing: tuple[str, ...]) -> tuple[Description, bool
 
 
 def _at(system: System, q: np.ndarray) -> State:
-    """A state at rest, its loops open or not."""
+    """Return a state at rest, its loops open or not."""
     return State(system.skel, q, np.zeros(system.tree.nv), system.skel.start_coordinates, 0.0)
 
 
@@ -105,7 +105,7 @@ def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) 
 
 
 def _descended(system: System, state: State, limits: CoordinateLimits | None = None) -> tuple[State, float]:
-    """Levenberg-Marquardt on the residuals of all loops and of limits, with short steps: the state, and its largest residual."""
+    """Return the state after Levenberg-Marquardt steps, short ones, on the residuals of loops and limits, and its largest residual."""
 
     def residuals(at: State) -> np.ndarray:
         return system.phi(at) if limits is None else np.concatenate([system.phi(at), limits.excess(at.q)])

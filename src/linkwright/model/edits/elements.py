@@ -76,7 +76,7 @@ def _guided(job: Job, op: Mapping[str, Any], kind: str, key: str) -> None:
 
 
 def _carrier(job: Job, at: str, axis: tuple[float, float]) -> str:
-    """The link that runs along a guide and passes below its pin, without a pin there: a lever with a slot. The ground if there is none."""
+    """Return the link that runs along a guide and passes below its pin, without a pin there: a lever with a slot. The ground if there is none."""
     place, there = job.draft.points[at].at, job.draft.bodies_at(at)
     for body in job.draft.bodies.values():
         if body.ground or body.name in there or body.fixed:
@@ -94,7 +94,7 @@ def _carrier(job: Job, at: str, axis: tuple[float, float]) -> str:
 
 
 def _axis(job: Job, op: Mapping[str, Any]) -> tuple[float, float]:
-    """The direction of a guide, as it was given."""
+    """Return the direction of a guide, as it was given."""
     angle = op.get("angle")
     if angle not in (None, ""):
         value = job.si(angle, ANGLE, "the angle of the guide")
