@@ -76,7 +76,7 @@ def _guided(job: Job, op: Mapping[str, Any], kind: str, key: str) -> None:
 
 
 def _carrier(job: Job, at: str, axis: tuple[float, float]) -> str:
-    """Return the link that runs along a guide and passes below its pin, without a pin there: a lever with a slot. The ground if there is none."""
+    """Return the link that runs along a guide and passes below its pin, without a pin there: a lever with a slot; or the ground."""
     place, there = job.draft.points[at].at, job.draft.bodies_at(at)
     for body in job.draft.bodies.values():
         if body.ground or body.name in there or body.fixed:
