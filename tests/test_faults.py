@@ -168,6 +168,26 @@ def test_a_fault_fails_or_hangs_and_is_taken_back(copy: Copy, tmp_path: Path) ->
     assert (tmp_path / "src" / "linkwright" / "halves.py").read_text(encoding="utf-8") == HALVES
 
 
+BROKEN = "import os\n\nos._exit(3)\n"
+
+
+@pytest.mark.slow
+def test_a_run_that_ends_before_the_first_test_is_tried_without_the_fault(
+    copy: Copy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module that ends Python where it computes wrongly: its fault is found. A file that always does so judges nothing."""
+    source, checks = tmp_path / "src" / "linkwright" / "halves.py", tmp_path / "checks"
+    source.write_text(f"{HALVES}\n\nif half(4.0) != 2.0:\n    import os\n    os._exit(3)\n", encoding="utf-8")
+    fault = faults_of_halves(copy)["/", "*"]
+    assert trial._found(copy, [fault], ["checks/test_halves.py"], tmp_path / "cache", []) == "ends Python while tests are collected"
+    monkeypatch.setattr(trial, "files_of_tests", lambda: [TestFile(ROOT / "checks" / "test_halves.py", frozenset(), frozenset())])
+    (left,) = together(copy, [Verdict(fault)], tmp_path / "cache")
+    assert left.test == "" and left.notes == ("all tests together: ends Python while tests are collected; tests after it did not run",)
+    (checks / "test_halves.py").write_text(BROKEN, encoding="utf-8")
+    with pytest.raises(SystemExit, match="ends Python while tests are collected without a fault as well"):
+        trial._found(copy, [fault], ["checks/test_halves.py"], tmp_path / "cache", [])
+
+
 @pytest.mark.slow
 def test_faults_that_are_left_are_tried_together(copy: Copy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "files_of_tests", lambda: [TestFile(ROOT / "checks" / "test_halves.py", frozenset(), frozenset())])

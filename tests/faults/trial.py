@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
@@ -26,6 +26,7 @@ WITHOUT = {".git", ".venv", "build", "dist", "out", "__pycache__", ".pytest_cach
 # Rooms whose faults might write wrong code under a right key: each of their faults has an empty cache of its own.
 CODE = {"compiler", "kernels", "files", "numerics"}
 LONG = "slow or bridges"
+COLLECTION = "while tests are collected"  # in place of a test: none has begun
 COLLECTING = 120.0  # seconds, at least, until the first test begins
 ATTEMPTS = 6  # tests of one circle that fail without the fault as well or not always, before the circle is given up
 _moments = count(1)
@@ -97,9 +98,9 @@ class Copy:
         done = {name for event, name in events if event != "begun"}
         open_ones = [name for event, name in events if event == "begun" and name not in done]
         if ended is None:
-            failed.append(("hangs", open_ones[-1] if open_ones else "while tests are collected"))
+            failed.append(("hangs", open_ones[-1] if open_ones else COLLECTION))
         elif ended < 0 or (ended not in (0, 1, 2, 5) and not failed) or (ended == 2 and not failed):
-            failed.append(("ends Python", open_ones[-1] if open_ones else "while tests are collected"))
+            failed.append(("ends Python", open_ones[-1] if open_ones else COLLECTION))
         return failed
 
     def named(self, paths: Iterable[Path]) -> list[str]:
@@ -164,7 +165,9 @@ def _found(copy: Copy, faults: Sequence[Fault], tests: Sequence[str], cache: Pat
         if not failed:
             return None
         reason, name = failed[0]
-        if "::" not in name and not name.endswith(".py"):  # before a test ran
+        if name == COLLECTION:
+            if (reason, name) in copy.run(tests[:1], cache, marks=marks):
+                raise SystemExit(f"pytest {reason} {name} without a fault as well: no fault can be judged.")
             return f"{reason} {name}"
         if copy.run([name], cache, marks=marks):
             copy.broken.add(name)
@@ -203,6 +206,11 @@ def together(copy: Copy, survivors: Sequence[Verdict], cache: Path) -> list[Verd
         with _cache_for(group, cache) as own, copy.with_faults(group):
             failed = copy.run(tests, own, first=False)
         for reason, name in failed:
+            if reason != "failed":  # the run ended there
+                note = f"all tests together: {reason} {name if name == COLLECTION else f'in {name}'}; tests after it did not run"
+                out |= {f: replace(out[f], notes=(*out[f].notes, note)) for f in group}
+            if name == COLLECTION:
+                continue
             if copy.run([name], cache):
                 copy.broken.add(name)
                 continue
