@@ -1,8 +1,9 @@
 """Reference values of the set, computed with mpmath and without Linkwright: one module a family of cases, one line in FAMILIES.
 
-A module has `CASES`: for each name a function that returns the case as its file holds it, values included. Values come from two
-independent computations, which must agree within the uncertainty that the file states. `python -m benchmarks.closed_loop_set.references`
-compares the files with what it computes; `--write` writes them.
+A module has `CASES`: for each name a function that returns the case as its file holds it, values included. Drive torques, accelerations of
+drives, assembly modes and motions have a second computation, and a value on which the two differ is an error; `obtained` says which it is
+and to how many digits it agrees. `python -m benchmarks.closed_loop_set.references` compares the files with what it computes; `--write`
+writes them.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class Absolute:
     def solved(self, m: Moving, driven: Mapping[str, float] | None = None) -> tuple[Array, Array, list[tuple[str, int]]]:
         """Return accelerations (linear and angular of each body), multipliers, and what each row is: joint and number.
 
-        driven: rotation or travel accelerations of joints, whose multiplier is the effort; forces in joints then do not act.
+        driven: rotation or travel accelerations of joints, whose multiplier is the effort; torques and forces in joints then do not act.
         """
         J, k, rows = self._rows(m, driven or {})
         f, W = self._forces(m, driven is None), np.zeros((6 * self.n, 6 * self.n), L)
@@ -112,11 +112,16 @@ class Absolute:
                 for (i, _), r, sign in zip(ends, arms, (1, -1), strict=True):
                     f[i, :3] += sign * pull * d / length
                     f[i, 3:] += np.cross(r, sign * pull * d / length)
-            elif joint_forces:
+            elif joint_forces or force["type"] == "damping":
                 number = [j["name"] for j in self.raw["joints"]].index(force["joint"])
-                _, a, b, _, rb, axes, _ = self.joints[number]
+                kind, a, b, _, rb, axes, _ = self.joints[number]
+                turns = force["type"] == "torque" or (force["type"] == "damping" and kind != "prismatic")
                 axis = m.R[a] @ axes[0] * L(force["value"])
-                if force["type"] == "torque":
+                if force["type"] == "damping":
+                    r = m.R[b] @ rb
+                    slides = m.v[b] + np.cross(m.w[b], r) - m.v[a] - np.cross(m.w[a], m.c[b] + r - m.c[a])
+                    axis = -axis * (m.R[a] @ axes[0] @ (m.w[b] - m.w[a] if turns else slides))
+                if turns:
                     f[b, 3:] += axis
                     f[a, 3:] -= axis
                 else:

@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 
 from benchmarks.closed_loop_set.references.absolute import Absolute
 from benchmarks.closed_loop_set.references.one_degree import Conservative
-from benchmarks.closed_loop_set.references.writing import agree, case, floats, quantity, task, turned_z
+from benchmarks.closed_loop_set.references.writing import agree, case, floats, hinge, quantity, task, turned_z
 
 SOURCE = (
     "W. Schiehlen (ed.): Multibody Systems Handbook. Springer 1990, planar mechanism of G. C. Andrews and M. K. Ormrod",
@@ -127,14 +127,13 @@ def made() -> dict[str, Any]:
                 "No weight. The crank starts at rest; pin F joins four bodies. beta of the test set is the rotation of O plus "
                 + START
                 + ".",
-                "The published equations need the distances of the centres of K3, K5 and K7 from their pivots only, "
-                "not the directions. The "
-                "motion does not depend on these; forces of the pivots on the ground do.",
+                "The published equations need the distances of the centres of K3, K5 and K7 from their pivots only, not the directions. "
+                "The motion does not depend on these; forces of the pivots on the ground do.",
             ],
             plane="xy",
             gravity=[0.0, 0.0, 0.0],
             bodies=bodies,
-            joints=[_pin(*p) for p in pins],
+            joints=[hinge(*ends, _xyz(mp.mpc(at))) for *ends, at in pins],
             forces=[
                 {"name": "spring", "type": "spring", "between": ends, "stiffness": 4530.0, "free_length": 0.07785, "damping": 0.0},
                 {"name": "drive", "type": "torque", "joint": "O", "value": 0.033},
@@ -185,9 +184,8 @@ def _tasks(out: dict[str, Any], start: Any) -> list[dict[str, Any]]:
             "free motion",
             {"time": float(END)},
             at_end,
-            "quadrature of the energy over closed-form dyads at 30 digits, 24 and 48 nodes a piece agree to "
-            "1e-19 s; the published equations "
-            "integrated in doubles agree to 1e-12; accelerations at start and end agree with absolute coordinates",
+            "quadrature of the energy over closed-form dyads at 30 digits, 24 and 48 nodes a piece agree to 1e-19 s; the published "
+            "equations integrated in doubles agree to 1e-12; accelerations at start and end agree with absolute coordinates",
             SCRIPT,
         ),
     ]
@@ -301,10 +299,6 @@ def _body(k: int, part: Any, points: dict[str, Any]) -> dict[str, Any]:
         "inertia": flat,
         "points": {n: _xyz(p) for n, p in points.items()},
     }
-
-
-def _pin(name: str, a: str, b: str, at: Any) -> dict[str, Any]:
-    return {"name": name, "type": "revolute", "body_a": a, "body_b": b, "point": _xyz(mp.mpc(at)), "axis": [0.0, 0.0, 1.0]}
 
 
 def _xyz(p: Any) -> list[float]:

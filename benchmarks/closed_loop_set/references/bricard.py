@@ -14,7 +14,8 @@ import mpmath as mp
 
 from benchmarks.closed_loop_set.references.absolute import Absolute
 from benchmarks.closed_loop_set.references.one_degree import Conservative
-from benchmarks.closed_loop_set.references.writing import agree, case, quantity, rod, task
+from benchmarks.closed_loop_set.references.space import cross
+from benchmarks.closed_loop_set.references.writing import agree, case, hinge, quantity, rod, task
 
 SOURCE = (
     "M. Gonzalez, D. Dopico, U. Lugris, J. Cuadrado: A benchmarking system for MBS simulation software: problem standardization and "
@@ -54,7 +55,7 @@ def chain(s: Any) -> tuple[list[Vector], list[Matrix], list[Vector], list[Vector
         w = [x + rate[k % 2] * n for x, n in zip(w, axis, strict=True)]
         R = _product(R, _about(AXES[k], turn[k % 2]))
         d = _times(R, [y - x for x, y in zip(POINTS[k], POINTS[k + 1], strict=True)])
-        v = [x + y for x, y in zip(v, _cross(w, d), strict=True)]
+        v = [x + y for x, y in zip(v, cross(w, d), strict=True)]
         p = [x + y for x, y in zip(p, d, strict=True)]
         points.append(p)
         turned.append(R)
@@ -89,17 +90,7 @@ def made() -> dict[str, Any]:
             rod(name, POINTS[k], POINTS[k + 1], 1.0, {f"P{k}": POINTS[k], f"P{k + 1}": POINTS[k + 1]}, float(WIDTH))
             for k, name in enumerate(names)
         ]
-        joints = [
-            {
-                "name": f"P{k}",
-                "type": "revolute",
-                "body_a": ends[k] if k < 5 else "ground",
-                "body_b": ends[k + 1] if k < 5 else ends[k],
-                "point": [float(x) for x in POINTS[k]],
-                "axis": [float(x) for x in AXES[k]],
-            }
-            for k in range(6)
-        ]
+        joints = [hinge(f"P{k}", ends[k] if k < 5 else "ground", ends[k + 1] if k < 5 else ends[k], POINTS[k], AXES[k]) for k in range(6)]
         out = case(
             "bricard",
             "Bricard's mechanism (six hinges, redundant constraints)",
@@ -123,7 +114,7 @@ def _tasks(out: dict[str, Any]) -> list[dict[str, Any]]:
     begin = model.acceleration(start, mp.mpf(0)) * oval(start)[2]  # of hinge P0; the rate of s is zero
     agree("acceleration", begin, other.acceleration(other.start(), "P0"), 1e-15)
     side = 1 if model.acceleration(start, mp.mpf(0)) > 0 else -1
-    rest = _other_rest(model, start, side)
+    rest = model.rest(side, mp.mpf("0.05"))
     s, sign = model.swinging(mp.mpf(END), rest, 12)
     speed = sign * model.speed(s)
     points, turned, spins, speeds = chain(s)
@@ -153,23 +144,11 @@ def _tasks(out: dict[str, Any]) -> list[dict[str, Any]]:
             "free motion",
             {"time": float(END)},
             at_end,
-            "quadrature of the energy over the closed form at 30 digits, 24 and 48 nodes a piece agree to 1e-19 "
-            "s; accelerations at start and "
-            "end agree with absolute coordinates",
+            "quadrature of the energy over the closed form at 30 digits, 24 and 48 nodes a piece agree to 1e-19 s; accelerations at start "
+            "and end agree with absolute coordinates",
             SCRIPT,
         ),
     ]
-
-
-def _other_rest(model: Conservative, start: Any, side: int) -> Any:
-    """Return the next position of rest, where V is again the energy."""
-    step = side * mp.mpf("0.05")
-    s = start + step
-    while model.V(s) < model.energy:
-        s += step
-        if abs(s - start) > 2 * mp.pi:
-            raise ArithmeticError("the mechanism turns over: there is no second position of rest")
-    return mp.findroot(lambda x: model.V(x) - model.energy, (s - step, s), solver="anderson", tol=mp.mpf(10) ** -50)
 
 
 def _times(R: Matrix, x: Any) -> Vector:
@@ -178,10 +157,6 @@ def _times(R: Matrix, x: Any) -> Vector:
 
 def _product(A: Matrix, B: Matrix) -> Matrix:
     return [[mp.fsum(A[i][k] * B[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
-
-
-def _cross(a: Vector, b: Vector) -> Vector:
-    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 
 
 def _about(axis: tuple[int, int, int], angle: Any) -> Matrix:

@@ -12,7 +12,7 @@ from typing import Any
 
 import mpmath as mp
 
-from benchmarks.closed_loop_set.references.writing import case, quantity, rod
+from benchmarks.closed_loop_set.references.writing import case, hinge, quantity, rod, task
 
 SOURCE = (
     "M. Gonzalez, D. Dopico, U. Lugris, J. Cuadrado: A benchmarking system for MBS simulation software: problem standardization and "
@@ -32,12 +32,12 @@ def made(N: int) -> dict[str, Any]:
     velocities: dict[str, Any] = {}
     for i in range(N + 1):
         bodies.append(rod(f"crank{i}", (i, 0, 0), (i, 1, 0), 1.0, {f"B{i}": (i, 1, 0)}))
-        joints.append(_hinge(f"A{i}", "ground", f"crank{i}", (i, 0, 0)))
+        joints.append(hinge(f"A{i}", "ground", f"crank{i}", (i, 0, 0)))
         velocities[f"crank{i}"] = {"angular": [0.0, 0.0, -1.0], "linear": [0.5, 0.0, 0.0]}
     for i in range(1, N + 1):
         bodies.append(rod(f"coupler{i}", (i - 1, 1, 0), (i, 1, 0), 1.0, {}))
-        joints.append(_hinge(f"B{i - 1}_{i}", f"crank{i - 1}", f"coupler{i}", (i - 1, 1, 0)))
-        joints.append(_hinge(f"C{i}", f"coupler{i}", f"crank{i}", (i, 1, 0)))
+        joints.append(hinge(f"B{i - 1}_{i}", f"crank{i - 1}", f"coupler{i}", (i - 1, 1, 0)))
+        joints.append(hinge(f"C{i}", f"coupler{i}", f"crank{i}", (i, 1, 0)))
         velocities[f"coupler{i}"] = still
     tasks = [_task(N, "early", EARLY), _task(N, "late", LATE)]
     return case(
@@ -59,10 +59,6 @@ def made(N: int) -> dict[str, Any]:
     )
 
 
-def _hinge(name: str, a: str, b: str, at: tuple[float, float, float]) -> dict[str, Any]:
-    return {"name": name, "type": "revolute", "body_a": a, "body_b": b, "point": [float(x) for x in at], "axis": [0.0, 0.0, 1.0]}
-
-
 def _task(N: int, name: str, end: str) -> dict[str, Any]:
     with mp.workdps(40):
         theta, other = by_sn(N, end), by_quadrature(N, end)
@@ -74,14 +70,8 @@ def _task(N: int, name: str, end: str) -> dict[str, Any]:
             quantity("B0 x", "m", mp.sin(theta), {"what": "position", "body": "crank0", "point": "B0", "component": "x"}, scale=1.0),
             quantity("B0 y", "m", mp.cos(theta), {"what": "position", "body": "crank0", "point": "B0", "component": "y"}, scale=1.0),
         ]
-    return {
-        "id": name,
-        "kind": "free motion",
-        "given": {"time": float(end)},
-        "quantities": quantities,
-        "obtained": "closed form by Jacobi's elliptic function sn at 40 digits; quadrature of the energy at 40 digits agrees",
-        "script": SCRIPT,
-    }
+    how = "closed form by Jacobi's elliptic function sn at 40 digits; quadrature of the energy at 40 digits agrees"
+    return task(name, "free motion", {"time": float(end)}, quantities, how, SCRIPT)
 
 
 def constant(N: int) -> Any:

@@ -16,7 +16,7 @@ import mpmath as mp
 
 from benchmarks.closed_loop_set.references.absolute import Absolute
 from benchmarks.closed_loop_set.references.one_degree import Conservative, integral
-from benchmarks.closed_loop_set.references.writing import agree, case, floats, quantity, rod, task
+from benchmarks.closed_loop_set.references.writing import agree, case, floats, hinge, quantity, rod, task
 
 SOURCE = (
     "M. Gonzalez, D. Dopico, U. Lugris, J. Cuadrado: A benchmarking system for MBS simulation software: problem standardization and "
@@ -26,6 +26,7 @@ SOURCE = (
 SCRIPT = "benchmarks/closed_loop_set/references/governor.py"
 OFFSET, WIDTH, BALL, SLIDER, ROD, COUPLER, G = "0.05", "0.01", "5", "3", "0.3", "0.15", "9.81"
 END = "10"
+DOUBT = 1e-17  # m: uncertainty of the slider's height at the end
 
 
 def bar(mass: str, length: Any) -> tuple[Any, Any]:
@@ -50,45 +51,38 @@ def swing() -> Any:
     return 2 * (bar(ROD, 1)[1] + mp.mpf(ROD) / 4 + mp.mpf(BALL))
 
 
-# -------------------------------------------------------------------- bars
-
-
 def momentum() -> Any:
     return 2 * mp.pi * spin(mp.pi / 6)
 
 
-def bars_inertia(beta: Any) -> Any:
+def inertia(beta: Any) -> Any:
     c, s = mp.cos(beta), mp.sin(beta)
     coupler = bar(COUPLER, mp.mpf("0.5"))[1] + mp.mpf(COUPLER) * (s**2 + 9 * c**2) / 16
     return swing() + 2 * coupler + mp.mpf(SLIDER) * c**2
 
 
-def bars_potential(beta: Any) -> Any:
+def potential(beta: Any) -> Any:
     """Return weight and, by the conserved momentum, the energy of turning."""
     s = mp.sin(beta)
     weight = mp.mpf(SLIDER) * (1 - s) + 2 * (mp.mpf(ROD) * (1 - s / 2) + mp.mpf(BALL) * (1 - s) + mp.mpf(COUPLER) * (1 - 3 * s / 4))
     return mp.mpf(G) * weight + momentum() ** 2 / (2 * spin(beta))
 
 
-def made_bars() -> dict[str, Any]:
+def made() -> dict[str, Any]:
     with mp.workdps(30):
-        out = _case(
-            "flyball-governor",
-            "flyball governor with rigid couplers",
-            ["Problem A05 with bars of 0.5 m and the same section and density in place of the springs: own variant with closed loops."],
-        )
-        out["tasks"] = _bars_tasks(out)
+        out = _case()
+        out["tasks"] = _tasks(out)
     return out
 
 
-def _bars_tasks(out: dict[str, Any]) -> list[dict[str, Any]]:
+def _tasks(out: dict[str, Any]) -> list[dict[str, Any]]:
     start, zero = mp.pi / 6, mp.mpf(0)
-    model, other = Conservative(bars_inertia, bars_potential, start, 0), Absolute(out)
+    model, other = Conservative(inertia, potential, start, 0), Absolute(out)
     begin = model.acceleration(start, zero)
     rise = -mp.cos(start) * begin
     agree("slider acceleration", rise, _slider(other, other.start()), 1e-15)
     side = 1 if begin > 0 else -1
-    rest = _rest(model, start, side)
+    rest = model.rest(side, mp.mpf("0.01"))
     beta, sign = model.swinging(mp.mpf(END), rest, 12)
     speed = sign * model.speed(beta)
     phi = _turned(model, rest, mp.mpf(END), beta, sign)
@@ -101,15 +95,8 @@ def _bars_tasks(out: dict[str, Any]) -> list[dict[str, Any]]:
     how += "accelerations agree with absolute coordinates"
     return [
         task("start", "accelerations", {}, [first], "closed form at 30 digits; absolute coordinates agree to 1e-15", SCRIPT),
-        task("swing", "free motion", {"time": float(END)}, _at_end(phi, end, z, dz, 1e-17), how, SCRIPT),
+        task("swing", "free motion", {"time": float(END)}, _at_end(phi, end, z, dz), how, SCRIPT),
     ]
-
-
-def _rest(model: Conservative, start: Any, side: int) -> Any:
-    s = start + side * mp.mpf("0.01")
-    while model.V(s) < model.energy:
-        s += side * mp.mpf("0.01")
-    return mp.findroot(lambda x: model.V(x) - model.energy, (s - side * mp.mpf("0.01"), s), solver="anderson", tol=mp.mpf(10) ** -50)
 
 
 def _turned(model: Conservative, rest: Any, time: Any, beta: Any, sign: Any) -> Any:
@@ -133,16 +120,13 @@ def _turned(model: Conservative, rest: Any, time: Any, beta: Any, sign: Any) -> 
     return swings * turn + (part if away else turn - part)
 
 
-# -------------------------------------------------------------------- both
-
-
-def _at_end(phi: Any, turn: Any, z: Any, dz: Any, doubt: float) -> list[dict[str, Any]]:
+def _at_end(phi: Any, turn: Any, z: Any, dz: Any) -> list[dict[str, Any]]:
     at = {"body": "slider", "point": "centre", "component": "z"}
     return [
-        quantity("shaft angle", "rad", phi, {"what": "rotation", "joint": "shaft"}, scale=1.0, uncertainty=50 * doubt),
-        quantity("shaft speed", "rad/s", turn, {"what": "rotation rate", "joint": "shaft"}, scale=1.0, uncertainty=10 * doubt),
-        quantity("slider z", "m", z, {"what": "position", **at}, scale=1.0, uncertainty=doubt),
-        quantity("slider speed", "m/s", dz, {"what": "velocity", **at}, scale=1.0, uncertainty=10 * doubt),
+        quantity("shaft angle", "rad", phi, {"what": "rotation", "joint": "shaft"}, scale=1.0, uncertainty=50 * DOUBT),
+        quantity("shaft speed", "rad/s", turn, {"what": "rotation rate", "joint": "shaft"}, scale=1.0, uncertainty=10 * DOUBT),
+        quantity("slider z", "m", z, {"what": "position", **at}, scale=1.0, uncertainty=DOUBT),
+        quantity("slider speed", "m/s", dz, {"what": "velocity", **at}, scale=1.0, uncertainty=10 * DOUBT),
     ]
 
 
@@ -185,7 +169,7 @@ def _y(angle: Any) -> list[list[Any]]:
     return [[c, zero, s], [zero, mp.mpf(1), zero], [-s, zero, c]]
 
 
-def _case(name: str, title: str, notes: list[str]) -> dict[str, Any]:
+def _case() -> dict[str, Any]:
     o, c, s, w = mp.mpf(OFFSET), mp.cos(mp.pi / 6), mp.sin(mp.pi / 6), float(WIDTH)
     cube = 3 * 0.01 / 6
     bodies: list[dict[str, Any]] = [
@@ -198,19 +182,19 @@ def _case(name: str, title: str, notes: list[str]) -> dict[str, Any]:
             "points": {},
         },
     ]
-    joints = [_hinge("shaft", "ground", "shaft", (0, 0, 0), (0, 0, 1))]
+    joints = [hinge("shaft", "ground", "shaft", (0, 0, 0), (0, 0, 1))]
     joints.append(
         {"name": "guide", "type": "prismatic", "body_a": "shaft", "body_b": "slider", "point": [0.0, 0.0, 0.5], "axis": [0.0, 0.0, 1.0]}
     )
     for k, side in ((1, 1), (2, -1)):
-        hinge, ball = ((side * x, mp.mpf(0), h) for x, h in ((o, 1), (o + c, 1 - s)))
-        bodies.append(_with_ball(rod(f"rod{k}", hinge, ball, float(ROD), {"ball": ball}, w), ball, (side * c, mp.mpf(0), -s)))
-        joints.append(_hinge(f"rod{k}", "shaft", f"rod{k}", hinge, (0, 1, 0)))
+        pivot, ball = ((side * x, mp.mpf(0), h) for x, h in ((o, 1), (o + c, 1 - s)))
+        bodies.append(_with_ball(rod(f"rod{k}", pivot, ball, float(ROD), {"ball": ball}, w), ball, (side * c, mp.mpf(0), -s)))
+        joints.append(hinge(f"rod{k}", "shaft", f"rod{k}", pivot, (0, 1, 0)))
     for k, side in ((1, 1), (2, -1)):
         middle, foot = (side * (o + c / 2), mp.mpf(0), 1 - s / 2), (side * o, mp.mpf(0), mp.mpf("0.5"))
         bodies.append(rod(f"coupler{k}", foot, middle, float(COUPLER), {}, w))
-        joints.append(_hinge(f"foot{k}", "slider", f"coupler{k}", foot, (0, 1, 0)))
-        joints.append(_hinge(f"head{k}", f"rod{k}", f"coupler{k}", middle, (0, 1, 0)))
+        joints.append(hinge(f"foot{k}", "slider", f"coupler{k}", foot, (0, 1, 0)))
+        joints.append(hinge(f"head{k}", f"rod{k}", f"coupler{k}", middle, (0, 1, 0)))
     turn = 2 * mp.pi
     velocities = {b["name"]: {"angular": floats((0, 0, turn)), "linear": floats((0, turn * mp.mpf(b["centre"][0]), 0))} for b in bodies}
     more = {
@@ -221,7 +205,8 @@ def _case(name: str, title: str, notes: list[str]) -> dict[str, Any]:
         "start": {"velocities": velocities},
         "tasks": [],
     }
-    return case(name, title, SOURCE, corrections=[], notes=notes, **more)
+    variant = "Problem A05 with bars of 0.5 m and the same section and density in place of the springs: own variant with closed loops."
+    return case("flyball-governor", "flyball governor with rigid couplers", SOURCE, corrections=[], notes=[variant], **more)
 
 
 def _with_ball(body: dict[str, Any], ball: Any, u: Any) -> dict[str, Any]:
@@ -234,8 +219,4 @@ def _with_ball(body: dict[str, Any], ball: Any, u: Any) -> dict[str, Any]:
     return {**body, "mass": float(m + M), "centre": floats(centre), "inertia": [floats(row) for row in inertia]}
 
 
-def _hinge(name: str, a: str, b: str, at: Any, axis: tuple[int, int, int]) -> dict[str, Any]:
-    return {"name": name, "type": "revolute", "body_a": a, "body_b": b, "point": floats(at), "axis": [float(x) for x in axis]}
-
-
-CASES = {"flyball-governor": made_bars}
+CASES = {"flyball-governor": made}

@@ -9,7 +9,7 @@ from typing import Any
 from mpmath import mp, nstr
 
 from benchmarks.closed_loop_set.references import platforms
-from benchmarks.closed_loop_set.references.writing import case, quantity
+from benchmarks.closed_loop_set.references.writing import case, numbers, quantity, task
 
 SCRIPT = "benchmarks/closed_loop_set/references/modes.py"
 # Base, platform and legs: the numbers of the paper with six digits, as they also are in an example of Drake.
@@ -47,18 +47,13 @@ def _made(
             quantities.append(quantity(f"mode {i} {column}", unit, value, None, scale=scale))
     gap = min(b[0] - a[0] for a, b in pairwise(roots))
     obtained = (
-        f"Newton's method from random starts, refined at 40 digits, residuals below 1e-35; Krawczyk's test with outward "
-        f"rounding proves exactly one "
-        f"solution in each box of radius 1e-10, and the boxes lie {nstr(apart, 3)} apart. {bound}"
+        "Newton's method from random starts, refined at 40 digits, residuals below 1e-35; Krawczyk's test with outward rounding proves "
+        f"exactly one solution in each box of radius 1e-10, and the boxes lie {nstr(apart, 3)} apart. {bound}"
     )
-    given = {"base": _numbers(base), "platform": _numbers(platform), "legs": [float(leg) for leg in legs]}
-    task = {"id": "all modes", "kind": "assembly modes", "given": given, "quantities": quantities, "obtained": obtained, "script": SCRIPT}
+    given = {"base": numbers(base), "platform": numbers(platform), "legs": [float(leg) for leg in legs]}
+    found = task("all modes", "assembly modes", given, quantities, obtained, SCRIPT)
     order = f"Modes are in the order of x, whose values differ by {nstr(gap, 2)} m or more."
-    return case(name, title, source, corrections=more["corrections"], notes=[*more["notes"], order], tasks=[task])
-
-
-def _numbers(points: Sequence[Sequence[str]]) -> list[list[float]]:
-    return [[float(v) for v in p] for p in points]
+    return case(name, title, source, corrections=more["corrections"], notes=[*more["notes"], order], tasks=[found])
 
 
 def dietmaier() -> dict[str, Any]:
@@ -70,8 +65,8 @@ def dietmaier() -> dict[str, Any]:
              "Analysis and Control (1998)"],
             "No platform has more than 40 isolated poses (Ronga, Vust 1992; Mourrain 1993), so these are all.",
             corrections=["Six digits of the dimensions are taken as exact; that 40 real modes remain is proven for these."],
-            notes=["x, y, z: place of the platform's origin, its first corner; unit quaternion of its axes with qw > 0. A corner b is "
-                   "at p + R b."],
+            notes=["x, y, z: place of the platform's origin, its first corner; unit quaternion of its axes with qw > 0. A corner b is at p "
+                   "+ R b."],
         )  # fmt: skip
 
 

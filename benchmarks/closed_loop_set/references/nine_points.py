@@ -14,7 +14,7 @@ from typing import Any
 
 from mpmath import mp, mpc, mpf
 
-from benchmarks.closed_loop_set.references.certificates import DIGITS, System, certified, refined, total
+from benchmarks.closed_loop_set.references.certificates import DIGITS, System, certified, refined, separation, total
 
 PINS = ("B", "A", "C", "D")
 
@@ -70,6 +70,14 @@ def proven(points: Sequence[tuple[str, str]], starts: Sequence[dict[str, complex
         origin = mpc(*points[0])
         found.append({name: origin + mpc(z[2 * k], z[2 * k + 1]) for k, name in enumerate(PINS)} | {"P": origin})
     return found
+
+
+def all_different(linkages: Sequence[dict[str, Any]], wanted: int) -> None:
+    """Raise ArithmeticError unless there are that many classes, no two of which have the same ground pivots."""
+    places = [[x for z in pivots(pins) for x in (z.real, z.imag)] for pins in linkages]
+    apart = separation(places) if len(places) > 1 else mpf("inf")
+    if len(places) != wanted or not apart > mpf("1e-6"):
+        raise ArithmeticError(f"{len(places)} classes whose pivots are {mp.nstr(apart, 3)} m apart: {wanted} different ones are known")
 
 
 def pivots(pins: dict[str, Any]) -> list[Any]:

@@ -98,12 +98,31 @@ class Conservative:
         x = agreed(lambda level: reached(rate, 0, piece, time, level), rate)
         return self.start + x * x
 
-    def swinging(self, time: Any, other: Any, pieces: int) -> tuple[Any, Any]:
-        """Return (s, sign of s') after a time between two positions of rest, the start and the other: s = middle - half cos(x)."""
-        middle, half = (self.start + other) / 2, (other - self.start) / 2
+    def rest(self, side: int, step: Any) -> Any:
+        """Return the next position of rest on a side of the start, where V is again the energy; searched in steps of that size."""
+        s = self.start + side * step
+        while self.V(s) < self.energy:
+            s += side * step
+            if abs(s - self.start) > 2 * mp.pi:
+                raise ArithmeticError("the mechanism turns over: there is no position of rest")
+        return mp.findroot(lambda x: self.V(x) - self.energy, (s - side * step, s), solver="anderson", tol=mp.mpf(10) ** -50)
 
-        def rate(x: Any) -> Any:
-            return abs(half) * mp.sin(x) / self.speed(middle - half * mp.cos(x))
+    def _swing(self, other: Any) -> tuple[Any, Any, Function]:
+        """Return middle and half of the way between two positions of rest, and dt/dx of s = middle - half cos(x)."""
+        middle, half = (self.start + other) / 2, (other - self.start) / 2
+        return middle, half, lambda x: abs(half) * mp.sin(x) / self.speed(middle - half * mp.cos(x))
+
+    def swung(self, s: Any, other: Any, pieces: int) -> Any:
+        """Return the time from rest at the start to the first passage of s, on the way to the other position of rest."""
+        middle, half, rate = self._swing(other)
+        x = mp.acos((middle - s) / half)
+        return agreed(
+            lambda level: mp.fsum(integral(rate, k * x / pieces, (k + 1) * x / pieces, level) for k in range(pieces)), lambda _: 1
+        )
+
+    def swinging(self, time: Any, other: Any, pieces: int) -> tuple[Any, Any]:
+        """Return (s, sign of s') after a time between two positions of rest, the start and the other."""
+        middle, half, rate = self._swing(other)
 
         def find(level: int) -> Any:
             way = mp.fsum(integral(rate, k * mp.pi / pieces, (k + 1) * mp.pi / pieces, level) for k in range(pieces))

@@ -1,5 +1,4 @@
-"""Planar mechanisms by all Newton-Euler equations at once, in mpmath: coordinates are the places of the centres and the angles of all "
-"bodies.
+"""Planar mechanisms by all Newton-Euler equations at once, in mpmath: coordinates are places of the centres and angles of all bodies.
 
 A pin holds two points together, p_b - p_a = 0, and its multiplier is the force on body b. A slide holds a body's height and angle. M is
 diagonal:

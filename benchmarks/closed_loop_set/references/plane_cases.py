@@ -8,18 +8,16 @@ from typing import Any
 from mpmath import arg, lu_solve, matrix, mp, mpc, mpf
 
 from benchmarks.closed_loop_set.references.plane import GROUND, Link, Pin, Plane, moved
-from benchmarks.closed_loop_set.references.writing import floats, quantity
+from benchmarks.closed_loop_set.references.writing import floats, hinge, quantity, task
 
 WORK = 40  # digits
 OBTAINED = {
-    "accelerations": "all Newton-Euler equations in absolute coordinates at 40 digits; Lagrange's equations in the drives' angles, "
-    "inertia and potential "
-    "differentiated by differences at 70 digits, agree",
+    "accelerations": "all Newton-Euler equations in absolute coordinates at 40 digits; Lagrange's equations in the drives' angles, inertia "
+    "and potential differentiated by differences at 70 digits, agree",
     "joint forces": "multipliers of the pins from all Newton-Euler equations in absolute coordinates at 40 digits; the accelerations "
-    "behind them agree with "
-    "Lagrange's equations",
-    "inverse dynamics": "all Newton-Euler equations in absolute coordinates at 40 digits; Lagrange's equations by differences at 70 "
-    "digits give the same efforts",
+    "behind them agree with Lagrange's equations",
+    "inverse dynamics": "all Newton-Euler equations in absolute coordinates at 40 digits; Lagrange's equations by differences at 70 digits "
+    "give the same efforts",
 }
 
 
@@ -47,8 +45,7 @@ def guess(plane: Plane, drawn: Mapping[str, complex]) -> list[float]:
 
 
 def parts(plane: Plane, x: Sequence[Any], v: Sequence[Any], plates: Sequence[str] = ()) -> dict[str, Any]:
-    """Return what a file has of a mechanism at its start. Bars are thin; `plates` have half of their moment about each axis of the "
-    "plane."""
+    """Return the mechanism of a file at its start. Bars are thin; `plates` have half of their moment about each axis of the plane."""
     bodies, velocities = [], {}
     for k, link in enumerate(plane.links):
         bodies.append(
@@ -57,17 +54,7 @@ def parts(plane: Plane, x: Sequence[Any], v: Sequence[Any], plates: Sequence[str
              "points": {key: _flat(plane.at(x, link.name, key)) for key in link.points if key != "centre"}}
         )  # fmt: skip
         velocities[link.name] = {"angular": floats([0, 0, v[3 * k + 2]]), "linear": floats([v[3 * k], v[3 * k + 1], 0])}
-    joints = [
-        {
-            "name": p.name,
-            "type": "revolute",
-            "body_a": p.a,
-            "body_b": p.b,
-            "point": _flat(plane.at(x, p.b, p.point)),
-            "axis": [0.0, 0.0, 1.0],
-        }
-        for p in plane.pins
-    ]
+    joints = [hinge(p.name, p.a, p.b, _flat(plane.at(x, p.b, p.point))) for p in plane.pins]
     for name in plane.slides:
         joints.append({"name": f"{name}_guide", "type": "prismatic", "body_a": GROUND, "body_b": name,
                        "point": _flat(plane.at(x, name, "centre")), "axis": [1.0, 0.0, 0.0]})  # fmt: skip
@@ -160,34 +147,33 @@ def inverse_dynamics(plane: Plane, x: Sequence[Any], v: Sequence[Any], given: Se
 
 def free_motion(
     plane: Plane, x: Sequence[Any], v: Sequence[Any], end: str, steps: int, script: str, *, columns: int = 10,
-    second: Callable[[list[Any], list[Any]], Mapping[str, Any]], how: str, doubt: float = 1e-18, tolerance: Any = None,
+    second: Callable[[], Mapping[str, tuple[Any, Any]]], how: str, doubt: float = 1e-18, tolerance: Any = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the task of the drives' angles and speeds at the end. second: their angles in another way, by body, from the first result.
+    """Return the task of the drives' angles and speeds at the end. second: both in another way, by body.
 
     doubt: uncertainty of angles; that of speeds is a hundred times as large, for changes within a hundredth of a second.
     """
     X, V = moved(lambda p, q: plane.forward(p, q)[0], x, v, mpf(end), steps, columns, tolerance)
-    other = second(X, V)
-    quantities = []
+    other, quantities = second(), []
     for name in plane.drives:
         c, joint = 3 * plane.index(name) + 2, ground_pin(plane, name).name
-        turned = {"other": other[name] - x[c]} if name in other else {}
-        quantities.append(
-            quantity(f"{joint} rotation", "rad", X[c] - x[c], {"what": "rotation", "joint": joint}, scale=1.0, uncertainty=doubt, **turned)
-        )
-        quantities.append(
-            quantity(f"{joint} speed", "rad/s", V[c], {"what": "rotation rate", "joint": joint}, scale=1.0, uncertainty=100 * doubt)
-        )
+        turned, rate = other[name]
+        quantities += [
+            quantity(f"{joint} rotation", "rad", X[c] - x[c], {"what": "rotation", "joint": joint}, scale=1.0, uncertainty=doubt,
+                     other=turned - x[c]),
+            quantity(f"{joint} speed", "rad/s", V[c], {"what": "rotation rate", "joint": joint}, scale=1.0, uncertainty=100 * doubt,
+                     other=rate),
+        ]  # fmt: skip
     sizes = f"{steps} steps" if tolerance is None else f"steps that keep {mp.nstr(tolerance, 1)}"
     rule = f"extrapolated midpoint rule of order {2 * columns}, {sizes} at 40 digits"
     obtained = f"all Newton-Euler equations in absolute coordinates, {rule}; {how}"
     return _task(f"free motion {end} s", "free motion", {"time": float(end)}, quantities, script) | {"obtained": obtained}
 
 
-def finer(plane: Plane, x: Sequence[Any], v: Sequence[Any], end: str, steps: int) -> dict[str, Any]:
-    """Return the drives' angles by another rule: order 16, other steps."""
-    X, _ = moved(lambda p, q: plane.forward(p, q)[0], x, v, mpf(end), steps, 8)
-    return {name: X[3 * plane.index(name) + 2] for name in plane.drives}
+def lower_order(plane: Plane, x: Sequence[Any], v: Sequence[Any], end: str, steps: int) -> dict[str, tuple[Any, Any]]:
+    """Return the drives' angles and speeds by another rule for the same equations: order 16, other steps."""
+    X, V = moved(lambda p, q: plane.forward(p, q)[0], x, v, mpf(end), steps, 8)
+    return {name: (X[3 * plane.index(name) + 2], V[3 * plane.index(name) + 2]) for name in plane.drives}
 
 
 def runs(
@@ -195,10 +181,10 @@ def runs(
 ) -> list[dict[str, Any]]:
     """Return tasks of free motions: end, steps of order 20, steps of order 16, uncertainty of the angles."""
     return [
-        free_motion(plane, x, v, end, steps, script, how=how, doubt=doubt, second=lambda X, V, end=end, n=n: finer(plane, x, v, end, n))
+        free_motion(plane, x, v, end, steps, script, how=how, doubt=doubt, second=lambda end=end, n=n: lower_order(plane, x, v, end, n))
         for end, steps, n, doubt in given
     ]
 
 
 def _task(name: str, kind: str, given: dict[str, Any], quantities: list[dict[str, Any]], script: str) -> dict[str, Any]:
-    return {"id": name, "kind": kind, "given": given, "quantities": quantities, "obtained": OBTAINED.get(kind, ""), "script": script}
+    return task(name, kind, given, quantities, OBTAINED.get(kind, ""), script)

@@ -108,8 +108,7 @@ def _turned_space(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def proven(system: System, starts: Sequence[Sequence[Any]], radius: str = "1e-10") -> tuple[list[list[Any]], Any, Any]:
-    """Return the refined roots, their separation and largest residual; raise ArithmeticError unless every box of the radius holds one "
-    "root."""
+    """Return refined roots, separation and largest residual; raise ArithmeticError unless every box of the radius holds one root."""
     roots = [refined(system, start) for start in starts]
     if not all(certified(system, x, mpf(radius)) for x in roots):
         raise ArithmeticError(f"Krawczyk's test does not hold in a box of radius {radius}")

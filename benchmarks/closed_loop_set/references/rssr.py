@@ -1,5 +1,4 @@
-"""Spatial RSSR four-bar: driven crank, coupler on a ball and a universal joint, rocker on a skew axis (after Chaudhary and Saha, "
-"section 6.2)."""
+"""Spatial RSSR four-bar: driven crank, coupler on a ball and a universal joint, rocker on a skew axis (Chaudhary and Saha, 6.2)."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from mpmath import mp, mpf
 
 from benchmarks.closed_loop_set.references.scrapers import CHAUDHARY
 from benchmarks.closed_loop_set.references.space import Space, cross, dot, parts, plus, scaled, unit
-from benchmarks.closed_loop_set.references.writing import case, quantity
+from benchmarks.closed_loop_set.references.writing import case, quantity, task
 
 SCRIPT = "benchmarks/closed_loop_set/references/rssr.py"
 
@@ -88,18 +87,17 @@ def made(degrees: int) -> dict[str, Any]:
         ]  # fmt: skip
         how = "all 18 Newton-Euler equations at 40 digits"
         tasks = [
-            {"id": "drive torque", "kind": "inverse dynamics", "given": given, "quantities": [torque],
-             "obtained": f"{how}; Lagrange's equation by differences at 70 digits agrees", "script": SCRIPT},
-            {"id": "joint forces of the driven motion", "kind": "inverse dynamics", "given": given, "quantities": forces,
-             "obtained": f"{how}; the torque that belongs to them agrees with Lagrange's equation", "script": SCRIPT},
+            task("drive torque", "inverse dynamics", given, [torque],
+                 f"{how}; Lagrange's equation by differences at 70 digits agrees", SCRIPT),
+            task("joint forces of the driven motion", "inverse dynamics", given, forces,
+                 f"{how}; the torque that belongs to them agrees with Lagrange's equation", SCRIPT),
         ]  # fmt: skip
         return case(
             f"rssr-{degrees}", f"Spatial RSSR four-bar, driven, crank at {degrees} deg", [*CHAUDHARY[:1]],
             corrections=[
-                "No dimensions are printed; those of the set are its own: crank 0.1 m about z, coupler 0.4 m, rocker 0.25 m about (0, "
-                "0.6, 0.8) through "
-                "(0.35, 0.1, 0.2) m, bars of 5 kg/m with a square section of 20 mm. Its full turn is proven (the closure's discriminant "
-                "has no real root).",
+                "No dimensions are printed; those of the set are its own: crank 0.1 m about z, coupler 0.4 m, rocker 0.25 m about (0, 0.6, "
+                "0.8) through (0.35, 0.1, 0.2) m, bars of 5 kg/m with a square section of 20 mm. Its full turn is proven (the closure's "
+                "discriminant has no real root).",
                 "The driven link is #6, of Subsystem I; #2 is massless too; rows 4 and 5 of Subsystem II are 0 = 0 and must be left out.",
                 "Table 3: 18^3/3 is 1944, printed 1994.",
                 "Gravity is not stated; 9.81 m/s^2 along -y is assumed.",

@@ -1,27 +1,25 @@
-"""The carpet scraping machine of Koul, Shah, Saha (free motion) and of Chaudhary, Saha (driven), with the data that their papers lack "
-"or misprint."""
+"""The carpet scraping machine of Koul, Shah, Saha (free motion) and of Chaudhary, Saha (driven), with data that papers lack."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from mpmath import mp, mpc, mpf
+from mpmath import mp, mpc, mpf, nstr
 
 from benchmarks.closed_loop_set.references import plane_cases as cases
 from benchmarks.closed_loop_set.references.plane import Plane
+from benchmarks.closed_loop_set.references.scraper_energy import swing
 from benchmarks.closed_loop_set.references.writing import case
 
 SCRIPT = "benchmarks/closed_loop_set/references/scrapers.py"
 KOUL = (
     "M. H. Koul, S. V. Shah, S. K. Saha, M. Manivannan: Reduced-order forward dynamics of multiclosed-loop systems. Multibody System "
-    "Dynamics (2013), "
-    "Tables 1 and 2",
+    "Dynamics (2013), Tables 1 and 2",
 )
 CHAUDHARY = (
     "H. Chaudhary, S. K. Saha: Constraint Wrench Formulation for Closed-Loop Systems Using Two-Level Recursions. Journal of Mechanical "
-    "Design 129 (2007), "
-    "Table 1",
+    "Design 129 (2007), Table 1",
 )
 PINS = """
 J1 ground crank O1
@@ -38,11 +36,9 @@ DRAWN = {
     "Q": 0.26 + 0.16j, "R": 0.067 + 0.012j, "T": -0.41 - 0.35j,
 }  # fmt: skip
 BRANCH = (
-    "Two assemblies of the pantograph close at every crank angle, with the same path of the tool and other forces. The files have the "
-    "one with link 5 "
-    "clockwise from the arm, for which the angles of Koul et al. need exactly the offsets that they print."
+    "Two assemblies of the pantograph close at every crank angle, with the same path of the tool and other forces. The files have the one "
+    "with link 5 clockwise from the arm, for which the angles of Koul et al. need exactly the offsets that they print."
 )
-BY_ENERGY = ("2.8431082051077173436", "1.4350053445717531559")  # rad after 0.5 and 1 s, by quadrature of the energy
 GRAVITY = "Neither the size nor the direction of gravity is printed; 9.81 m/s^2 along -y is assumed."
 PIVOTS = "The ground pivots O1 = (0, 0), O2 = (-0.089, 0), O4 = (0.038, 0.410) m are those of Chaudhary and Saha, Table 1."
 
@@ -98,29 +94,30 @@ def made_koul() -> dict[str, Any]:
     with mp.workdps(cases.WORK):
         plane = koul()
         x, v = at(plane, 0, "4.7124")
-        how = "a quadrature of the energy at 34 digits, with kinematics in closed form, gives the same 20 digits"
+        energy = swing(plane, v[3 * plane.index("crank") + 2])
+        how = "quadrature of the energy at 40 digits with positions in closed form (scraper_energy.py) agrees"
         tasks = [
             cases.accelerations(plane, x, v, SCRIPT),
             cases.joint_forces(plane, x, v, SCRIPT),
             *(cases.free_motion(plane, x, v, end, steps, SCRIPT, how=how, doubt=1e-17, tolerance=mpf("1e-22"),
-                                second=lambda X, V, angle=angle: {"crank": mpf(angle)})
-              for end, steps, angle in (("0.5", 24, BY_ENERGY[0]), ("1", 48, BY_ENERGY[1]))),
+                                second=lambda end=end: {"crank": energy.at(mpf(end))})
+              for end, steps in (("0.5", 24), ("1", 48))),
         ]  # fmt: skip
         return case(
             "carpet-scraper", "Carpet scraping machine, 7 links, 3 loops, free motion", [*KOUL, *CHAUDHARY],
             corrections=[
                 "O4-P = 0.0956 m is printed nowhere; it is 0.3346 - 0.239 m, which makes the pantograph enlarge 3.5 times.",
                 PIVOTS,
-                "Moments of inertia are not printed by Koul et al.: uniform rods, which Table 1 of Chaudhary and Saha confirms within "
-                "0.2 % but for the crank.",
+                "Moments of inertia are not printed by Koul et al.: uniform rods, which Table 1 of Chaudhary and Saha confirms within 0.2 "
+                "% but for the crank.",
                 GRAVITY, BRANCH,
-                "Appendix A.1: the entry J22(2,1) is +a2 c2 - a39 c3, printed -a2 c2 - a39 c3; as printed, accelerations at the start "
-                "are wrong by 10 rad/s^2.",
+                "Appendix A.1: the entry J22(2,1) is +a2 c2 - a39 c3, printed -a2 c2 - a39 c3; as printed, accelerations at the start are "
+                "wrong by 10 rad/s^2.",
                 "Appendix A.1: a3 means 0.1152 m (not 0.2304 m of Table 1), a6 means 0.239 m (not 0.8365 m), a9 means a97 = 0.239 m.",
                 "The first loop's rows have different signs: the printed lambda_1x is the force on the coupler, lambda_1y its negative.",
             ],
-            notes=["The crank does not turn over: it swings between -0.53004888867205 and 2.89730046396818 rad, period 1.64685740637869 "
-                   "s."],
+            notes=[f"The crank does not turn over: it swings between {nstr(energy.low, 15)} and {nstr(energy.high, 15)} rad, period "
+                   f"{nstr(energy.period, 15)} s."],
             **cases.parts(plane, x, v), tasks=tasks,
         )  # fmt: skip
 

@@ -17,8 +17,8 @@ from benchmarks.closed_loop_set.references.writing import agree, case, floats, q
 
 SOURCE = (
     "E. J. Haug: Computer Aided Kinematics and Dynamics of Mechanical Systems, vol. I. Allyn and Bacon 1989, section 12.2",
-    "IFToMM library of computational benchmark problems: spatial rigid slider-crank mechanism (R. "
-    "Masoudi, T. Uchida, D. Wilson, J. McPhee)",
+    "IFToMM library of computational benchmark problems: spatial rigid slider-crank mechanism (R. Masoudi, T. Uchida, D. Wilson, J. "
+    "McPhee)",
 )
 SCRIPT = "benchmarks/closed_loop_set/references/slider_crank.py"
 R, ROD, AY, AZ, G, SPEED, END = "0.08", "0.3", "0.1", "0.12", "9.81", "6", "5"
@@ -97,13 +97,11 @@ def made() -> dict[str, Any]:
             "spatial slider-crank",
             SOURCE,
             corrections=[
-                "The rod's moments of inertia are printed as (0.004, 0.0004, 0.004) kg m^2 without saying which axis "
-                "is the rod's: the small one "
-                "is taken along the rod, as for any slender bar.",
-                "The axes of the universal joint are not printed; the first is taken parallel to the slide, the "
-                "second across it and the rod. "
-                "They decide how the rod spins about itself: without its moment about its own axis the crank "
-                "would be 0.31 rad further after 5 s.",
+                "The rod's moments of inertia are printed as (0.004, 0.0004, 0.004) kg m^2 without saying which axis is the rod's: the "
+                "small one is taken along the rod, as for any slender bar.",
+                "The axes of the universal joint are not printed; the first is taken parallel to the slide, the second across it and the "
+                "rod. They decide how the rod spins about itself: without its moment about its own axis the crank would be 0.31 rad "
+                "further after 5 s.",
             ],
             notes=["The crank's centre of mass is on its axis. The crank starts upright with 6 rad/s and turns over."],
             gravity=[0.0, 0.0, -9.81],

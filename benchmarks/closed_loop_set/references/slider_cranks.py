@@ -13,13 +13,12 @@ from mpmath import mp, mpc, mpf, sinc
 
 from benchmarks.closed_loop_set.references import plane_cases as cases
 from benchmarks.closed_loop_set.references.plane import Link, Plane, moved
-from benchmarks.closed_loop_set.references.writing import case, quantity
+from benchmarks.closed_loop_set.references.writing import case, quantity, task
 
 SCRIPT = "benchmarks/closed_loop_set/references/slider_cranks.py"
 SOURCE = (
-    "F. Aghili: A Unified Approach for Inverse and Direct Dynamics of Constrained Multibody Systems Based on Linear Projection "
-    "Operator: Applications to "
-    "Control and Simulation. IEEE Transactions on Robotics 21 (2005), section VIII-A and Fig. 4",
+    "F. Aghili: A Unified Approach for Inverse and Direct Dynamics of Constrained Multibody Systems Based on Linear Projection Operator: "
+    "Applications to Control and Simulation. IEEE Transactions on Robotics 21 (2005), section VIII-A and Fig. 4",
 )
 PINS = "A ground crank A\nB crank rod B\nC rod slider C"
 
@@ -91,12 +90,8 @@ def _task(end: str, gravity: str, steps: int, crossed: int) -> dict[str, Any]:
         quantity("C x", "m", 2 * mp.cos(q), {"what": "position", "body": "slider", "point": "C", "component": "x"}, scale=1.0),
     ]
     passed = f"{crossed} singular position{'s' if crossed != 1 else ''} passed on the way" if crossed else "no singular position on the way"
-    return {
-        "id": f"free motion {end} s", "kind": "free motion", "given": {"time": float(end)}, "quantities": quantities,
-        "obtained": "quadrature of the energy at 40 digits; the equation of motion, extrapolated midpoint rule of order 20, agrees; "
-        f"{passed}",
-        "script": SCRIPT,
-    }  # fmt: skip
+    how = f"quadrature of the energy at 40 digits; the equation of motion, extrapolated midpoint rule of order 20, agrees; {passed}"
+    return task(f"free motion {end} s", "free motion", {"time": float(end)}, quantities, how, SCRIPT)
 
 
 def made(name: str, gravity: str, runs: tuple[tuple[str, int, int], ...]) -> dict[str, Any]:
@@ -120,8 +115,7 @@ def made(name: str, gravity: str, runs: tuple[tuple[str, int, int], ...]) -> dic
             ],
             notes=[
                 "Where the crank is upright the rod lies on it, the loop loses rank and two branches meet; the reference stays on the "
-                "slider's branch, "
-                "rod angle = pi - crank angle.",
+                "slider's branch, rod angle = pi - crank angle.",
                 "Half of each point mass is put at both ends of crank and rod, half of the last on the slider; the half at A does not "
                 "move. Motion is that of the paper.",
             ],

@@ -11,7 +11,7 @@ from typing import Any
 from mpmath import mp, mpf
 
 from benchmarks.closed_loop_set.references.space import Space, cross, dot, parts, plus, scaled, unit
-from benchmarks.closed_loop_set.references.writing import case, floats, quantity
+from benchmarks.closed_loop_set.references.writing import case, floats, quantity, task
 
 SCRIPT = "benchmarks/closed_loop_set/references/stewart.py"
 TWIST = ("0.3", "-0.2", "0.5", "0.1", "0.25", "-0.15")  # of the platform: angular, then of its centre
@@ -109,10 +109,10 @@ def made() -> dict[str, Any]:
         ]  # fmt: skip
         how = "all 78 Newton-Euler equations at 40 digits; speeds and accelerations of the legs agree with the distances of their ends"
         tasks = [
-            {"id": "leg forces", "kind": "inverse dynamics", "given": given, "quantities": legs, "script": SCRIPT,
-             "obtained": f"{how}; virtual power at unit speeds of the legs, without reactions, gives the same forces"},
-            {"id": "joint forces of the driven motion", "kind": "inverse dynamics", "given": given, "quantities": balls, "script": SCRIPT,
-             "obtained": f"{how}; the leg forces that belong to them agree with virtual power"},
+            task("leg forces", "inverse dynamics", given, legs,
+                 f"{how}; virtual power at unit speeds of the legs, without reactions, gives the same forces", SCRIPT),
+            task("joint forces of the driven motion", "inverse dynamics", given, balls,
+                 f"{how}; the leg forces that belong to them agree with virtual power", SCRIPT),
         ]  # fmt: skip
         return case(
             "stewart", "Stewart platform, 6-UPS, legs with masses, driven, in motion at its home position",

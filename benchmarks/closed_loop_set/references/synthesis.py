@@ -11,7 +11,7 @@ from mpmath import arg, expj, mp, mpc, mpf, nstr
 
 from benchmarks.closed_loop_set.references import burmester, nine_points, paths
 from benchmarks.closed_loop_set.references.certificates import certified
-from benchmarks.closed_loop_set.references.writing import case, quantity
+from benchmarks.closed_loop_set.references.writing import case, numbers, quantity, task
 
 SCRIPT = "benchmarks/closed_loop_set/references/synthesis.py"
 OWN = "own data"
@@ -24,6 +24,7 @@ TIMED = (("0.169", "0.193"), ("0.123", "0.266"), ("-0.015", "0.234"), ("-0.089",
 TURNS = (0, 50, 110, 190, 260)  # deg
 NINE = (("0.25", "0"), ("0.52", "0.1"), ("0.8", "0.7"), ("1.2", "1"), ("1.4", "1.3"), ("1.1", "1.48"), ("0.7", "1.4"), ("0.2", "1"),
         ("0.02", "0.4"))  # fmt: skip
+CLASSES = 64  # real ones of NINE, in the literature
 FIVE_TIMED = (("3", "3"), ("2.759", "3.363"), ("2.372", "3.663"), ("1.89", "3.862"), ("1.355", "3.943"))
 EIGHTEEN = (
     ("0.5", "1.1"), ("0.4", "1.1"), ("0.3", "1.1"), ("0.2", "1"), ("0.1", "0.9"), ("0.05", "0.75"), ("0.02", "0.6"), ("0", "0.5"),
@@ -32,18 +33,14 @@ EIGHTEEN = (
 )  # fmt: skip
 NGUYEN = (
     "S. Nguyen-Van, Q. X. Lieu, N. Xuan-Mung, T. T. N. Nguyen: A New Study on Optimization of Four-Bar Mechanisms Based on a "
-    "Hybrid-Combined Differential "
-    "Evolution and Jaya Algorithm. Symmetry 14 (2022) 381, case {}; the case goes back to Kunjur, Krishnamurty and Cabrera"
+    "Hybrid-Combined Differential Evolution and Jaya Algorithm. Symmetry 14 (2022) 381, case {}; the case goes back to Kunjur, "
+    "Krishnamurty and Cabrera"
 )
 BEST_KNOWN = "A local optimum, the best that is known: a linkage with a smaller sum is a better answer. Its dimensions are in data (m)."
 
 
 def _task(name: str, kind: str, given: dict[str, Any], quantities: Sequence[dict[str, Any]], obtained: str) -> list[dict[str, Any]]:
-    return [{"id": name, "kind": kind, "given": given, "quantities": list(quantities), "obtained": obtained, "script": SCRIPT}]
-
-
-def _numbers(points: Sequence[Sequence[str]]) -> list[list[float]]:
-    return [[float(v) for v in p] for p in points]
+    return [task(name, kind, given, quantities, obtained, SCRIPT)]
 
 
 def _count(name: str, value: int) -> dict[str, Any]:
@@ -75,15 +72,14 @@ def five_poses(name: str) -> dict[str, Any]:
             raise ArithmeticError("lengths are not constant to 1e-35 m")
         obtained = (
             f"elimination to a polynomial of degree four, all roots at 40 digits: {len(links)} real, {others} complex; lengths are "
-            "constant to 1e-35 m; "
-            "Krawczyk's test with outward rounding proves one solution in each box of radius 1e-10. No more exist (Burmester)."
+            "constant to 1e-35 m; Krawczyk's test with outward rounding proves one solution in each box of radius 1e-10. No more exist "
+            "(Burmester)."
         )
         return case(
             name, f"Five poses of a body, {len(links)} links", [OWN], corrections=[],
-            notes=["poses: x, y, angle in rad of the body. Links are in the order of the ground pivot's x; `moving` is the pin on the "
-                   "body in the first pose. Any two "
-                   "links are a four-bar; branch and order defects are not looked at."],
-            tasks=_task("all links", "pose synthesis", {"poses": _numbers(POSES[name])}, quantities, obtained),
+            notes=["poses: x, y, angle in rad of the body. Links are in the order of the ground pivot's x; `moving` is the pin on the body "
+                   "in the first pose. Any two links are a four-bar; branch and order defects are not looked at."],
+            tasks=_task("all links", "pose synthesis", {"poses": numbers(POSES[name])}, quantities, obtained),
         )  # fmt: skip
 
 
@@ -109,16 +105,16 @@ def timed_points() -> dict[str, Any]:
         for i, pins in enumerate(found, 1):
             quantities += _places(f"four-bar {i}", {k: pins[k] for k in "ABCD"}, float(1 + max(abs(z) for z in pins.values())))
         obtained = (
-            f"two eliminations to polynomials of degree four, one for cranks and one for the other link, all roots at 40 digits: "
-            f"{len(every)} real four-bars, "
-            f"{len(found)} of them with all points on one branch; Krawczyk's test proves each link in a box of radius 1e-10"
+            "two eliminations to polynomials of degree four, one for cranks and one for the other link, all roots at 40 digits: "
+            f"{len(every)} real four-bars, {len(found)} of them with all points on one branch; Krawczyk's test proves each link in a box "
+            "of radius 1e-10"
         )
-        given = {"points": _numbers(TIMED), "turns": [float(t) for t in turns]}
+        given = {"points": numbers(TIMED), "turns": [float(t) for t in turns]}
         return case(
             "timed-points", "Five points at given turns of the crank", [OWN], corrections=[],
             notes=["turns: of the crank A-B from its position at the first point, in rad. Pins are those at the first point; A-B is the "
-                   "crank, C-D the other link on the "
-                   "ground at D. In the order of A's x, then of D's x. Cognates are listed where they have the same timing."],
+                   "crank, C-D the other link on the ground at D. In the order of A's x, then of D's x. Cognates are listed where they "
+                   "have the same timing."],
             tasks=_task("all four-bars", "path synthesis", given, quantities, obtained),
         )  # fmt: skip
 
@@ -141,9 +137,10 @@ def _prove_timed(pins: dict[str, Any]) -> None:
 
 
 def nine() -> dict[str, Any]:
-    """Return the published problem with nine points; starts are the digits of the file itself, or those of a search."""
+    """Return the published problem with nine points; starts are the digits of the file itself, which are proven and counted."""
     with mp.workdps(40):
         found = nine_points.in_order(nine_points.proven(NINE, starts()))
+        nine_points.all_different(found, CLASSES)
         quantities = [_count("real classes", len(found))]
         for i, pins in enumerate(found, 1):
             three = nine_points.pivots(pins)
@@ -152,23 +149,21 @@ def nine() -> dict[str, Any]:
         return case(
             "nine-points", "Nine points of a coupler curve, Problem 3 of Wampler, Morgan and Sommese",
             ["C. W. Wampler, A. P. Morgan, A. J. Sommese: Complete Solution of the Nine-Point Path Synthesis Problem for Four-Bar "
-             "Linkages. ASME Journal of "
-             "Mechanical Design 114 (1992) 153-159, Problem 3",
-             "J. D. Hauenstein, F. Sottile: Algorithm 921: alphaCertified. ACM Transactions on Mathematical Software 38 (2012): "
-             "certified 64 real classes of 1442"],
+             "Linkages. ASME Journal of Mechanical Design 114 (1992) 153-159, Problem 3",
+             "J. D. Hauenstein, F. Sottile: Algorithm 921: alphaCertified. ACM Transactions on Mathematical Software 38 (2012): certified "
+             "64 real classes of 1442"],
             corrections=[],
-            notes=["A class is a four-bar and its two cognates, whose ground pivots are three points in common. Classes are in the "
-                   "order of the middle of these three along x, "
-                   "pivots of a class in the order of x.",
+            notes=["A class is a four-bar and its two cognates, whose ground pivots are three points in common. Classes are in the order "
+                   "of the middle of these three along x, pivots of a class in the order of x.",
                    "data.linkages has one four-bar of each class, pins at the first point, with 25 digits: A-B and D-C are the links on "
                    "the ground, B-C the coupler.",
                    "One class is free of branch, circuit and order defects, as the literature says."],
             data={"linkages": listed},
             tasks=_task(
-                "all real classes", "path synthesis", {"points": _numbers(NINE), "exact": True}, quantities,
-                "24 equations of pins and turns, refined at 40 digits; Krawczyk's test with outward rounding proves one solution in "
-                "each box of radius 1e-20. That there are "
-                "64 real classes is the result of the cited papers; first approximations come from tracking all 1442 classes.",
+                "all real classes", "path synthesis", {"points": numbers(NINE), "exact": True}, quantities,
+                "24 equations of pins and turns, refined at 40 digits; Krawczyk's test with outward rounding proves one solution in each "
+                "box of radius 1e-20. That there are 64 real classes is the result of the cited papers; first approximations come from "
+                "tracking all 1442 classes.",
             ),
         )  # fmt: skip
 
@@ -199,17 +194,17 @@ def least_squares(name: str) -> dict[str, Any]:
         quantities = [quantity("sum of squares", "m^2", value, None)]
         if five:  # without a held pivot a cognate has the same timing and the same sum
             quantities += [quantity(n, "m", v, None, scale=1.0) for n, v in zip(names, x, strict=True)]
-        given: dict[str, Any] = {"points": _numbers(points), "least squares": True}
+        given: dict[str, Any] = {"points": numbers(points), "least squares": True}
         given |= (
             {"angles": [float(a) for a in angles], "crank pivot": [0.0, 0.0], "ground angle": 0.0}
             if five
             else {"turns": [float(a) for a in angles]}
         )
         where = ("angles: of the crank from the ground link; the crank pivot is the origin, the ground link lies along x." if five else
-                 "turns: of the crank from its position at the first point, which is free: crank x, crank y is the crank there. A "
-                 "cognate has the same sum.")  # fmt: skip
+                 "turns: of the crank from its position at the first point, which is free: crank x, crank y is the crank there. A cognate "
+                 "has the same sum.")  # fmt: skip
         printed = "1.9239227e-06" if five else "0.016077817"
-        corrections = [f"The printed optimum of the sum, {printed}, is none: it is {nstr(value, 8)} here."]
+        corrections = [f"The printed sum, {printed}, is not an optimum: {nstr(value, 8)} is reached here."]
         if not five:
             corrections.append("Point 6 is (0.05, 0.75); several papers have (0.005, 0.75).")
         title = "Five points at given crank angles, least squares" if five else "Eighteen points at equal steps of the crank, least squares"
@@ -236,18 +231,17 @@ def straight_line() -> dict[str, Any]:
         given = {"straight line": "lambda linkage", "share of the turn": 0.5}
         return case(
             "straight-line", "Straight line of Chebyshev's lambda linkage over half a turn",
-            ["P. L. Chebyshev: lambda linkage, proportions (4 + sqrt 7)/3 and (3 + sqrt 7)/2 of the crank", "K. Hoecken: the same "
-             "linkage, straight over a share of the turn"],
+            ["P. L. Chebyshev: lambda linkage, proportions (4 + sqrt 7)/3 and (3 + sqrt 7)/2 of the crank", "K. Hoecken: the same linkage, "
+             "straight over a share of the turn"],
             corrections=["The table of R. L. Norton, Design of Machinery, has 2.200 and 2.800 for 180 deg with 0.096 %; the optimum has "
                          "0.0893 %."],
             notes=["Crank 1; coupler, rocker and the arm of the coupler beyond its pin are equal; the point is at the end of the arm. "
-                   "Wanted are ground and coupler for which the strip "
-                   "that holds the path over the half turn about the position away from the ground pivot is narrowest over its length."],
+                   "Wanted are ground and coupler for which the strip that holds the path over the half turn about the position away from "
+                   "the ground pivot is narrowest over its length."],
             tasks=_task(
                 "straightest", "path synthesis", given, quantities,
                 "equal alternating extremes of the height, by Newton's method at 120 digits: four in each half, as a minimax by two "
-                "proportions and a level asks; the proportions are "
-                "Chebyshev's closed forms",
+                "proportions and a level asks; the proportions are Chebyshev's closed forms",
             ),
         )  # fmt: skip
 

@@ -56,6 +56,16 @@ def rod(
     }
 
 
+def hinge(name: str, a: str, b: str, at: Sequence[Any], axis: Sequence[Any] = (0, 0, 1)) -> dict[str, Any]:
+    """Return a revolute joint between two bodies."""
+    return {"name": name, "type": "revolute", "body_a": a, "body_b": b, "point": floats(at), "axis": floats(axis)}
+
+
+def numbers(points: Sequence[Sequence[str]]) -> list[list[float]]:
+    """Return decimal texts as doubles."""
+    return [[float(v) for v in p] for p in points]
+
+
 def task(name: str, kind: str, given: Mapping[str, Any], quantities: Sequence[Any], obtained: str, script: str) -> dict[str, Any]:
     return {"id": name, "kind": kind, "given": dict(given), "quantities": list(quantities), "obtained": obtained, "script": script}
 
