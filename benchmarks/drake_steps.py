@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.steppers import needed, per_step
+from benchmarks.steppers import between_points, needed, per_step
 from benchmarks.workshop import Workshop
 from linkwright.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.exchange.writing.inertia import solids
 from linkwright.exchange.writing.loops import closings
 from linkwright.exchange.writing.pieces import is_free
 from linkwright.joints import create, is_cross, is_hinge, is_slider
-from linkwright.model.description import CoilSpring, Damper, Joint, Placement
+from linkwright.model.description import CoilSpring, Joint, Placement
 from linkwright.numerics.spatial import quaternion_rotation
 from linkwright.system.system import System
 from linkwright.topology import Node
@@ -154,12 +154,9 @@ def _joint(tree: Any, joint: Joint, F: Any, M: Any, sense: float) -> Any:
 
 
 def _springs(tree: Any, plant: Any, s: System, bodies: dict[str, Any]) -> None:
-    """Springs and dampers between points; other forces of a model are refused."""
+    """Hand over springs and dampers."""
     d = s.description
-    for thing in (*d.springs, *d.dampers, *d.frictions, *d.stops, *d.loads, *d.cylinders):
-        ends = getattr(thing, "between", None)
-        if not isinstance(thing, (CoilSpring, Damper)) or ends is None:
-            raise Unavailable(f"'{thing.name}' is not handed over: springs and dampers between points are")
+    for thing, ends in between_points(d):
         (first, a), (second, b) = ((bodies[body], np.array(d.point((body, point)).at, float)) for body, point in ends)
         free, stiffness = (float(thing.free), float(thing.stiffness)) if isinstance(thing, CoilSpring) else (1.0, 0.0)
         damping = 0.0 if isinstance(thing, CoilSpring) else float(thing.coefficient)

@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.steppers import needed, per_step
+from benchmarks.steppers import between_points, needed, per_step
 from benchmarks.workshop import Workshop
 from linkwright import joints
 from linkwright.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.exchange.writing.inertia import Solid, solids
 from linkwright.mechanics.kinematics.motion import body_jacobian
-from linkwright.model.description import CoilSpring, Damper, Description, Joint, Placement
+from linkwright.model.description import CoilSpring, Description, Joint, Placement
 from linkwright.numerics.spatial import rotation_quaternion
 
 ENGINE = "Exudyn"
@@ -140,11 +140,8 @@ def _built(mbs: Any, case: BenchCase) -> Built:
 
 
 def _springs(items: Any, built: Built, d: Description) -> None:
-    """Springs and dampers between points; other forces of a model are refused."""
-    for thing in (*d.springs, *d.dampers, *d.frictions, *d.stops, *d.loads, *d.cylinders):
-        ends = getattr(thing, "between", None)
-        if not isinstance(thing, (CoilSpring, Damper)) or ends is None:
-            raise Unavailable(f"'{thing.name}' is not handed over: springs and dampers between points are")
+    """Hand over springs and dampers."""
+    for thing, ends in between_points(d):
         markers = []
         for body, point in ends:
             place = np.array(d.point((body, point)).at, float) - built.centres[body]

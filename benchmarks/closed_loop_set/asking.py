@@ -11,17 +11,7 @@ from benchmarks.closed_loop_set.results import Answer, Refusal, Results
 from linkwright.cli.bench.cases import Unavailable
 from linkwright.cli.bench.machine_info import machine
 
-HIDDEN = (
-    "linkwright",
-    "numpy",
-    "scipy",
-    "llvmlite",
-    "pin",
-    "casadi",
-    "mujoco",
-    "exudyn",
-    "drake",
-)  # versions of programs: in their own file
+HIDDEN = ("linkwright", "numpy", "scipy", "llvmlite", "pin", "casadi", "mujoco", "exudyn", "drake")  # versions: each in its own file
 
 
 def asked(name: str, chosen: Sequence[tuple[Case, Task]], *, quick: bool = False, say: Callable[[str], None] = lambda _: None) -> Results:
@@ -49,11 +39,14 @@ def _answers(module: object, case: Case, task: Task, quick: bool) -> list[Answer
     if solve is None:
         return vars(module).get("REASONS", {}).get(task.kind, f"has no function for {task.kind}")
     try:
-        return solve(case, task, quick)
+        found = solve(case, task, quick)
     except (NotOffered, Unavailable) as reason:
         return str(reason)
     except Exception as problem:  # other programs fail in ways of their own; the table says how and the comparison continues
         return f"failed: {type(problem).__name__}: {str(problem).splitlines()[0] if str(problem) else 'no message'}"
+    wanted = {q.name for q in task.quantities}
+    other = next((sorted(wanted ^ set(a.values)) for a in found if set(a.values) != wanted), [])
+    return f"gives other values than those asked for: {len(other)} differ, the first is '{other[0]}'" if other else found
 
 
 def load() -> str:
@@ -68,4 +61,13 @@ def merged(old: Results | None, new: Results) -> Results:
     again = {(x.case, x.task) for x in (*new.answers, *new.refusals)}
     answers = [a for a in old.answers if (a.case, a.task) not in again]
     refusals = [r for r in old.refusals if (r.case, r.task) not in again]
-    return Results(new.program, new.version, new.machine, (*answers, *new.answers), (*refusals, *new.refusals))
+    machine, version = new.machine, new.version
+    if answers:  # times of two runs: dates, loads and versions of both are shown
+        machine = {k: _both(old.machine.get(k, ""), new.machine.get(k, "")) for k in {**old.machine, **new.machine}}
+        version = _both(old.version, new.version)
+    return Results(new.program, version, machine, (*answers, *new.answers), (*refusals, *new.refusals))
+
+
+def _both(old: str, new: str) -> str:
+    """Return both texts where they differ; runs are listed in their order."""
+    return old if new in ("", *old.split("; ")) else f"{old}; {new}" if old else new

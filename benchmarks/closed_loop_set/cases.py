@@ -176,6 +176,7 @@ def _mechanism(raw: Mapping[str, Any], at: Place) -> None:
     for i, force in enumerate(at("forces").items(raw.get("forces", []))):
         _force(force, at("forces", i), raw)
     at("start").keys(raw["start"], ("velocities",))
+    at("start", "velocities").mapping(raw["start"]["velocities"])
     for name, twist in raw["start"]["velocities"].items():
         place = at("start", "velocities", name)
         place.one_of(name, bodies)
@@ -196,6 +197,7 @@ def _body(body: Any, at: Place) -> None:
         raise at("inertia").wrong(body["inertia"], "a symmetric 3x3 matrix in kg m^2 about the centre, global axes")
     if np.linalg.eigvalsh(I)[0] < -1e-14 * float(np.abs(I).max()):
         raise at("inertia").wrong(body["inertia"], "a matrix without negative principal moments")
+    at("points").mapping(body.get("points", {}))
     for name, point in body.get("points", {}).items():
         at("points", name).vector(point)
 
@@ -204,6 +206,7 @@ def _joint(joint: Any, at: Place, bodies: Sequence[str]) -> None:
     at.keys(joint, ("name", "type", "body_a", "body_b", "point"), ("axis", "axes"))
     at("type").one_of(joint["type"], JOINTS)
     at.keys(joint, ("name", "type", "body_a", "body_b", "point", *JOINTS[joint["type"]]))
+    at("name").text(joint["name"])
     for key in ("body_a", "body_b"):
         at(key).one_of(joint[key], bodies)
     if joint["body_a"] == joint["body_b"]:
@@ -218,10 +221,13 @@ def _force(force: Any, at: Place, raw: Mapping[str, Any]) -> None:
     at.keys(force, ("name", "type"), tuple({k for keys in FORCES.values() for k in keys}))
     at("type").one_of(force["type"], FORCES)
     at.keys(force, ("name", "type", *FORCES[force["type"]]))
+    at("name").text(force["name"])
     if force["type"] == "spring":
         for key in ("stiffness", "free_length", "damping"):
             at(key).number(force[key])
-        for i, end in enumerate(at("between").items(force["between"])):
+        if len(at("between").items(force["between"])) != 2:
+            raise at("between").wrong(force["between"], "two ends")
+        for i, end in enumerate(force["between"]):
             place = at("between", i)
             place.keys(end, ("body", "point"))
             place("body").one_of(end["body"], [*(b["name"] for b in raw["bodies"]), "ground"])
@@ -244,6 +250,7 @@ def _task(task: Any, at: Place, raw: Mapping[str, Any]) -> Task:
             raise at("kind").wrong(task["kind"], "a kind that needs no bodies: this case has none")
         if "time" in given and at("given", "time").number(given["time"]) <= 0:
             raise at("given", "time").wrong(given["time"], "a time in s after the start")
+        at("given", "accelerations").mapping(given.get("accelerations", {}))
         for name, value in given.get("accelerations", {}).items():
             at("given", "accelerations").one_of(name, [j["name"] for j in raw["joints"]])
             at("given", "accelerations", name).number(value)
@@ -267,11 +274,19 @@ def _quantity(q: Any, at: Place, raw: Mapping[str, Any], measured: bool) -> Quan
     if not 0 <= uncertainty <= 1e-12 * scale:
         raise at("uncertainty").wrong(q["uncertainty"], f"from 0 to 1e-12 of the scale {scale:g}: references have 12 digits")
     digits = q.get("digits", "")
-    if digits and abs(float(digits) - value) > 1e-15 * max(abs(value), 1e-300):
+    if not _same(digits, value):
         raise at("digits").wrong(digits, f"the same number as value, {value!r}, with more digits")
     if measured:
         _measure(q["measure"], at("measure"), raw)
     return Quantity(q["name"], q["unit"], value, uncertainty, scale, q.get("measure"), digits)
+
+
+def _same(digits: Any, value: float) -> bool:
+    """True if a text has the digits of a value, or is empty."""
+    try:
+        return digits == "" or (isinstance(digits, str) and abs(float(digits) - value) <= 1e-15 * max(abs(value), 1e-300))
+    except ValueError:
+        return False
 
 
 def _measure(measure: Any, at: Place, raw: Mapping[str, Any]) -> None:

@@ -303,7 +303,7 @@ def test_points_and_channels_that_are_wrong(turn) -> None:
         ([[1, 2], [3]], {}, "rows of two or three numbers"),
         ("p.csv", {}, "rows of two or three numbers"),
         ([[np.nan, 1.0]], {}, "finite"),
-        ([[1.0, 2.0]], {"at": [1, 2], "by": "A"}, "2 positions for 1 point"),
+        ([[1.0, 2.0]], {"at": [1, 2], "by": "A"}, "2 positions for 1 point(?!s)"),
         ([[1.0, 2.0]], {"at": [1]}, "what they are of"),
     ):
         with pytest.raises(UsageError, match=said):

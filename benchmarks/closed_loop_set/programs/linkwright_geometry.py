@@ -1,5 +1,4 @@
-"""Linkwright on tasks of geometry: all assembly modes (`s.branches`) and synthesis (`lw.synthesise`), each call timed as a user makes "
-"it."""
+"""Linkwright on tasks of geometry: all assembly modes (`s.branches`) and synthesis (`lw.synthesise`), timed as a user calls them."""
 
 from __future__ import annotations
 
@@ -51,8 +50,9 @@ def modes(case: Case, task: Task, quick: bool) -> list[Answer]:
     s = platform(task.given)
     legs = {f"leg{i}": x for i, x in enumerate(task.given["legs"], 1)}
     found = s.branches(legs)
-    poses = sorted((_pose(s, st, len(task.given["base"][0]) == 3) for st in found), key=lambda pose: pose[0])
-    columns = ("x", "y", "z", "qw", "qx", "qy", "qz") if len(poses[0]) == 7 else ("x", "y", "angle")
+    space = len(task.given["base"][0]) == 3
+    poses = sorted((_pose(s, st, space) for st in found), key=lambda pose: pose[0])
+    columns = ("x", "y", "z", "qw", "qx", "qy", "qz") if space else ("x", "y", "angle")
     values = {f"mode {i} {c}": float(v) for i, pose in enumerate(poses, 1) for c, v in zip(columns, pose, strict=True)}
     return [Answer(case.name, task.id, "s.branches", {"real modes": float(len(found)), **values}, timed(lambda: s.branches(legs), quick))]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +10,16 @@ import numpy as np
 from benchmarks.closed_loop_set.cases import Case, Task
 from benchmarks.closed_loop_set.mechanism import built, efforts, measured
 from benchmarks.closed_loop_set.programs import NotOffered, linkwright_geometry
+from benchmarks.closed_loop_set.programs.linkwright_geometry import timed
 from benchmarks.closed_loop_set.results import Answer
 from linkwright import __version__
-from linkwright.cli.bench.clocks import again_and_again, best_call
+from linkwright.cli.bench.clocks import best_call
 from linkwright.drives import torque
 from linkwright.errors import SimulationError
 from linkwright.results.state import State
 
 PROGRAM = "Linkwright"
 TOLERANCES = (1e-6, 1e-8, 1e-10, 1e-12)
-SECONDS = 0.5  # of repeating a call
 
 
 def version() -> str:
@@ -42,9 +41,10 @@ def free_motion(case: Case, task: Task, quick: bool) -> list[Answer]:
         try:
             values = measured(task, call().state(-1))
         except SimulationError as problem:
-            failed = f"tolerance {tolerance:g}: {str(problem).split(':')[1].strip()}"
+            reason = f"tolerance {tolerance:g}: {str(problem).partition(':')[2].strip() or problem}"
+            failed = f"{failed}; {reason}" if failed else reason
             continue
-        out.append(Answer(case.name, task.id, f"tolerance {tolerance:g}", values, _timed(call, quick), failed and f"fails at {failed}"))
+        out.append(Answer(case.name, task.id, f"tolerance {tolerance:g}", values, timed(call, quick), failed and f"fails at {failed}"))
         failed = ""
     if not out:
         raise NotOffered(f"fails at {failed}")
@@ -58,7 +58,7 @@ def accelerations(case: Case, task: Task, quick: bool) -> list[Answer]:
     system, state = built(case)
     tau = efforts(case)
     values = measured(task, system.forward(state, tau).st)
-    out = [Answer(case.name, task.id, "s.forward", values, _timed(lambda: system.forward(state, tau).a, quick))]
+    out = [Answer(case.name, task.id, "s.forward", values, timed(lambda: system.forward(state, tau).a, quick))]
     if quick:
         return out
     kernel, given = system.kernel("forward"), np.zeros(system.tree.nv)
@@ -66,7 +66,7 @@ def accelerations(case: Case, task: Task, quick: bool) -> list[Answer]:
         given[system.names.v.index(name)] = value
     a = np.ravel(kernel(state.q, state.v, given).a)
     values = measured(task, State(state.skel, state.q, state.v, state.references, 0.0, a))
-    seconds = best_call(lambda: kernel(state.q, state.v, given), 0.0 if quick else 0.2) / 1e9
+    seconds = best_call(lambda: kernel(state.q, state.v, given), 0.2) / 1e9
     return [*out, Answer(case.name, task.id, 's.kernel("forward")', values, seconds)]
 
 
@@ -78,7 +78,7 @@ def inverse_dynamics(case: Case, task: Task, quick: bool) -> list[Answer]:
     def call() -> Any:
         return system.inverse(state, given, drives=list(given))
 
-    return [Answer(case.name, task.id, "s.inverse", measured(task, state, call()), _timed(call, quick))]
+    return [Answer(case.name, task.id, "s.inverse", measured(task, state, call()), timed(call, quick))]
 
 
 def joint_forces(case: Case, task: Task, quick: bool) -> list[Answer]:
@@ -89,11 +89,7 @@ def joint_forces(case: Case, task: Task, quick: bool) -> list[Answer]:
     def call() -> Any:
         return system.inverse(state, system.forward(state, tau).a, drives=list(tau))
 
-    return [Answer(case.name, task.id, "s.forward, s.inverse", measured(task, state, call()), _timed(call, quick))]
-
-
-def _timed(call: Callable[[], Any], quick: bool) -> float:
-    return again_and_again(call)(0.0 if quick else SECONDS) / 1e9
+    return [Answer(case.name, task.id, "s.forward, s.inverse", measured(task, state, call()), timed(call, quick))]
 
 
 KINDS = {

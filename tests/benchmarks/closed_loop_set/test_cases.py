@@ -53,6 +53,9 @@ def test_the_start_satisfies_every_joint(case: cases.Case) -> None:
             assert np.abs(held).max() < size, f"{j['name']} turns about another axis than its own"
 
 
+END = {"body": "ground", "point": [0, 0, 0]}
+SPRING = {"name": "s", "type": "spring", "between": [END, END, END], "stiffness": 1, "free_length": 1, "damping": 0}
+INVERSE = {**four_bars()["tasks"][0], "kind": "inverse dynamics"}
 WRONG = [
     (("format",), "closed-loop-set 9", 'format: found "closed-loop-set 9", expected "closed-loop-set 1"'),
     (("name",), "other", "expected the name of the file, 'four-bars-2'"),
@@ -76,7 +79,15 @@ WRONG = [
     (("tasks", 0, "quantities", 0, "digits"), "1.5", "the same number as value"),
     (("tasks", 0, "quantities", 0, "measure", "joint"), "A9", "there is no 'A9'"),
     (("tasks", 0, "quantities", 0, "measure", "what"), "angle", "there is no 'angle'"),
+    (("tasks", 0, "quantities", 0, "digits"), "about 3", 'digits: found "about 3", expected the same number as value'),
+    (("tasks", 0, "quantities", 0, "digits"), 3, "digits: found 3, expected the same number as value"),
     (("tasks", 1, "id"), "early", "the name 'early' is used twice"),
+    (("start", "velocities"), [], "start.velocities: found [], expected an object"),
+    (("bodies", 0, "points"), [1], "bodies[0].points: found [1], expected an object"),
+    (("joints", 0, "name"), 7, "joints[0].name: found 7, expected a text"),
+    (("forces",), [{"name": "", "type": "torque", "joint": "A0", "value": 1}], 'forces[0].name: found "", expected a text'),
+    (("forces",), [SPRING], "forces[0].between: found"),
+    (("tasks", 0), {**INVERSE, "given": {"accelerations": [1]}}, "tasks[0].given.accelerations: found [1], expected an object"),
 ]
 
 
