@@ -13,9 +13,8 @@ from linkwright.design.cylinders import CylinderTable, cylinders
 from linkwright.design.efforts import Efforts, efforts
 from linkwright.design.jumps import Jump, jump_notes, jumps
 from linkwright.design.tables import marked, show
+from linkwright.motion.quick_drives import FEW
 from linkwright.results.trajectory import Trajectory, unit_of
-
-FEW = 72  # steps of a turn below which its figures are said to be coarse: 5 deg
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from linkwright.model.description import Description, Drive, Table
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.units import KINDS, display_unit, shown
 from linkwright.motion.native_walks import LawRows, Walking, carried, goes_all_the_way, native_walk, third_rows
+from linkwright.motion.quick_drives import coarse_notes, need_few_turns
 from linkwright.motion.stop_ends import OtherEnd, StopTimes, coordinate_now, ends_text, others_end, others_of, stops_of, times_between_stops
 from linkwright.motion.turn_samples import Walk, sampled, swept, trajectory
 from linkwright.motion.undriven import check_driven
@@ -190,7 +191,9 @@ def plan(
         if duration is not None:
             notes.append(f"duration= is left aside: '{lead}' moves at a constant speed, and one turn or stroke of it is shown")
         if stop is None:
-            return CyclePlan(lead, laws, _longest(loops, lead) / abs(law.slope), rate, True, tuple(notes))
+            span = _longest(loops, lead) / abs(law.slope)
+            need_few_turns(desc, lead, laws, span)
+            return CyclePlan(lead, laws, span, rate, True, tuple(notes))
         way = _within_stops(desc, lead, stop, "stop", notes) - x[lead]
         if abs(way) <= SAME * _longest(loops, lead):
             there = position_text(desc, lead, x[lead])
@@ -411,6 +414,7 @@ def _noted(desc: Description, p: CyclePlan, c: Trajectory, notes: Sequence[str],
     more = [passage_note(passed, lambda x: position_text(desc, c.drive, c.place(x)))] if passed else []
     if c.singular and all(b.mass is not None for b in desc.bodies[1:]):
         more.append(PEAKS)
+    more += coarse_notes(desc, p.lead, p.laws, c.t)
     third = third_rows(p.laws, c.t + begin)
     c = replace(c, notes=(*p.notes, *notes, *more, *beyond_stops(c)), arrays={**c.arrays, **third} if third else c.arrays)
     return c if p.rate else c.at_rest()
