@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import random
+import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import linkwright as lw
+from linkwright.design.motor_choice import _undominated
 from linkwright.exchange.imported import ImportedModelWarning
 from linkwright.model.edits import perform
 from linkwright.views import live
@@ -113,3 +117,31 @@ def test_headers_of_arrays_that_are_no_python(whole: bytes, damaged: bytes, tmp_
             new.writestr(name, old.read(name).replace(whole, damaged, 1))
     with pytest.raises(lw.LinkwrightError, match=r"damaged\.npz' is damaged or was changed by another program: (the header of|shape is)"):
         lw.open(tmp_path / "damaged.npz")
+
+
+def test_ends_of_ropes_with_a_radius_say_which_way_they_are_wound() -> None:
+    """A radius without a direction had no effect, and saving lost it."""
+    rope = {"path": [{"joint": "B", "radius": 0.12, "turn": "ccw"}, {"at": "ground.T", "radius": 0.09}]}
+    bodies = {"ground": {"pins": ["B"], "points": ["T"]}, "drum": {"pins": ["B"], "mass": 1}}
+    model = {"plane": "xy", "drawing": {"B": [0.4, 0], "T": [0.9, 1.2]}, "bodies": bodies}
+    with pytest.raises(lw.ModelError, match=r"`turn: ccw` or `turn: cw`; a rope .* has no radius there: `ground\.T`"):
+        lw.load({**model, "belts": {"rope": rope}})
+    assert lw.load({**model, "belts": {"rope": {"path": [rope["path"][0], "ground.T"]}}}).description.belts
+
+
+def test_motors_by_the_thousand_are_compared_in_little_memory() -> None:
+    """Against all pairs for some; for 20,000 of them all pairs would be 1.2 GB."""
+    rng = random.Random(7)
+    every = [SimpleNamespace(heat=rng.randrange(9) / 4, mass=rng.choice((None, 1.0, 2.0)), price=rng.randrange(4)) for _ in range(20_000)]
+
+    def betters(a: Any, b: Any) -> bool:
+        mine, theirs = ((x.heat, x.mass or 0.0, x.price) for x in (a, b))
+        return mine != theirs and all(p <= q for p, q in zip(mine, theirs, strict=True))
+
+    some = every[:60]
+    assert _undominated(some) == [x for x in some if not any(betters(y, x) for y in some)]
+    tracemalloc.start()
+    try:
+        assert _undominated(every) and tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()

@@ -215,11 +215,13 @@ def choose_motor(
 
 def _undominated(fit: Sequence[MotorChoice]) -> list[MotorChoice]:
     """Those that no other one betters in heat, mass and price at once; values that are not given do not count."""
-    figures = np.array([[x.heat, x.mass or 0.0, x.price or 0.0] for x in fit])
-    no_worse = (figures[:, None, :] <= figures[None, :, :]).all(axis=2)
-    better = (figures[:, None, :] < figures[None, :, :]).any(axis=2)
-    beaten = np.atleast_1d(np.any(no_worse & better, axis=0)).tolist()
-    return [x for x, bad in zip(fit, beaten, strict=True) if not bad]
+    figures = [(x.heat, x.mass or 0.0, x.price or 0.0) for x in fit]
+    front, n, best = np.empty((len(fit), 3)), 0, set[tuple[float, float, float]]()
+    for row in sorted(set(figures)):  # none is bettered by a later one, and no two are alike
+        if not (front[:n] <= row).all(axis=1).any():
+            front[n], n = row, n + 1
+            best.add(row)
+    return [x for x, row in zip(fit, figures, strict=True) if row in best]
 
 
 def _boxes(known: Catalogue, wanted: Any, efficiency: Any) -> list[Gearbox | None]:

@@ -169,8 +169,15 @@ class _BeltReader:
         for i, p in enumerate(places):
             end = not self.closed and i in (0, len(places) - 1)
             turn = p.pulley.turn
-            if end and p.pulley.joint and not turn:
-                raise p.node.error(f"{self.what}: say which way the rope is wound on the drum at its end, `turn: ccw` or `turn: cw`.")
+            if end and p.node.entries is not None and not turn:
+                point = (
+                    ""
+                    if p.pulley.joint
+                    else f"; a rope that is fastened at a point has no radius there: `{p.pulley.body}.{p.pulley.point}`"
+                )
+                raise p.node.error(
+                    f"{self.what}: say which way the rope is wound on the drum at its end, `turn: ccw` or `turn: cw`{point}."
+                )
             if not turn and not end and self.context.numeric(p.radius) > 0.0:
                 turn = (-1.0 if crossed and i else 1.0) if self.closed and len(places) == 2 else self._bend(places, i)
             out.append(p._replace(pulley=replace(p.pulley, turn=turn)))
