@@ -71,6 +71,7 @@ class ModelFiles:
                     m = lw.load(path)
                 except LinkwrightError as refusal:
                     judge_error(refusal, text, with_line=True)
+            with limited(READ):
                 self._drawn(text, folder)
             if m is None:
                 return "rejected"

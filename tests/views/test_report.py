@@ -344,6 +344,16 @@ def test_of_a_followed_path() -> None:
         assert not tips(lw.load(other).description), "every pin is on a link that turns about the ground"
 
 
+@pytest.mark.parametrize("mass", [1e-40, 1e20])
+def test_numbers_of_any_size_have_room_beside_the_curves(mass: float) -> None:
+    """Written in full, 2.7e-48 takes the whole width of a page; matplotlib then warns, and warnings are errors here."""
+    arm = {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"], "points": ["B"], "mass": mass}}
+    model = {"plane": "xy", "drawing": {"A": [0, 0], "B": [0.2, 0]}, "bodies": arm, "gravity": [0, -9.81], "drive": {"A": "1 rad/s"}}
+    c = lw.load(model).turn(steps=12)
+    drawn = report_figures.curves(c, report_figures.effort_panels(c), "efforts")
+    assert "A.torque" in drawn and not re.search(r">[^<>]*\d{12}", drawn)
+
+
 def test_of_a_run_that_begins_without_a_rope() -> None:
     """A load of 1 kg falls 50 mm and is caught by a rope: half of its energy is lost in pulling another kilogram along."""
     m, run = caught()

@@ -89,7 +89,7 @@ def _panel(axes: Any, c: Trajectory, p: ReportPanel, over: str) -> None:
     axes.set_ylabel(f"[{symbol}]", parse_math=False, labelpad=2.0)
     axes.margins(x=0.0, y=0.1)
     _ticks(axes, c, over)
-    axes.ticklabel_format(axis="y", style="plain", useOffset=False)
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(-5, 7), useOffset=False, useMathText=True)  # numbers of any size have room
     low, high = (np.array([f(v) for v in values.values()]) / size for f in (np.min, np.max))
     largest = max(float(np.abs(low).max()), float(np.abs(high).max()))
     if float(high.max() - low.min()) < 1e-6 * largest:  # what stays the same is a straight line, not its round-off
