@@ -145,3 +145,34 @@ def test_motors_by_the_thousand_are_compared_in_little_memory() -> None:
         assert _undominated(every) and tracemalloc.get_traced_memory()[1] < 20e6
     finally:
         tracemalloc.stop()
+
+
+TRIPOD = """
+drawing: {C: [0, 0, 0.6]}
+bodies:
+  plate: {points: [C], mass: 8, com: C, inertia: [0.2, 0.2, 0.4]}
+repeat:
+  k: 1..3
+  drawing:
+    "B{k}": [0.5*cos(120 deg*(k-1)), 0.5*sin(120 deg*(k-1)), 0]
+    "P{k}": [0.3*cos(120 deg*(k-1)), 0.3*sin(120 deg*(k-1)), 0.6]
+    "M{k}": [0.4*cos(120 deg*(k-1)), 0.4*sin(120 deg*(k-1)), 0.3]
+  bodies:
+    ground: {points: ["B{k}"]}
+    "barrel{k}": {pins: ["B{k}", "M{k}"], mass: 1.5, bar: {section: {diameter: 50 mm, inner: 40 mm}}}
+    "rod{k}": {pins: ["P{k}", "M{k}"], mass: 0.8, bar: {section: {diameter: 25 mm}}}
+  joints:
+    "hinge{k}":
+      {type: revolute, between: [ground, "barrel{k}"], at: "B{k}", axis: [-sin(120 deg*(k-1)), cos(120 deg*(k-1.000000000001)), 0]}
+    "leg{k}":
+      {type: prismatic, between: ["barrel{k}", "rod{k}"], at: "M{k}", axis: [-cos(120 deg*(k-1)), -sin(120 deg*(k-1)), 3]}
+    "ball{k}": {type: spherical, between: ["rod{k}", plate], at: "P{k}"}
+"""
+
+
+def test_pivots_that_vanish_exactly_end_an_order_of_elimination(tmp_path: Path) -> None:
+    """Hinges turned by 1e-12 rad, without drives: a subsystem that waits has a pivot of zero, which was divided by."""
+    s = lw.load(written(tmp_path, "tripod.yaml", TRIPOD)).system
+    tau = [10.0] * len(s.start.v)
+    a, exact = s.kernel("forward")(s.start.q, s.start.v, tau).a, s.forward(s.start, tau, formulation="kkt").a
+    assert max(abs(a - exact)) < 1e-9 * max(abs(exact))

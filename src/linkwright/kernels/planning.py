@@ -240,6 +240,8 @@ def _row_order(every: Sequence[Terms], hub: int | None) -> tuple[int, ...] | Non
             return None
         node = min(healthy, key=work)
         for p in nodes.pop(node):
+            if not S[:, p, p].all():  # of a late subsystem whose velocities the rows before have fixed
+                return None
             left.discard(p)
             below = [i for i in left if there[i, p]]
             there[np.ix_(below, below)] = True
