@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import tracemalloc
 import warnings
@@ -176,3 +177,20 @@ def test_pivots_that_vanish_exactly_end_an_order_of_elimination(tmp_path: Path) 
     tau = [10.0] * len(s.start.v)
     a, exact = s.kernel("forward")(s.start.q, s.start.v, tau).a, s.forward(s.start, tau, formulation="kkt").a
     assert max(abs(a - exact)) < 1e-9 * max(abs(exact))
+
+
+def test_equations_that_no_position_can_solve_are_refused() -> None:
+    """Legs of point masses, which nothing holds from turning: a pivot is the number zero, by which Python does not divide."""
+    legs: dict[str, Any] = {}
+    bodies: dict[str, Any] = {"ground": {}, "plate": {"mass": 0.008}}
+    for k in range(3):
+        turn = math.radians(120 * k)
+        bodies |= {f"barrel{k}": {"mass": 1.5}, f"rod{k}": {"mass": 0.8}}
+        axis = [-math.sin(turn), math.cos(turn), 0.0]
+        legs |= {
+            f"hinge{k}": {"type": "revolute", "between": ["ground", f"barrel{k}"], "at": [1.0, math.sin(120.0), 0.0], "axis": axis},
+            f"leg{k}": {"type": "prismatic", "between": [f"barrel{k}", f"rod{k}"], "at": [float(k), 1.5 * math.sin(turn), 0.3]},
+            f"ball{k}": {"type": "spherical", "between": [f"rod{k}", "plate"], "at": [2.0 * math.cos(turn), 2.0, 0.6]},
+        }
+    with pytest.raises(lw.SingularityError, match=r"cannot be solved in any position: .* moment of inertia"):
+        lw.load({"bodies": bodies, "joints": legs}).simulate(duration="0.1 s")

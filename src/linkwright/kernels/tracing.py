@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwright.compiler.program import Program, without_unused
+from linkwright.errors import SingularityError
 from linkwright.numerics.memory import all_in_use
 
 if TYPE_CHECKING:
@@ -175,5 +176,11 @@ def trace(
 
         found = along(moved(free), arrays, {**law, "free": free}, trace("blocks", sizes, equations))
     else:
-        found = getattr(moved(free), signature.method)(**arrays, **{k: x for k, x in given.items() if x is not None})
+        try:
+            found = getattr(moved(free), signature.method)(**arrays, **{k: x for k, x in given.items() if x is not None})
+        except ZeroDivisionError:  # of a pivot that is a number, not a symbol
+            raise SingularityError(
+                "the equations of this mechanism cannot be solved in any position: a mass, a moment of inertia or a length is zero where it "
+                "must not be. Give every body that can turn by itself a moment of inertia."
+            ) from None
     return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)
