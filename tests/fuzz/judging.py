@@ -22,7 +22,8 @@ from linkwright.errors import LinkwrightError, ModelError
 from linkwright.exchange.imported import ImportedModelWarning
 from linkwright.exchange.writing.losses import LossWarning
 
-READ, USE = 5.0, 20.0  # s of processor time to read an input, and for everything that is done with it
+READ = 5.0  # s of processor time to read an input
+USE = 60.0  # s for everything that is done with it: a run that ends near a singular position takes half a minute (limits.md)
 UNFIT = re.compile(
     r"Traceback|\bnan\b|<class '|<function |object at 0x|array\(|np\.float64|dtype|LinAlgError|site-packages|\.py:\d", re.IGNORECASE
 )

@@ -194,3 +194,16 @@ def test_equations_that_no_position_can_solve_are_refused() -> None:
         }
     with pytest.raises(lw.SingularityError, match=r"cannot be solved in any position: .* moment of inertia"):
         lw.load({"bodies": bodies, "joints": legs}).simulate(duration="0.1 s")
+
+
+def test_names_that_look_like_hexadecimal_numbers_reach_the_page() -> None:
+    """YAML reads 0x1F as 31; in the page's copy of a model it is a name."""
+    bodies = {"ground": {"pins": ["0x1F"]}, "arm": {"pins": ["0x1F"], "points": ["B"], "mass": 1}}
+    m = lw.load({"plane": "xy", "drawing": {"0x1F": [0, 0], "B": [1, 0]}, "bodies": bodies, "drive": {"0x1F": "1 rad/s"}})
+    assert "0x1F" in live.contents(m.system)[1]["model"]["text"]
+
+
+def test_points_of_a_curve_that_coincide_but_for_round_off(tmp_path: Path) -> None:
+    path = written(tmp_path, "motion.csv", "0;0\n1e-300;10\n")
+    with pytest.raises(lw.UsageError, match="no curve is computed through points at 0 and 1e-300: too near"):
+        lw.load("wiper").follow({"A": lw.csv(path)}, duration="0.3 s", steps=6)

@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.errors import UsageError
 from linkwright.model.curves import Curve, Jet
 from linkwright.model.curves.cubic import cubic_pieces
 from linkwright.model.curves.monotone import monotone, quintics
 from linkwright.model.curves.piecewise import Periodic, Piecewise
 
+LARGEST = 1e300  # coefficient of a piece, about
 INTERPOLATIONS = ("monotone", "linear", "cubic", "periodic")
 
 
@@ -29,6 +31,7 @@ def table(x: tuple[float, ...], y: tuple[float, ...], interpolation: str = "mono
     """The curve of a table. Beyond its ends it keeps the end value, or with `straight` (motions, which may not stop at once) continues
     at its end slope; a periodic one repeats."""
     at, values = np.array(x, dtype=float), np.array(y, dtype=float)
+    _need_room(at, values)
     if interpolation == "periodic":
         return Periodic(monotone(at, values, closed=True))
     curve = {"monotone": monotone, "linear": polyline, "cubic": natural_spline}[interpolation](at, values)
@@ -41,6 +44,7 @@ def table(x: tuple[float, ...], y: tuple[float, ...], interpolation: str = "mono
 
 def polyline(x: np.ndarray, y: np.ndarray) -> Piecewise:
     """Straight lines through the points, constant outside."""
+    _need_room(x, y)
     slopes = np.concatenate([[0.0], np.diff(y) / np.diff(x), [0.0]])
     values = np.concatenate([y[:1], y[:-1], y[-1:]])
     return Piecewise(x, np.stack([values, slopes], axis=1))
@@ -48,6 +52,7 @@ def polyline(x: np.ndarray, y: np.ndarray) -> Piecewise:
 
 def natural_spline(x: np.ndarray, y: np.ndarray) -> Piecewise:
     """The cubic spline without curvature at its ends, continued straight."""
+    _need_room(x, y)
     pieces, last = cubic_pieces(x, y, "natural")
     before, after = [y[0], pieces[0, 1], 0.0, 0.0], [y[-1], last, 0.0, 0.0]
     return Piecewise(x, np.concatenate([[before], pieces, [after]]))
@@ -55,15 +60,27 @@ def natural_spline(x: np.ndarray, y: np.ndarray) -> Piecewise:
 
 def clamped_spline(x: np.ndarray, y: np.ndarray) -> Piecewise:
     """The cubic spline at rest at both ends, constant outside; its curvature jumps to zero there."""
+    _need_room(x, y)
     pieces, _ = cubic_pieces(x, y, "clamped")
     return Piecewise(x, np.concatenate([[[y[0], 0.0, 0.0, 0.0]], pieces, [[y[-1], 0.0, 0.0, 0.0]]]))
 
 
 def periodic_spline(x: np.ndarray, y: np.ndarray) -> Periodic:
     """The periodic cubic spline, with speed and curvature; y[-1] is y[0]."""
+    _need_room(x, y)
     pieces, _ = cubic_pieces(x, y, "periodic")
     before = [*pieces[0, :3], pieces[-1, 3]]  # of the last piece, counted from the beginning
     return Periodic(Piecewise(x, np.concatenate([[before], pieces, pieces[:1]])))
+
+
+def _need_room(x: np.ndarray, y: np.ndarray) -> None:
+    """Raise UsageError if points are so near to each other, or so far apart, that coefficients of fifth degree overflow."""
+    h = np.abs(np.diff(x))
+    k = int(np.argmin(h))
+    if not (max(1.0, np.abs(y).max()) < LARGEST * h[k] ** 5 and h.max() < LARGEST ** (1.0 / 5.0)):  # also true for NaN
+        raise UsageError(
+            f"no curve is computed through points at {x[k]:.7g} and {x[k + 1]:.7g}: too near to each other, or others too far away."
+        )
 
 
 SPLINES: dict[str, Callable[[np.ndarray, np.ndarray], Piecewise | Periodic]] = {

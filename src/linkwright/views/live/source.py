@@ -130,6 +130,14 @@ class Leaf(NamedTuple):
     number: float | None
 
 
+def _number(text: str) -> float | None:
+    """Return a number in decimals; None for other notations of YAML (0x1F, 1:30)."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def _leaves(text: str) -> dict[str, Leaf]:
     """Every scalar of a YAML text by its path."""
     count, out = _counter(text), dict[str, Leaf]()
@@ -141,6 +149,6 @@ def _leaves(text: str) -> dict[str, Leaf]:
         elif node.id == "sequence":
             todo += [(f"{path}/{i}", value) for i, value in enumerate(node.value)]
         else:
-            number = float(node.value) if node.tag.endswith((":float", ":int")) else None
+            number = _number(node.value) if node.tag.endswith((":float", ":int")) else None
             out[path] = Leaf(count(node.start_mark.index), count(node.end_mark.index), node.value, number)
     return out
