@@ -36,6 +36,7 @@ HOST = "127.0.0.1"
 PATIENCE = 20.0  # s a first visitor waits for the first page
 SILENT = 20.0  # s after which a connection that sends nothing is closed
 LONGEST = 45.0  # s after which any connection is closed, however slowly it continues to send
+DISCARDED, PAUSE = 200_000_000, 2.0  # bytes of a refused request that are read, and s without any after which the rest is not waited for
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -95,11 +96,12 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.FORBIDDEN, "This page answers only to the browser of this machine, at its own address.")
         elif not _same(key, self.server.key):
             self._answer(HTTPStatus.FORBIDDEN, "Open the whole address that Linkwright printed: its last part is the key to this page.")
-        else:
-            self._take(editor, rest[1], query)
+        elif self._take(editor, rest[1], query):
+            return
+        self._discard_body()
 
-    def _take(self, editor: Editor, name: str, query: str) -> None:
-        """Read the body of a request, if it may have one, and do it."""
+    def _take(self, editor: Editor, name: str, query: str) -> bool:
+        """Read the body of a request, if it may have one, and do it; False if its body is not read."""
         most, kind = editor.limit(name)
         length = self.headers.get("Content-Length", "")
         given = (self.headers.get("Content-Type") or "").partition(";")[0].strip().lower()
@@ -117,10 +119,21 @@ class Handler(BaseHTTPRequestHandler):
                 with self.server.computing(self.request):
                     reply = editor.post(name, query, body)
                 self._reply(reply)
+            return True
+        return False
+
+    def _discard_body(self) -> None:
+        """Read the rest of a refused request: a connection that is closed before loses the answer on its way."""
+        self.close_connection = True
+        length = self.headers.get("Content-Length", "")
+        left = min(int(length), DISCARDED) if re.fullmatch("[0-9]{1,12}", length) else 0
+        with contextlib.suppress(OSError):
+            self.wfile.flush()
+            self.connection.settimeout(PAUSE)
+            while left > 0 and (piece := self.rfile.read(min(left, 65536))):
+                left -= len(piece)
 
     def _refused(self, status: HTTPStatus, text: str) -> None:
-        """A request whose body is not read, so the connection ends."""
-        self.close_connection = True
         self._json(status, {"kind": "refused", "text": text})
 
     def _reply(self, reply: Reply) -> None:

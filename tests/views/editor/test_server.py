@@ -254,6 +254,8 @@ def test_malformed_requests_are_refused(asked: Asked) -> None:
         asked.ask("edit/upload?name=x.png", b"x", headers={"Content-Type": "application/octet-stream", "Content-Length": "30000000"})[0]
         == 413
     )
+    large = b"x" * 30_000_000  # all of it is sent before the answer is read: it arrives nevertheless
+    assert asked.ask("edit/do", large)[0] == 413 and asked.ask("edit/do", large, headers={"Origin": "http://elsewhere"})[0] == 403
     with socket.create_connection(("127.0.0.1", asked.server.server_port)) as raw:
         head = f"POST /{asked.server.key}/edit/do HTTP/1.1\r\nHost: 127.0.0.1:{asked.server.server_port}\r\nOrigin: {asked.origin}\r\n"
         raw.sendall(f"{head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
