@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import io
 import shlex
+import socketserver
 import sys
 import time
+import webbrowser
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import linkwright as lw
@@ -110,10 +114,43 @@ def test_examples_of_the_help_are_right_usage(line: str, monkeypatch: pytest.Mon
     assert reached == [words[0] if words[0] in dispatch.NAMES else "MODEL"]
 
 
+def _run(path: Path) -> None:
+    motion = {"A": "1.6 rad + 0.5 rad * sin(4 rad/s * t)", "E": "1.5 rad + 0.4 rad * sin(7 rad/s * t)"}
+    lw.load("five-bar").follow(motion, duration=2.0, steps=160).save(path, channels=["t", "A", "E", "A.torque", "E.torque"])
+
+
+def _poses(path: Path) -> None:
+    s = lw.load("five-bar").system
+    angles = np.linspace(1.0, 2.0, 5)
+    rows = [(a, e, *s.point(s.assemble({"A": a, "E": e}), "left_rod.C")[:2]) for a in angles for e in angles]
+    np.savetxt(path, rows, delimiter=",", header="A [rad],E [rad],left_rod.C.x [m],left_rod.C.y [m]", comments="")
+
+
+def _robot(path: Path) -> None:
+    Path("meshes").mkdir()
+    body = '<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    joint = '<joint name="A" type="continuous"><parent link="base"/><child link="arm"/></joint>'
+    path.write_text(f'<robot name="arm"><link name="base"/><link name="arm">{body}</link>{joint}</robot>', encoding="utf-8")
+
+
+FILES = {  # that examples of the help read
+    "run.csv": _run, "first.csv": _run, "second.csv": _run, "poses.csv": _poses, "robot.urdf": _robot,
+    "sketch.dxf": lambda path: lw.load("wiper").export(path),
+}  # fmt: skip
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("line", [x for x in EXAMPLES if x.split()[1] in dispatch.NAMES or " -o " in x])
-def test_examples_of_the_help_work(line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    if "sketch.dxf" in line:
-        lw.load("wiper").export("sketch.dxf")
+def test_examples_of_the_help_work(line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that serve a page are ended as by Ctrl-C."""
+
+    def ended(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(socketserver.BaseServer, "serve_forever", ended)
+    monkeypatch.setattr(webbrowser, "open", lambda address: True)
+    for name, make in FILES.items():
+        if name in line:
+            make(Path(name))
     assert cli.main(shlex.split(line)[1:]) == 0
     assert capsys.readouterr().out
