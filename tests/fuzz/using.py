@@ -33,8 +33,8 @@ Use = Callable[[Any, Path, str], None]
 
 
 def _info(m: Any, folder: Path, given: str) -> None:
-    judge_text(str(m.info()), "info")
-    judge_text(str(m.topology), "topology")
+    judge_text(str(m.info()), "info", given)
+    judge_text(str(m.topology), "topology", given)
 
 
 def _turn(m: Any, folder: Path, given: str) -> None:

@@ -131,6 +131,19 @@ def test_parts_without_their_columns_count_as_not_done(tmp_path) -> None:
     assert (lw.study("four-bar", **given)["range D"] == whole).all()  # computed again
 
 
+def test_a_damaged_byte_anywhere_counts_as_not_done_or_changes_nothing(tmp_path) -> None:
+    """Pages are read when a part is looked at first, so that no value is met later that cannot be read."""
+    lw.study("four-bar", vary={"L1": [0.3, 0.31]}, measure="range D", of=lw.turning(steps=4), folder=tmp_path / "s", threads=1)
+    (path,) = parts(tmp_path / "s")
+    sound, lost = path.read_bytes(), 0
+    for place in range(4, len(sound), 29):
+        path.write_bytes(sound[:place] + bytes([sound[place] ^ 0xFF]) + sound[place + 1 :])
+        found = lw.open(tmp_path / "s")
+        assert str(found.summary())
+        lost += len(found) == 0
+    assert lost > 5
+
+
 def _process(folder: Path) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     return subprocess.Popen(

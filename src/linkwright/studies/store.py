@@ -65,6 +65,7 @@ class FolderStore:
     def __init__(self, place: Path, key: str, names: Sequence[str], measures: Sequence[str]):
         self.folder, self.key, self.names, self.measures = place, key, tuple(names), tuple(measures)
         self._pa, self._pq = package("pyarrow"), package("pyarrow.parquet")
+        self._seen: dict[Path, tuple[tuple[int, int], tuple[int, int] | None]] = {}  # time and size of parts, and their rows
 
     @property
     def _rows(self) -> Path:
@@ -101,10 +102,21 @@ class FolderStore:
         """Rows that are there and whole, as stretches in order."""
         found = []
         for path in sorted(self._rows.glob("*.parquet")):
-            span = self._span(path)
+            span = self._seen_span(path)
             if span is not None and (not found or span[0] >= found[-1][1]):
                 found.append(span)
         return found
+
+    def _seen_span(self, path: Path) -> tuple[int, int] | None:
+        """The same as `_span`, read again only if the file has changed."""
+        try:
+            there = path.stat()
+        except OSError:
+            return None
+        state = there.st_mtime_ns, there.st_size
+        if path not in self._seen or self._seen[path][0] != state:
+            self._seen[path] = state, self._span(path)
+        return self._seen[path][1]
 
     def _span(self, path: Path) -> tuple[int, int] | None:
         """Rows of a part by its name, if it is one of this study and whole."""
@@ -114,7 +126,7 @@ class FolderStore:
             whole = file.metadata.num_rows == last - first and (file.schema_arrow.metadata or {}).get(MARK) == self.key.encode()
             whole = whole and self._has_columns(file.schema_arrow)
             if whole:
-                file.read(columns=["row", "why"])  # a part whose end is there may still have lost pages
+                file.read()  # a part whose end is there may still have lost or damaged pages
             return (first, last) if whole else None
         except (ValueError, OSError, self._pa.ArrowException):
             return None
