@@ -16,7 +16,9 @@ import pytest
 import linkwright as lw
 from linkwright.design.motor_choice import _undominated
 from linkwright.exchange.imported import ImportedModelWarning
+from linkwright.files import Unreadable
 from linkwright.model.edits import perform
+from linkwright.model.meshes import read_corners
 from linkwright.views import live
 from tests.exchange.reading.sketches import drawings
 
@@ -207,3 +209,11 @@ def test_points_of_a_curve_that_coincide_but_for_round_off(tmp_path: Path) -> No
     path = written(tmp_path, "motion.csv", "0;0\n1e-300;10\n")
     with pytest.raises(lw.UsageError, match="no curve is computed through points at 0 and 1e-300: too near"):
         lw.load("wiper").follow({"A": lw.csv(path)}, duration="0.3 s", steps=6)
+
+
+def test_signalling_nans_of_a_binary_mesh_are_refused_without_a_warning(tmp_path: Path) -> None:
+    corner = bytes.fromhex("0100807f")  # a NaN of four bytes that sets a flag of the processor when it becomes one of eight
+    path = tmp_path / "part.stl"
+    path.write_bytes(bytes(80) + (1).to_bytes(4, "little") + bytes(12) + 9 * corner + bytes(2))
+    with pytest.raises(Unreadable, match="not finite"):
+        read_corners(path)

@@ -41,7 +41,8 @@ def _stl(path: Path, data: bytes) -> np.ndarray:
     if len(data) == 84 + 50 * count and count >= 0:
         record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
         facets: Any = np.frombuffer(data, dtype=record, count=count, offset=84)
-        return facets["corners"].astype(float)
+        with np.errstate(invalid="ignore"):  # NaN, refused later
+            return facets["corners"].astype(float)
     numbers = _VERTEX.findall(data)
     if len(numbers) % 3 or not numbers:
         raise files.Unreadable(path, f"it is not an STL file. Export the part as STL (binary or ASCII){_others(path)}")
