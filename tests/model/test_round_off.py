@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -45,3 +47,11 @@ bodies:
 """
     ).numbers()
     assert {p.at[0] for p in d.bodies[1].points} == {0.0, 0.3, 0.30000000001}
+
+
+def test_masses_so_small_that_their_products_are_zero_stay_as_they_are():
+    """1e-150 kg times 1e-190 kg m^2 is zero in numbers of eight bytes, and the radius of gyration within round-off of nothing."""
+    tiny = ((1e-190, 0.0, 0.0), (0.0, 1e-190, 0.0), (0.0, 0.0, 1e-190))
+    d = modelfile.read(models.path("wiper")).numbers()
+    light = replace(d, bodies=tuple(replace(b, mass=1e-150, inertia=tiny) if b.name == "crank" else b for b in d.bodies))
+    assert without_round_off(light).body("crank").inertia == tiny

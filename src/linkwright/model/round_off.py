@@ -117,7 +117,7 @@ def _radii(bodies: Iterable[Body], tolerance: float) -> dict[float, dict[float, 
         for x in sorted(found, key=lambda x: len(repr(x))):
             back.setdefault(sqrt(x / mass), []).append(x)
         known = merged(list(back), tolerance)
-        every = [(x, back[known.get(r, r)][0]) for r, some in back.items() for x in some]
+        every = [(x, back.get(known.get(r, r), [x])[0]) for r, some in back.items() for x in some]  # radii near zero stay as they are
         out[mass].update({x: new for x, new in every if new != x})
     return {mass: known for mass, known in out.items() if known}
 
