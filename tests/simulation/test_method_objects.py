@@ -97,7 +97,7 @@ def test_wrong_types_are_named(swinging: tuple[Any, Any], option: str, value: An
 @pytest.mark.parametrize("name", METHODS)
 def test_an_inverse_method_object_is_the_named_one(swinging: tuple[Any, Any], name: str) -> None:
     s, st = swinging
-    one, two = (s.inverse(st, drives=["A"], method=x) for x in (name, METHODS[name]))
+    one, two = (s.inverse(st, drives=["A"], wrench={}, method=x) for x in (name, METHODS[name]))  # wrenches: both on floats, no kernel
     assert one.u.tobytes() == two.u.tobytes() and one.method == name == two.method
 
     def mine(problem: Any) -> Any:

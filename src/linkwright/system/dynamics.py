@@ -94,7 +94,8 @@ class Dynamics:
             return self._inverse(st, a, wrench, drives, method, options)
 
         core, names = self.core, self.core.named_drives(drives)
-        plain = wrench is None and method == "subsystem" and not any(x is not None for x in options.values())
+        named = method is inverse.METHODS["subsystem"] or (isinstance(method, str) and method == "subsystem")
+        plain = wrench is None and named and not any(x is not None for x in options.values())
         plain = plain and _is_of(core, st) and not self._base_velocities(names)
         others = None if names == core.drive_names else names
         kernel = core.ready("driven_loads", others, seconds=core.answer_on_floats) if plain else None
