@@ -106,6 +106,21 @@ def test_pages_ask_for_another_version_while_they_are_seen_and_give_up_when_nobo
     ]
 
 
+def test_the_editor_asks_on_when_an_answer_is_cut_off() -> None:
+    """Requests that fail (TypeError) and answers that end in the middle (AbortError): reported as offline, asked again."""
+    found = run(
+        ("editor/server",),
+        "let next=null,asked=0;const offline=[];globalThis.document={hidden:false};"
+        "globalThis.window={setTimeout:(f)=>{next=f;return 1;},clearTimeout(){}};"
+        "globalThis.fetch=async()=>{asked++;if(asked===1)throw new TypeError('refused');"
+        "return {text:async()=>{if(asked===2)throw new DOMException('The operation was aborted.','AbortError');return '{\"version\":\"a\"}';}};};"
+        "const server=LW.edit.server({version:'a'},{offline:(text)=>offline.push(Boolean(text)),file(){},answer(){}});"
+        "out=(async()=>{server.start();for(let i=0;i<3;i++){const f=next;next=null;await f();}"
+        "return [asked,offline,await server.get('edit/x')];})();",
+    )
+    assert found[0] >= 3 and found[1] == [True, False] and found[2]["version"] == "a"
+
+
 @pytest.mark.parametrize("name", OWN)
 def test_a_script_survives_shortening_and_uses_nothing_risky(name: str) -> None:
     text = (ASSETS / f"{name}.js").read_text("utf-8")

@@ -6,6 +6,9 @@
   const EVERY = 400; // ms between questions for the version
   const STOPPED = "The Linkwright server has stopped. Restart it to continue.";
 
+  // a request fails by a TypeError, an answer that is cut off by an AbortError
+  const lost = (/** @type {any} */ problem) => problem instanceof TypeError || problem.name === "AbortError";
+
   const post = async (path, body) => {
     const raw = body instanceof Blob, type = raw ? "application/octet-stream" : "application/json";
     const answer = await fetch(path, { method: "POST", cache: "no-store", headers: { "Content-Type": type }, body: raw ? body : JSON.stringify(body) });
@@ -50,7 +53,7 @@
           server.latency = performance.now() - began;
           take(a, job);
         } catch (problem) {
-          if (!(problem instanceof TypeError)) { server.busy = false; throw problem; } // fetch fails by a TypeError
+          if (!lost(problem)) { server.busy = false; throw problem; }
           state(true);
           if (job.done) job.done(null);
           on.refused(STOPPED, null, job);
@@ -79,7 +82,7 @@
             else if (v.file) on.file(v.file);
           }
         } catch (problem) {
-          if (!(problem instanceof TypeError)) throw problem;
+          if (!lost(problem)) throw problem;
           state(true);
         }
       }
@@ -95,7 +98,7 @@
       /** An answer outside the order of edits; null if the server has stopped. @param {string} path */
       async get(path) {
         try { return await read(await fetch(path, { cache: "no-store" })); } catch (problem) {
-          if (!(problem instanceof TypeError)) throw problem;
+          if (!lost(problem)) throw problem;
           state(true);
           return null;
         }
