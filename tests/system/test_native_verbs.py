@@ -230,3 +230,9 @@ def test_external_loads_reach_ground_in_loads_of_a_kernel():
     assert isinstance(found, KernelLoads)
     close(found.ground_wrench[0][:2], c["shaking.force"][4], 1e-9)
     assert found.ground_wrench[0][1] > 1e4  # without the sheet it is the weight alone
+
+
+def test_armatures_take_their_part_in_the_balance_of_forces():
+    s = lw.compile("ankle")
+    st, rng = moving(s, "ankle")
+    assert any(s.skel.armature) and s.inverse(st, {d: float(rng.normal()) for d in s.core.drive_names}).residual < 1e-9

@@ -233,6 +233,10 @@ class Loads:
         z = np.concatenate([self.lam_all, self.u])
         for node, w in (*p.place.external, *((n, x * self.u[i]) for i, push in enumerate(p.pushes) for n, x in push)):
             sums[node] = sums[node] + w
+        for n in skel.tree.nodes:  # rotors take a part of the efforts
+            rotor = {k: -I * p.a[n.v.start + k] for k, I in enumerate(skel.armature[n.v.start : n.v.stop]) if I}
+            for node, w in forces.joint_efforts(p.place, n.joint, rotor) if rotor else ():
+                sums[node] = sums[node] + w
         cut = set(skel.tree.cuts)
         for c, part, rows in zip(p.place.loops.constraints, p.place.closure.parts, p.terms.rows, strict=True):
             if c.name not in cut:
