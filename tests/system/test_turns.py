@@ -40,8 +40,10 @@ def test_every_design_is_as_it_is_alone(name: str) -> None:
         alone = t.turn(i)
         assert np.array_equal(alone.t, t.t)
         for x in names:
-            scale = max(1e-3, float(np.abs(alone[x]).max()))
-            assert np.abs(found[x][i] - alone[x]).max() <= 10.0 * SAME * scale, (x, i)
+            known = ~np.isnan(alone[x])  # a point at rest has no curvature, in a lane as well
+            scale = max(1e-3, float(np.abs(alone[x][known]).max()))
+            assert np.array_equal(known, ~np.isnan(found[x][i])), (x, i)
+            assert known.mean() > 0.9 and np.abs(found[x][i] - alone[x])[known].max() <= 10.0 * SAME * scale, (x, i)
 
 
 def test_parameters_of_the_file_are_those_of_with() -> None:

@@ -42,6 +42,7 @@ from linkwright.numerics.spatial import array, cross, quaternion_rotation, rotat
 from linkwright.results.cylinder_channels import flow_channels
 
 REST = 1e-10  # m: a point whose v^2/|a| is shorter rests or reverses, and its path has no curvature there
+STILL = 1e-12  # m/s: round-off of a speed, where the acceleration vanishes too
 
 
 @dataclass(frozen=True)
@@ -258,7 +259,7 @@ def curvatures(motion: np.ndarray) -> np.ndarray:
     """Curvatures (n,) of paths from velocities and accelerations (n, 2, axes); NaN where a point rests."""
     v, a = motion[:, 0], motion[:, 1]
     square, size = np.sum(v * v, axis=1), np.sqrt(np.sum(a * a, axis=1))
-    moving = square > REST * size
+    moving = (square > REST * size) & (square > STILL**2)
     rest = np.where(moving, square, 1.0)
     flat = v.shape[1] == 2
     across = v[:, 0] * a[:, 1] - v[:, 1] * a[:, 0] if flat else np.sqrt(np.sum(np.cross(v, a) ** 2, axis=1))
