@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.mechanics.inverse.lines import line_eyes
 from linkwright.results.load_channels import eyes
 from tests.sweeps import every_model
 from tests.views.browser import reading
@@ -52,7 +53,8 @@ def compare_with_python(desk: Desk, m: Any) -> None:
     efforts = np.array([[x.tau[name] for name in drives] for x in loads])
     assert len(page["u"]) == len(drives)
     close(np.array(page["u"], float)[:, SAMPLES].T, efforts, max(np.abs(efforts).max(), 1e-3), "the effort of the drives")
-    named = {f"{pin}|{body}": [x.on(pin, body) for x in loads] for pin, body in eyes(m.description)}
+    places = [*eyes(m.description), *((e.pin, e.body) for e in line_eyes(m.description))]
+    named = {f"{pin}|{body}": [x.on(pin, body) for x in loads] for pin, body in places}
     out_of_plane = {name for name in named if name not in page["pins"]}  # a body's own plane carries nothing within it
     assert set(page["pins"]) == set(named) - out_of_plane
     assert m.description.planar or not out_of_plane
