@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 from pathlib import Path
 
+from blocks import renewed, table  # beside this file
+
 from linkwright.cli.bench.cases import MECHANISMS, BenchRow
 from linkwright.cli.bench.table import OURS, duration, read_csv
 from linkwright.model import file as modelfile
@@ -23,7 +25,6 @@ from linkwright.system.system import System
 DOCS = Path(__file__).resolve().parent
 PAGE, STATES, RUNS, ROLLOUTS = (DOCS / name for name in ("peers.md", "benchmark.csv", "simulation-benchmark.csv", "rollout-benchmark.csv"))
 PAGES = (PAGE, DOCS.parent / "paper" / "paper.md")
-BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 DRIFT = re.compile(r"energy drift (\S+) J(?:, )?(.*)")
 NAMES = {"four-bar": "four-bar", "carpet-scraper": "carpet scraper", "3-rrr": "3-RRR", "stewart": "Stewart platform"}
 STEPPED = {"five-bar": "five-bar", "3-rrr": "3-RRR", "stewart": "Stewart platform", "delta": "delta robot", "leg": "floating leg"}
@@ -31,13 +32,8 @@ STEPPED = {"five-bar": "five-bar", "3-rrr": "3-RRR", "stewart": "Stewart platfor
 
 def main() -> None:
     for page in PAGES:
-        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+        page.write_text(renewed(page.read_text(encoding="utf-8"), TABLES), encoding="utf-8")
         print(f"{page.name}: {page.stat().st_size / 1000:.0f} KB")
-
-
-def renewed(text: str) -> str:
-    """The page with its tables made from the CSV files."""
-    return BLOCK.sub(lambda m: f"{m.group(1)}\n{TABLES[m.group(2)]()}\n\n{m.group(3)}", text)
 
 
 # -------------------------------------------------------------------- one state
@@ -151,11 +147,6 @@ def machine() -> str:
     names = list(dict.fromkeys(name for facts in every for name in facts))
     heads = ["", STATES.name, RUNS.name, ROLLOUTS.name]
     return table(heads, [[name, *(facts.get(name, "not recorded") for facts in every)] for name in names])
-
-
-def table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    rows = [list(heads), ["---"] * len(heads), *([str(x) for x in line] for line in lines)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 from typing import Any
@@ -14,17 +13,14 @@ from linkwright.cli.bench.cases import MECHANISMS
 from linkwright.cli.bench.ours import kernel
 from tests import ROOT
 from tests.cli.bench.samples import at
+from tests.scripts import docs_script
 
 DOCS = ROOT / "docs"
 
 
 @pytest.fixture(scope="module")
 def maker() -> Any:
-    spec = importlib.util.spec_from_file_location("make_peers", DOCS / "make_peers.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return docs_script("make_peers")
 
 
 def test_the_page_agrees_with_the_results(maker: Any) -> None:
@@ -32,7 +28,7 @@ def test_the_page_agrees_with_the_results(maker: Any) -> None:
     assert sorted(re.findall(r"<!-- table: ([\w-]+) -->", text)) == sorted(maker.TABLES)
     for page in maker.PAGES:
         text = page.read_text(encoding="utf-8")
-        assert re.search("<!-- table: forward -->\n\n\\| program", text) and maker.renewed(text) == text, "run `python docs/make_peers.py`"
+        assert re.search("<!-- table: forward -->\n\n\\| program", text) and maker.renewed(text, maker.TABLES) == text, "run `python docs/make_peers.py`"
 
 
 def test_every_time_of_a_peer_is_on_the_page_with_its_version() -> None:

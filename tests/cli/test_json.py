@@ -45,12 +45,13 @@ def test_results_of_bench_and_reproduce_are_as_documented(monkeypatch: pytest.Mo
     assert disagreements("bench", json.loads(table.json_text([row], {"processor": "one"}))) == []
     agrees = papers.compared("Fig. 1", "a number", "1", "1.0", 0.0, 1e-9)
     open_ = papers.Item("Fig. 2", "a time", "1 s", "-", "undecided", why="an old machine")
-    monkeypatch.setattr(papers, "items", lambda key: [lambda: agrees, lambda: open_])
+    entries = tuple(papers.Entry(item.where, item.what, (lambda item=item: item,)) for item in (agrees, open_))
+    monkeypatch.setattr(papers, "entries", lambda key: entries)
     assert cli.main(["reproduce", "koul", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert disagreements("reproduce", data) == [] and [x["verdict"] for x in data["items"]] == ["agrees", "undecided"]
     assert cli.main(["reproduce", "koul"]) == 0
-    assert capsys.readouterr().out.endswith("\n2 items: 1 agrees, 1 undecided\n")
+    assert capsys.readouterr().out.endswith("\n2 items: 1 agree, 1 undecided\n")
     assert cli.main(["reproduce", "kuol"]) == 1 and "Koul2013" in capsys.readouterr().err
 
 

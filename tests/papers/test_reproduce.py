@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import importlib
+import inspect
 import json
 import re
 import time
@@ -14,6 +16,7 @@ import linkwright as lw
 from linkwright import cli, papers
 from linkwright.papers import figures, overview
 from tests import ROOT
+from tests.scripts import docs_script
 from tests.sweeps import some
 
 DIFFER = {
@@ -32,6 +35,7 @@ UNDECIDED = {
     "3-RRR driven by the torques of its inverse, 5 s",  # its motion is not printed
     "RMS torques of the arm: PIDC, hybrid, IDC",  # its masses are not printed
 }  # fmt: skip
+ITEMS = {"Koul2013": 24, "Chaudhary2007": 25, "Aghili2005": 33, "Hoang2023": 22}
 FIGURES = {"Koul2013": 4, "Chaudhary2007": 2, "Aghili2005": 4, "Hoang2023": 2}  # at least
 SHARE = 30.0  # s of one paper: all four within two minutes
 KEYS = re.findall(r"@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text(encoding="utf-8"))
@@ -42,28 +46,83 @@ def test_every_item_of_a_paper(key, tmp_path):
     """Verdicts, and one of its figures drawn; of the others the curves."""
     assert key in KEYS
     begin = time.process_time()
-    found = [item for _, item in papers.reproduce(key)]
+    rows = list(papers.reproduce(key))
     assert time.process_time() - begin < SHARE
-    assert len(found) >= 12 and len({i.what for i in found}) == len(found)
-    page = overview.page([(key, item) for item in found])
+    assert [row.number for row in rows] == list(range(1, ITEMS[key] + 1))
+    found = list({id(item): item for row in rows for item in row.items}.values())
+    page = overview.page(rows)
     for item in found:
-        expected = "differs" if item.what in DIFFER else "undecided" if item.what in UNDECIDED else "agrees"
-        assert item.verdict == expected, f"{item.where}: {item.what}: {item.computed}, deviation {item.deviation}"
-        if item.verdict == "agrees":
-            assert item.deviation is not None and item.tolerance is not None and 0.0 <= item.deviation <= item.tolerance
-        else:
-            assert item.why, "whoever differs says why"
-        if item.verdict == "undecided":
-            assert item.why.startswith("cannot be decided because")
-        if item.verdict == "differs":
-            assert item.deviation is not None and item.tolerance is not None and item.deviation > item.tolerance
+        _check_item(item)
         assert html.escape(item.what) in page and html.escape(item.computed) in page
+    for row in rows:
+        assert row.place and row.claim and html.escape(row.claim) in page
+        assert row.items or (row.verdict != "agrees" and row.why), "nothing agrees by itself"
+        assert row.verdict == "agrees" or row.why, f"{row.place}: whoever does not agree says why"
     with_figure = [item for item in found if item.figure is not None]
     assert len({item.figure_name(key) for item in with_figure}) == len(with_figure) >= FIGURES[key]
     for item in with_figure:
-        assert f'src="{item.figure_name(key)}"' in page
+        assert page.count(f'src="{item.figure_name(key)}"') == 1
         _check_curves(item)
     _check_picture(overview.Folder(tmp_path, [key]).picture(key, with_figure[0]))
+    _check_table_of_the_docs(key, rows)
+
+
+def _check_item(item):
+    expected = "differs" if item.what in DIFFER else "undecided" if item.what in UNDECIDED else "agrees"
+    assert item.verdict == expected, f"{item.where}: {item.what}: {item.computed}, deviation {item.deviation}"
+    if item.verdict == "agrees":
+        assert item.deviation is not None and item.tolerance is not None and 0.0 <= item.deviation <= item.tolerance
+    else:
+        assert item.why, "whoever differs says why"
+    if item.verdict == "undecided":
+        assert item.why.startswith("cannot be decided because")
+    if item.verdict == "differs":
+        assert item.deviation is not None and item.tolerance is not None and item.deviation > item.tolerance
+
+
+def _check_table_of_the_docs(key, rows):
+    """docs/reproduce.md has the items as they are computed now; deviations within what is allowed."""
+    make = docs_script("make_papers")
+    text = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    (block,) = re.findall(rf"<!-- table: items-{key} -->\n(.*?)<!-- end -->", text, re.DOTALL)
+    cells = [[x.strip() for x in re.split(r"(?<!\\)\|", line)[1:-1]] for line in block.splitlines() if line.startswith("|")][2:]
+    assert len(cells) == len(rows)
+    for row, (number, place, claim, verdict, deviation, where) in zip(rows, cells, strict=True):
+        said = (str(row.number), make.plain(row.place), make.plain(row.claim), row.verdict, make.modules(row))
+        assert (number, place, claim, verdict, where) == said, "run `python docs/make_papers.py`"
+        assert bool(deviation) == bool(make.deviation(row)), "run `python docs/make_papers.py`"
+    shown = re.search(r"^104 items: .*\.$", text, re.MULTILINE)
+    assert shown is not None and "missing" not in shown.group() and "wrong" not in shown.group()
+
+
+def test_the_papers_have_104_items_with_a_place_in_the_code():
+    """Every computation belongs to an item, and the code that an item names exists."""
+    every = [(key, entry) for key in papers.PAPERS for entry in papers.entries(key)]
+    assert len(every) == sum(ITEMS.values()) == 104
+    used = {compute for _, entry in every for compute in entry.computations}
+    modules = {compute.__module__ for compute in used}
+    for path in sorted((ROOT / "src" / "linkwright" / "papers").glob("*.py")):
+        module = importlib.import_module(f"linkwright.papers.{path.stem}") if path.stem != "__init__" else papers
+        if module.__name__ not in modules:
+            continue
+        own = [f for name, f in vars(module).items() if inspect.isfunction(f) and f.__module__ == module.__name__ and name[0] != "_"]
+        left = [f.__name__ for f in own if inspect.signature(f).return_annotation == "Item" and not inspect.signature(f).parameters and f not in used]
+        assert not left, f"{path.name}: {left} belong to no item"
+    for key, entry in every:
+        there = entry.code and ((ROOT / "src" / "linkwright" / entry.code).exists() or (ROOT / entry.code).exists())
+        assert there or not entry.computations, f"{key}, {entry.place}: there is no '{entry.code}'"
+
+
+def test_pages_have_the_errata_of_the_table():
+    make = docs_script("make_papers")
+    tables = {name: table for name, table in make.TABLES.items() if "errata" in name}
+    shown = set()
+    for page in make.PAGES:
+        for name, block in re.findall(r"<!-- table: ([\w-]+) -->\n(.*?)<!-- end -->", page.read_text(encoding="utf-8"), re.DOTALL):
+            if name in tables:
+                shown.add(name)
+                assert block == f"\n{tables[name]()}\n\n", f"{page.name}: run `python docs/make_papers.py`"
+    assert shown == set(tables)
 
 
 @pytest.mark.slow
@@ -84,7 +143,7 @@ def test_items_of_synthesis_that_take_no_module_of_their_own(tmp_path):
 
 @pytest.mark.slow
 def test_all_items_of_synthesis():
-    found = [item for _, item in papers.reproduce("synthesis")]
+    found = [row.items[0] for row in papers.reproduce("synthesis")]
     assert len(found) >= 14 and all(item.verdict == "agrees" for item in found), [i.where for i in found if i.verdict != "agrees"]
 
 
@@ -116,7 +175,7 @@ def test_files_of_others_are_kept(tmp_path, capsys, monkeypatch):
     )
     drawn = papers.compared("Fig. 1(a)", "a <curve>", "1", "1", 0.0, 1.0, figure=figures.drawing([panel]))
     assert drawn == papers.compared("Fig. 1(a)", "a <curve>", "1", "1", 0.0, 1.0), "a figure is not part of what is said"
-    monkeypatch.setattr(papers, "items", lambda key: [lambda: drawn])
+    monkeypatch.setattr(papers, "entries", lambda key: (papers.Entry("Fig. 1(a)", "a curve", (lambda: drawn,)),))
     place = tmp_path / "figures"
     assert cli.main(["reproduce", "koul", "-o", str(place)]) == 0
     assert sorted(p.name for p in place.iterdir()) == ["Koul2013-fig-1-a.png", "index.html"]
@@ -126,7 +185,7 @@ def test_files_of_others_are_kept(tmp_path, capsys, monkeypatch):
     assert (place / "Koul2013-fig-1-a.png").read_text() == "mine"
     assert cli.main(["reproduce", "koul", "-o", str(place), "--force", "--json"]) == 0
     out, err = capsys.readouterr()
-    assert json.loads(out)["items"][0]["figure"] == "Koul2013-fig-1-a.png" and "wrote" in err
+    assert json.loads(out)["items"][0]["computations"][0]["figure"] == "Koul2013-fig-1-a.png" and "wrote" in err
     assert (place / "Koul2013-fig-1-a.png").stat().st_size > 5_000
     assert cli.main(["reproduce", "koul", "-o", str(place / "index.html")]) == 1 and "not a folder" in capsys.readouterr().err
 

@@ -1,13 +1,16 @@
-"""`linkwright reproduce`: the published examples computed again, what is printed beside what comes out, figures as pictures."""
+"""`linkwright reproduce`: every item of the papers computed again, what is printed and what comes out, figures as pictures."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from linkwright.cli import console, options, outputs
 from linkwright.cli.parser import CliCommand, option
+
+if TYPE_CHECKING:
+    from linkwright.papers import Item, Reproduced
 
 
 def run(given: argparse.Namespace) -> None:
@@ -16,47 +19,61 @@ def run(given: argparse.Namespace) -> None:
 
     keys = papers.papers_named(given.paper)
     folder = None if given.output is None else overview.Folder(given.output, keys, force=given.force)
-    found: list[tuple[str, papers.Item]] = []
-    written: list[str] = []
+    found: list[Reproduced] = []
+    written: dict[str, None] = {}
     for key in keys:
         if not given.json:
-            print(key)
-        for compute in papers.items(key):
+            print(f"{key}: {len(papers.entries(key))} items")
+        every = papers.reproduce(key)
+        while True:
             with console.waiting(f"{key}: computing"):
-                item = compute()
-                picture = None if folder is None else folder.picture(key, item)
-            found.append((key, item))
-            if picture is not None:
-                written.append(str(picture))
+                row = next(every, None)
+                if row is not None and folder is not None:
+                    written |= {str(folder.picture(key, item)): None for item in row.items if item.figure is not None}
+            if row is None:
+                break
+            found.append(row)
             if not given.json:
-                _print(item)
+                _print(row, given.details)
     if given.json:
-        outputs.print_json("reproduce/1", {"items": [{"paper": key, **item.as_dict(key)} for key, item in found]})
+        outputs.print_json("reproduce/2", {"items": [row.as_dict() for row in found]})
     else:
-        print(f"\n{overview.counted(item for _, item in found)}")
+        print(f"\n{overview.counts(found)}")
     if folder is not None:
         outputs.report_files([*written, str(folder.index(found))], given.json)
 
 
-def _print(item: Any) -> None:
-    """One item: verdict and place, then what is printed, what comes out and how far apart they are."""
+def _print(row: Reproduced, details: bool) -> None:
+    """One item: verdict, place and claim; on what the verdict rests and where it is computed; with details every computation."""
+    from linkwright.papers import overview
+
+    lines = [f"{row.number:>4}  {row.verdict:<9}  {row.place}: {row.claim}"]
+    facts = {"deviation": overview.measured(row.decisive), "why": row.why, "computed": ", ".join(row.computed_in)}
+    if details:
+        lines += [f"{'':17}{line}" for item in row.items for line in _details(item)]
+        facts = {"why": row.entry.why, "in": ", ".join(row.computed_in)}
+    lines += [f"{'':17}{name:<10}{said}" for name, said in facts.items() if said]
+    print("\n".join(console.wrapped(x, 27) for x in lines))
+    sys.stdout.flush()
+
+
+def _details(item: Item) -> list[str]:
     from linkwright.papers import overview
 
     rows = {"printed": item.printed, "computed": item.computed, "deviation": overview.measured(item), "note": item.why}
-    lines = [f"  {item.verdict:<9}  {item.where}: {item.what}", *(f"{'':13}{name:<10}{said}" for name, said in rows.items() if said)]
-    print("\n".join(console.wrapped(x, 23) for x in lines))
-    sys.stdout.flush()
+    return [f"{item.where}: {item.what}", *(f"{name:<10}{said}" for name, said in rows.items() if said)]
 
 
 COMMAND = CliCommand(
     name="reproduce",
-    help="reproduce published examples, with verdicts",
-    about="Reproduce the examples of the papers behind this program: printed value, computed value, and a verdict on each.",
-    examples=("linkwright reproduce", "linkwright reproduce Aghili2005 -o figures", "linkwright reproduce koul --json"),
+    help="reproduce the papers, item by item, with verdicts",
+    about="Compute every item of the papers behind this program again: its place, a verdict, the deviation and the function that computes it.",
+    examples=("linkwright reproduce", "linkwright reproduce Aghili2005 --details -o figures", "linkwright reproduce koul --json"),
     options=(
         option(
             "paper", metavar="PAPER", nargs="?", default="all", help="one paper's key or first author (default: all papers), or synthesis"
         ),
+        option("--details", action="store_true", help="print every computation: what is printed, what comes out, notes"),
         option("-o", "--output", metavar="FOLDER", help="draw the figures again into this folder, with a page of all items (index.html)"),
         options.FORCE,
         options.JSON,

@@ -124,7 +124,7 @@ def system_level_elimination() -> Item:
         off,
         1e-11,
         "(9) solved at once",
-        "(9) has lost the dot of J-dot q-dot, and its lower unknown is -lambda",
+        "(9) has lost the dot of J-dot q-dot",
     )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from linkwright.mechanism import synthesise
-from linkwright.papers import Item, compared, synthesis_paths
+from linkwright.papers import Entry, Item, compared, synthesis_paths
 from linkwright.synthesis.linkage import four_bar
 from linkwright.synthesis.tracing import crank_linkage
 
@@ -75,10 +74,13 @@ def nine_points_real() -> Item:
     )  # fmt: skip
 
 
-ITEMS: list[Callable[[], Item]] = [
-    *synthesis_paths.ITEMS,
-    *(lambda beta=beta: hoeken(beta) for beta in HOEKEN),
-    freudenstein,
-    nine_points_classes,
-    nine_points_real,
-]
+ENTRIES = tuple(
+    Entry("", "", (compute,))
+    for compute in (
+        *synthesis_paths.ITEMS,
+        *(partial(hoeken, beta) for beta in HOEKEN),
+        freudenstein,
+        nine_points_classes,
+        nine_points_real,
+    )
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -19,6 +18,7 @@ import pytest
 
 import linkwright as lw
 from tests import ROOT
+from tests.scripts import docs_script
 
 FETCHED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("object", "data"), ("video", "src")}
 
@@ -168,11 +168,7 @@ def test_a_browser_shows_it_without_a_network(site: Site, browser: Any) -> None:
 
 @pytest.fixture(scope="module")
 def make_api() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return docs_script("make_api")
 
 
 def test_the_api_page_is_current(make_api: ModuleType) -> None:

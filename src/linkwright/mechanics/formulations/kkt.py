@@ -3,8 +3,7 @@
     [ M  J' ] [   a  ]   [ tau - h ]
     [ J  0  ] [ -lam ] = [   -k    ]
 
-(The paper reads the lower unknown as lambda; it is -lambda.) Needs independent rows; M itself may be singular
-as long as it is positive on the motions the constraints allow.
+Needs independent rows; M itself may be singular as long as it is positive on the motions the constraints allow.
 """
 
 from __future__ import annotations

@@ -1,0 +1,17 @@
+"""Scripts of docs/ as modules, with their neighbours importable."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+
+from tests import ROOT
+
+
+def docs_script(name: str) -> ModuleType:
+    """docs/<name>.py, imported as `python docs/<name>.py` would find it."""
+    folder = str(ROOT / "docs")
+    if folder not in sys.path:
+        sys.path.append(folder)
+    return importlib.import_module(name)
