@@ -339,7 +339,7 @@ class Kernels:
         return self.plan_of("sslm")
 
     def plan_of(self, solve: str) -> EliminationPlan:
-        """The plan with what one solve needs beyond sslm: slm, kkt, inverse or kinematics. From the disk, or found now."""
+        """The plan with what one solve needs beyond sslm: another formulation, inverse or kinematics. From the disk, or found now."""
         if solve not in self.plans:
             key = self._key(solve.removesuffix(EARLY))
             name = None if key is None else disk.key(["plan", solve, *key])

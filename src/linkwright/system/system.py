@@ -406,7 +406,7 @@ class System:
         """Return a compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
 
         Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates. Arrays are in the
-        order of names.q and names.v; results are a named tuple. `formulation` (of forward and rates) is sslm, slm or kkt; `baumgarte` adds
+        order of names.q and names.v; results are a named tuple. `formulation` (of forward and rates) is sslm or another compiled one; `baumgarte` adds
         an input `gains` (alpha, beta). `drives` replaces the model's. `by` names inputs ("q", "free") by which all outputs are
         differentiated exactly (u_q, u_free), with `of` only the sum of these outputs with weights (inputs u_weight), in reverse mode:
         q_gradient, free_gradient. `tasks` are bodies and points of kernel operational.

@@ -1,26 +1,26 @@
 """Augmented Lagrangian: a penalty on the accelerations of the loops, whose part the multipliers take over step by step  [Bayo1988].
 
-    (M + J' A J) a  =  tau - h + J' (lam - A k)          lam <- lam - A (J a + k)          from lam = 0
+    (M + A J'J) a  =  tau - h + J' (lam - A k)          lam <- lam - A (J a + k)          from lam = 0
 
 in dimensionless rows and columns. Each step solves the dynamics exactly and shrinks J a + k by 1/(1 + g), g the eigenvalues of
-A J M^-1 J': a penalty has a meaning only against the mass that a row feels. So A is diagonal,
+A J M^-1 J'. A penalty has a meaning only against inertia, so
 
-    A_i = alpha w_i          1/w_i = 1/m + sum over j of J_ij^2 / M_jj          m the mean of M_jj
+    A = alpha m          m the mean of the diagonal of M
 
-with w_i the mass felt at row i, at most m, so that a row which vanishes is not made strong again. With s the smallest singular value
-of J, g is of the order alpha s^2: alpha = 1e6 gains some five digits a step. A step is taken from where the last one ended,
+With n velocities and s the smallest singular value of J that is not zero, M <= n m gives g >= alpha s^2 / n, whatever the masses are:
+alpha = 1e6 gains four digits a step at s = 0.3 and n = 10. A step is taken from where the last one ended,
 
-    (M + J' A J) da  =  tau - h - M a + J' lam - J' A (J a + k)
+    (M + A J'J) da  =  tau - h - M a + J' lam - A J' (J a + k)
 
 which is the same in exact arithmetic and loses no digits to the size of alpha: the iteration refines its own solution. At the end the
-multipliers are refined in the same way, lam + A J (M + J' A J)^-1 (M a + h - tau - J' lam).
+multipliers are refined in the same way, lam + A J (M + A J'J)^-1 (M a + h - tau - J' lam).
 
-Multipliers converge to the exact ones; of redundant rows to those of least sum of lam_i^2 / w_i. M may be singular as long as J holds what
-it leaves open. Where a row is lost the motion along it is left to dynamics; next to such a position g is small and the steps are
-many. (The paper's mu and Omega are Baumgarte's terms, which k contains if that stabiliser is chosen.)
+Multipliers converge to the exact ones; of redundant rows to those of least sum of squares in dimensionless rows. M may be singular as
+long as J holds what it leaves open. Where a row is lost the motion along it is left to dynamics; next to such a position g is small and
+the steps are many. (The paper's mu and Omega are Baumgarte's terms, which k contains if that stabiliser is chosen.)
 
-Kernels take a fixed number of steps. They watch what the last step changed, and what two steps leave of a second right side that is not
-orthogonal to any direction by chance: it does not shrink where a direction of J is lost, whatever the forces are.
+Kernels take a fixed number of steps. They watch what the last step changed, and how much one step shrinks a second gap that is not
+orthogonal to any direction by chance: as little as 1/(1 + g) of the weakest one, whatever the forces are.
 """
 
 from __future__ import annotations
@@ -36,15 +36,14 @@ from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.formulations.base import Formulation, RawSolution
 from linkwright.numerics.linalg import Ldl, ldl
 
-MASSLESS = 1e-6  # share of the mean inertia added to M_jj, which may be zero
 NO_PIVOT = 1e-15  # a pivot of M + J'AJ against its diagonal entry, which may be alpha times an inertia
 CONVERGED = 1e-12  # change of the accelerations in the last step against their size
 STALLED = 1e-6  # a change below this that no longer falls is round-off
 TINY = 1e-60  # m/s^2, squared: nothing acts
+ROUND_OFF = 1e-30  # of a gap of size one after a step, squared
 MOST = 200  # steps: enough for singular values from 1e-3 on
 TRACED = 6  # steps of a kernel: 1e-10 where each gains 1.7 digits, a singular value of about 0.01
 SLOW = 3e-12  # change in the last step of a kernel at which its watched value is one half; a share of 1e-5 is left of it at 1e-9
-PROBED = 1e10  # watched value 1/(1 + PROBED x), x the square of what two steps leave of the probe: 1e-5 where a step gains about a digit
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,8 @@ class Augmented:
         c, r = terms.columns, terms.row_scale
         J, k = terms.dimensionless_J(), terms.k / r
         M, f = terms.M * c * c[:, None], (tau - terms.h) * c
-        A, factors = self.penalty(M, J), ldl(self._penalised(M, J), tolerance=NO_PIVOT)
         mean = _mean(M)
+        A, factors = self.alpha * mean, ldl(self._penalised(M, J), tolerance=NO_PIVOT)
         given = f @ f / (mean * mean) + k @ k + TINY  # size of what is asked for: accelerations may cancel to round-off
         a, lam, share, before = 0.0 * f, 0.0 * k, 0.0, np.inf
         for step in range(1, self._most(terms.nc) + 1):
@@ -90,11 +89,6 @@ class Augmented:
         rows = [] if not terms.nc else [(_probed(factors, J, A), 1.0), (1.0 / (1.0 + share / SLOW**2), 1.0)]
         return RawSolution(a * c, lam / r, smallest_pivot=factors.smallest, watch=(*pivots, *rows))
 
-    def penalty(self, M: np.ndarray, J: np.ndarray) -> np.ndarray:
-        """alpha times the mass that each row feels, as far as the diagonal of M shows it."""
-        mean = _mean(M)
-        return self.alpha / (1.0 / mean + (J * J) @ (1.0 / (np.diagonal(M) + MASSLESS * mean)))
-
     def matrix(self, terms: Terms) -> np.ndarray:
         return self._penalised(terms.M, terms.J)
 
@@ -105,7 +99,7 @@ class Augmented:
         return {"": self}
 
     def _penalised(self, M: np.ndarray, J: np.ndarray) -> np.ndarray:
-        return M + J.T @ (self.penalty(M, J)[:, None] * J)
+        return M + self.alpha * _mean(M) * (J.T @ J)
 
     def _most(self, rows: int) -> int:
         return 1 if not rows else MOST if self.steps is None else self.steps
@@ -116,13 +110,11 @@ def _mean(M: Any) -> Any:
     return np.trace(M) / len(M)
 
 
-def _probed(factors: Ldl, J: np.ndarray, A: np.ndarray) -> Any:
-    """One where two steps shrink any gap, next to zero where they leave one: (1 + J M^-1 J' A)^-2 z for a vector z of no symmetry."""
-    z = np.cos(np.arange(1.0, len(A) + 1.0)) / np.sqrt(A)
-    left = z
-    for _ in range(2):
-        left = left - J @ factors.solve(J.T @ (A * left))
-    return 1.0 / (1.0 + PROBED * (left @ (A * left)) / (z @ (A * z)))
+def _probed(factors: Ldl, J: np.ndarray, A: Any) -> Any:
+    """How much one step shrinks a gap z of no symmetry, |z| / |(1 + A J M^-1 J')^-1 z|: about 1 + g of the weakest direction."""
+    z = np.cos(np.arange(1.0, len(J) + 1.0))
+    left = z - J @ factors.solve(J.T @ (A * z))
+    return np.sqrt(z @ z / (left @ left + ROUND_OFF))
 
 
 def _too_slow(alpha: float, share: float) -> str:
