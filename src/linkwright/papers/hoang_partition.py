@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import SingularityError
-from linkwright.mechanics.formulations import Augmented, Nullspace
+from linkwright.mechanics.formulations import AugmentedLagrangian, Nullspace
 from linkwright.papers import Item, compared
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.papers.hoang import drive, exact, robot, zeros
@@ -71,7 +71,7 @@ def approach() -> dict[float, tuple[float, float, float]]:
 
 
 def refused() -> str:
-    """What the fixed partition says in the zero itself."""
+    """Message of the fixed partition in the zero itself; empty if it has a solution there."""
     try:
         accelerations(first_zero()(0.0), FIXED)
     except SingularityError as problem:
@@ -150,9 +150,9 @@ def penalties() -> dict[float, tuple[float, int, float]]:
     states = [s.state(run.q[i], run.v[i]) for i in at]
     out = {}
     for alpha in PENALTIES:
-        once = max(deviation(st, Augmented(alpha=alpha, steps=1)) for st in states)
-        steps = next(n for n in range(1, 100) if max(deviation(st, Augmented(alpha=alpha, steps=n)) for st in states) < ALIKE)
-        out[alpha] = once, steps, max(deviation(st, Augmented(alpha=alpha)) for st in states)
+        once = max(deviation(st, AugmentedLagrangian(alpha=alpha, steps=1)) for st in states)
+        steps = next(n for n in range(1, 100) if max(deviation(st, AugmentedLagrangian(alpha=alpha, steps=n)) for st in states) < ALIKE)
+        out[alpha] = once, steps, max(deviation(st, AugmentedLagrangian(alpha=alpha)) for st in states)
     return out
 
 

@@ -16,7 +16,7 @@ command line) follows from the registry and from what the class says of itself (
 from __future__ import annotations
 
 from linkwright.errors import UsageError, nearest
-from linkwright.mechanics.formulations.augmented import Augmented
+from linkwright.mechanics.formulations.augmented import AugmentedLagrangian
 from linkwright.mechanics.formulations.base import Formulation, RawSolution, constraint_force
 from linkwright.mechanics.formulations.kkt import Kkt
 from linkwright.mechanics.formulations.nullspace import Nullspace
@@ -30,7 +30,7 @@ FORMULATIONS: dict[str, type[Formulation]] = {
     "sslm": Sslm,
     "nullspace": Nullspace,
     "projection": Projection,
-    "augmented": Augmented,
+    "augmented": AugmentedLagrangian,
 }
 
 
@@ -96,6 +96,6 @@ def interpreted() -> tuple[str, ...]:
 
 
 __all__ = [
-    "FORMULATIONS", "Augmented", "Formulation", "Kkt", "Nullspace", "Projection", "RawSolution", "Slm", "Sslm",
+    "FORMULATIONS", "AugmentedLagrangian", "Formulation", "Kkt", "Nullspace", "Projection", "RawSolution", "Slm", "Sslm",
     "compiled", "compiled_as", "constraint_force", "create", "family", "interpreted", "registered", "traced",
 ]  # fmt: skip

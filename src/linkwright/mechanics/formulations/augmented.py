@@ -47,7 +47,7 @@ SLOW = 3e-12  # change in the last step of a kernel at which its watched value i
 
 
 @dataclass(frozen=True)
-class Augmented:
+class AugmentedLagrangian:
     needs_inertia = False
     handles_redundant = True
     drops_lost_rows = True
@@ -121,5 +121,5 @@ def _too_slow(alpha: float, share: float) -> str:
     return (
         f"the augmented Lagrangian has not converged after {MOST} steps: the last one still changed the accelerations by {share**0.5:.1e} "
         f"of their size, because a direction of the loops is nearly lost here. Use another formulation, which solves the limit, or a "
-        f"larger penalty than alpha={alpha:g}: Augmented(alpha=...)."
+        f"larger penalty than alpha={alpha:g}: AugmentedLagrangian(alpha=...)."
     )

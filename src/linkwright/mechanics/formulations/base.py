@@ -22,7 +22,7 @@ class RawSolution(NamedTuple):
     dropped: tuple[int, ...] = ()
     smallest_pivot: float = 1.0  # of its elimination, relative: a small one asks for the rank-revealing path
     # (pivot, what it is measured against), to be judged at run time where they are traced: first one for each velocity, which may vary
-    # much, then those of the rows, which ask for the rank-revealing path where they fall to a small share of their usual size
+    # much, then those of the rows, which ask for the rank-revealing path where they fall to a small share of their typical size
     watch: tuple[tuple[Any, Any], ...] = ()
 
 

@@ -15,7 +15,7 @@ What `forward` finds, in the order in which it looks, and who solves it:
     at rest       rank below that, at rest, no `branch`                    SingularityError: the next motion is not decided
     dropped       `limit="drop"`, whatever the rank                        the formulation on all rows (`_regular`)
 
-All but the first two are told apart in `_deficient`. The limit equations are the same for every formulation.
+All but the first three and the last are distinguished in `_deficient`. The limit equations are the same for every formulation.
 
 The limit equations, with J = U s V' and rows A a = r after replacement (V_r: right vectors of retained and replaced rows):
 
