@@ -74,8 +74,11 @@ class Parser(argparse.ArgumentParser):
 
 def add_options(parser: argparse.ArgumentParser, options: Sequence[CliOption]) -> None:
     for x in options:
-        says = x.settings.get("help")
-        action = parser.add_argument(*x.flags, **{**x.settings, "help": LATE if callable(says) else says})
+        settings: dict[str, Any] = dict(x.settings)
+        says = settings.get("help")
+        if callable(says):
+            settings["help"] = LATE
+        action = parser.add_argument(*x.flags, **settings)
         if callable(says):
             setattr(action, LATE, says)
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,9 +48,9 @@ SLOW = 3e-12  # change in the last step of a kernel at which its watched value i
 
 @dataclass(frozen=True)
 class AugmentedLagrangian:
-    needs_inertia = False
-    handles_redundant = True
-    drops_lost_rows = True
+    needs_inertia: ClassVar[bool] = False
+    handles_redundant: ClassVar[bool] = True
+    drops_lost_rows: ClassVar[bool] = True
     alpha: float = 1e6  # penalty over the mass felt by a row
     steps: int | None = None  # None: until converged
 

@@ -7,7 +7,7 @@ lists formulations by name. The registry `FORMULATIONS` gives each class its nam
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,9 +29,9 @@ class RawSolution(NamedTuple):
 class Formulation(Protocol):
     """(terms, tau) -> RawSolution. Frozen dataclasses; without arguments they are what their registered name means."""
 
-    needs_inertia: bool  # every subsystem's inertia must be positive definite
-    handles_redundant: bool  # called bare: implied rows need not be removed first
-    drops_lost_rows: bool  # has `limit="drop"`: where a row is lost, the motion along it is left to dynamics
+    needs_inertia: ClassVar[bool]  # every subsystem's inertia must be positive definite
+    handles_redundant: ClassVar[bool]  # called bare: implied rows need not be removed first
+    drops_lost_rows: ClassVar[bool]  # has `limit="drop"`: where a row is lost, the motion along it is left to dynamics
 
     def __call__(self, terms: Terms, tau: Any) -> RawSolution: ...
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,9 +23,9 @@ from linkwright.numerics.scalars import common_type, is_symbolic
 
 @dataclass(frozen=True)
 class Kkt:
-    needs_inertia = False
-    handles_redundant = False
-    drops_lost_rows = False
+    needs_inertia: ClassVar[bool] = False
+    handles_redundant: ClassVar[bool] = False
+    drops_lost_rows: ClassVar[bool] = False
     pivoting: bool = True  # off: eliminated in the order of the unknowns, as traced code is
 
     def __call__(self, terms: Terms, tau: Any) -> RawSolution:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,9 +28,9 @@ ELIMINATIONS = ("projector", "partitioned")
 
 @dataclass(frozen=True)
 class Nullspace:
-    needs_inertia = False
-    handles_redundant = True
-    drops_lost_rows = True
+    needs_inertia: ClassVar[bool] = False
+    handles_redundant: ClassVar[bool] = True
+    drops_lost_rows: ClassVar[bool] = True
     elimination: str = "projector"  # or "partitioned"
     tolerance: float = RANK_TOLERANCE
     independent: tuple[str, ...] | None = None  # of "partitioned": joints whose coordinates are independent in every state

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,9 +31,9 @@ INERTIAS = ("skew", "symmetric", "scaled")
 
 @dataclass(frozen=True)
 class Projection:
-    needs_inertia = False
-    handles_redundant = True
-    drops_lost_rows = True
+    needs_inertia: ClassVar[bool] = False
+    handles_redundant: ClassVar[bool] = True
+    drops_lost_rows: ClassVar[bool] = True
     inertia: str = "scaled"
     gamma: float | None = None  # of `scaled`; default |M| in the dimensionless metric
     tolerance: float = RANK_TOLERANCE

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,9 +18,9 @@ from linkwright.numerics.linalg import ldl
 
 @dataclass(frozen=True)
 class Slm:
-    needs_inertia = True
-    handles_redundant = True
-    drops_lost_rows = False
+    needs_inertia: ClassVar[bool] = True
+    handles_redundant: ClassVar[bool] = True
+    drops_lost_rows: ClassVar[bool] = False
 
     def __call__(self, terms: Terms, tau: Any) -> RawSolution:
         M = ldl(terms.M)

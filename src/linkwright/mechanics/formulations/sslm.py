@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -154,9 +154,9 @@ def factorise(terms: Terms) -> Factors:
 
 @dataclass(frozen=True)
 class Sslm:
-    needs_inertia = True
-    handles_redundant = True
-    drops_lost_rows = False
+    needs_inertia: ClassVar[bool] = True
+    handles_redundant: ClassVar[bool] = True
+    drops_lost_rows: ClassVar[bool] = False
     recursion: bool | None = None  # None: by operation count
 
     def __call__(self, terms: Terms, tau: Any) -> RawSolution:
