@@ -18,7 +18,7 @@ def cells(path: Path, kind: str) -> list[dict[str, Any]]:
 
 
 def test_there_are_two() -> None:
-    assert {p.stem for p in NOTEBOOKS} == {"four-bar-lecture", "five-formulations"}
+    assert {p.stem for p in NOTEBOOKS} == {"four-bar-lecture", "six-formulations"}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

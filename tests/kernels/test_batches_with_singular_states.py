@@ -5,6 +5,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.compiler import threads
+from linkwright.mechanics.formulations import compiled, interpreted
 
 ENGINES = ("native", "python")
 
@@ -17,7 +18,7 @@ def singular():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("formulation", ["sslm", "slm", "kkt"])
+@pytest.mark.parametrize("formulation", compiled())
 def test_forward_masks_the_states_without_an_answer(singular, engine, formulation):
     _, good, bad = singular
     s = lw.compile("slider-crank", engine=engine)
@@ -47,9 +48,9 @@ def test_a_lost_row_is_handed_over_in_a_batch_of_healthy_ones():
     Q, V = np.stack([angles, 2 * np.pi - 2 * angles], axis=1), np.array([[1.1, -2.2]] * 3)
     right = (1.0 - 2 * np.sin(2 * angles) * 1.1**2) / (3 - 2 * np.cos(2 * angles))  # the one equation of motion on the branch
     right = np.stack([right, -2 * right], axis=1)
-    for formulation in ("sslm", "slm", "kkt"):
+    for formulation in compiled():
         np.testing.assert_allclose(s.kernel("forward", formulation)(Q, V, [1.0, 0.0]).a, right, atol=1e-9)
-    for formulation in ("nullspace", "projection"):
+    for formulation in interpreted():
         found = [s.forward(s.state(q, v), [1.0, 0.0], formulation=formulation).a for q, v in zip(Q, V, strict=True)]
         np.testing.assert_allclose(found, right, atol=1e-9)
     redundant = lw.compile(lw.load("parallelogram-middle"))
@@ -58,7 +59,7 @@ def test_a_lost_row_is_handed_over_in_a_batch_of_healthy_ones():
     assert redundant.forward(flat).solution.passages == redundant.forward(flat).solution.redundant == 1
     both = redundant.kernel("forward")(np.array([st.q, flat.q]), np.array([st.v, flat.v]), np.zeros(redundant.tree.nv))
     for i, x in enumerate((st, flat)):
-        for formulation in ("auto", "nullspace", "projection"):
+        for formulation in ("auto", *interpreted()):
             right = redundant.forward(x, formulation=formulation).solution
             np.testing.assert_allclose(both.a[i], right.a, atol=1e-9 * (1.0 + np.abs(right.a).max()))
             np.testing.assert_allclose(both.lam[i], right.lam, atol=1e-9 * (1.0 + np.abs(right.lam).max()))

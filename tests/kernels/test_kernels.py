@@ -10,6 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
+from linkwright.mechanics.formulations import compiled
 from linkwright.mechanics.formulations.projection import Projection
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.model.parameters import with_values
@@ -36,12 +37,12 @@ def interpreted(case: Case) -> lw.System:
 def test_forward_and_inverse_are_the_float_paths(case: Case, interpreted: lw.System) -> None:
     s = case.system
     others = s if s.description.name in IN_ALL_FORMULATIONS else interpreted
-    check_forward_and_inverse(case, {"sslm": s.kernel("forward"), **{f: others.kernel("forward", f) for f in ("slm", "kkt")}})
+    check_forward_and_inverse(case, {"auto": s.kernel("forward"), **{f: others.kernel("forward", f) for f in compiled() if f != "sslm"}})
 
 
 @pytest.mark.slow
 def test_all_formulations_as_machine_code(case: Case) -> None:
-    check_forward_and_inverse(case, {f: case.system.kernel("forward", f) for f in ("sslm", "slm", "kkt")})
+    check_forward_and_inverse(case, {f: case.system.kernel("forward", f) for f in compiled()})
 
 
 def check_forward_and_inverse(case: Case, forwards: dict[str, Any]) -> None:
@@ -160,8 +161,8 @@ def check_random(seed: int, native: bool = True) -> None:
     right = float_forward(kernels.loops, x, tau)
     allowed = 1e-12 * max(1.0, conditioning(right) * EPS / 1e-13)
     near = cut_coordinates(kernels, x.references)
-    for f in ("sslm", "slm", "kkt") if nv <= 16 else ("sslm",):
-        chosen = kernels if f == "sslm" else replace(kernels, engine="python", made={})  # shipped models have all three natively
+    for f in compiled() if nv <= 16 else ("sslm",):
+        chosen = kernels if f == "sslm" else replace(kernels, engine="python", made={})  # shipped models have all of them natively
         found = chosen.get("forward", f)(x.q, x.v, tau, near=near)
         assert apart(found.a, right.a) < allowed, f
         assert apart(found.lam, right.lam) < allowed, f
@@ -302,10 +303,10 @@ def test_numbers_that_are_none_are_refused_by_name(bad: float) -> None:
     ("call", "words"),
     [
         (lambda s: s.kernel("foward"), "forward"),
-        (lambda s: s.kernel("forward", "nullspce"), "sslm, slm, kkt"),
-        (lambda s: s.kernel("forward", "nullspace"), r"kernels have sslm, slm, kkt. s\.forward\(..., formulation='nullspace'\)"),
+        (lambda s: s.kernel("forward", "nullspce"), ", ".join(compiled())),
+        (lambda s: s.kernel("forward", "nullspace"), rf"kernels have {', '.join(compiled())}. s\.forward\(st, formulation='nullspace'\)"),
         (lambda s: s.kernel("forward", Projection()), "'projection' is not compiled"),
-        (lambda s: s.kernel("rates", "projection", baumgarte=True), r"s\.simulate\(..., formulation='projection'\)"),
+        (lambda s: s.kernel("rates", "projection", baumgarte=True), r"s\.simulate\(st, 1, formulation='projection'\)"),
         (lambda s: s.kernel("forward")(np.zeros(6), np.zeros(7), np.zeros(7)), r"shape \(6,\)"),
         (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7)), "tau"),
         (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7), "text"), "numbers"),

@@ -13,6 +13,7 @@ import yaml
 from scipy.integrate import solve_ivp
 
 import linkwright as lw
+from linkwright.mechanics.formulations import FORMULATIONS
 from tests import ROOT
 from tests.simulation.closed_forms import sarrus, three_cranks
 from tests.simulation.translational_delta import Delta
@@ -75,7 +76,7 @@ def test_sarrus_with_certificate(linkage, tolerance):
 
 
 HOW = {
-    **{f"{name} formulation": {"formulation": name} for name in ("kkt", "slm", "sslm", "nullspace", "projection", "auto")},
+    **{f"{name} formulation": {"formulation": name} for name in (*FORMULATIONS, "auto")},
     **{f"{name} stabiliser": {"stabiliser": name} for name in ("project", "baumgarte", "post_adjust", "none")},
     "rk4": {"integrator": "rk4", "step": 1e-3},
     "rodas": {"integrator": "rodas", "tolerance": 1e-6},
@@ -83,7 +84,7 @@ HOW = {
 ROUGH = {"rk4": 1e-5, "rodas": 1e-4, "baumgarte stabiliser": 1e-6, "none stabiliser": 1e-6}
 
 
-REPEATED = [f"{name} formulation" for name in ("kkt", "slm", "sslm", "nullspace", "projection")]
+REPEATED = [f"{name} formulation" for name in FORMULATIONS]
 REPEATED += [f"{name} stabiliser" for name in ("project", "baumgarte", "none")]
 
 

@@ -11,8 +11,7 @@ import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.integrators import INTEGRATORS, Method
 from linkwright.integrators.tableaux import table
-from linkwright.kernels.kernels import TRACED_FORMULATIONS
-from linkwright.mechanics.formulations import FORMULATIONS, Projection, Sslm
+from linkwright.mechanics.formulations import FORMULATIONS, Projection, Sslm, compiled
 from linkwright.mechanics.inverse import METHODS
 from linkwright.simulation.stabilisers import STABILISERS
 
@@ -50,7 +49,7 @@ def test_a_formulation_object_is_the_named_one(swinging: tuple[Any, Any], name: 
     runs = [s.simulate(st, 0.02, formulation=x) for x in (name, FORMULATIONS[name]())]
     assert runs[0].q.tobytes() == runs[1].q.tobytes()
     assert runs[0].certificate.formulation == name == runs[1].certificate.formulation
-    if name in TRACED_FORMULATIONS:
+    if name in compiled():
         assert s.kernel("forward", FORMULATIONS[name]()) is s.kernel("forward", name)
     else:
         with pytest.raises(UsageError, match="is not compiled"):

@@ -32,7 +32,7 @@ def truth(bar, seconds, **how):
 
 
 def test_any_stabiliser_with_any_formulation(bar):
-    """Thirty combinations, one motion; none and baumgarte leave the loops open by the method's error only."""
+    """All combinations, one motion; none and baumgarte leave the loops open by the method's error only."""
     s, st = bar
     right = truth(bar, 0.1)["A"][-1]
     keepers = ["none", "baumgarte", "post_adjust", "project", "baumgarte+post_adjust", "baumgarte+project"]
@@ -40,7 +40,6 @@ def test_any_stabiliser_with_any_formulation(bar):
         run = s.simulate(st, 0.1, formulation=formulation, stabiliser=keeper, integrator="rk4", step=0.005, output=[0.1])
         assert run["A"][-1] == pytest.approx(right, abs=2e-6), (formulation, keeper)  # rk4's own error
         assert run.settings["stabiliser"]["stabiliser"] == keeper and run.settings["formulation"] == formulation
-    assert FORMULATIONS.keys() == {"kkt", "slm", "sslm", "nullspace", "projection"}
 
 
 @pytest.mark.parametrize("how", [{"tolerance": 1e-8}, {"integrator": "rk4", "step": 0.01}, {"integrator": "rodas", "tolerance": 1e-6}])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.simulation.options import ABOUT, NOT_OF_A_BATCH, Options
+from linkwright.simulation.options import NOT_OF_A_BATCH, Options, about
 
 
 @pytest.fixture(scope="module")
@@ -80,4 +80,4 @@ def test_the_signature_of_simulate_is_the_list_of_its_options() -> None:
     found = [p for p in inspect.signature(lw.System.simulate).parameters.values() if p.kind is p.KEYWORD_ONLY]
     assert {p.name: p.default for p in found} == {x.name: x.default for x in fields(Options)}
     explained = inspect.getdoc(lw.System.simulate) or ""
-    assert all(f"\n{name}: {about}" in explained for name, about in ABOUT.items())
+    assert all(f"\n{x.name}: {about(x.name)}" in explained for x in fields(Options))

@@ -11,11 +11,13 @@ from typing import Any, NoReturn
 from linkwright.errors import nearest
 
 PROGRAM = "linkwright"
+LATE = "says"  # attribute of an action whose help is a function
 
 
 @dataclass(frozen=True)
 class CliOption:
-    """One line of a command's table: flags (or the name of a positional argument) and what argparse calls its settings."""
+    """One line of a command's table: flags (or the name of a positional argument) and what argparse calls its settings. `help` may be a
+    function, called where the text is shown: it may import what other commands do not need."""
 
     flags: tuple[str, ...]
     settings: dict[str, Any]
@@ -44,6 +46,10 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         lines = [line if line.startswith(" ") or not line else textwrap.fill(line, max(width, 20)) for line in text.splitlines()]
         return "\n".join(indent + line for line in lines)
 
+    def _expand_help(self, action: argparse.Action) -> str:
+        says = getattr(action, LATE, None)
+        return super()._expand_help(action) if says is None else says()
+
 
 class Parser(argparse.ArgumentParser):
     """argparse with one-paragraph errors, no abbreviated options, and help in our own layout."""
@@ -68,7 +74,13 @@ class Parser(argparse.ArgumentParser):
 
 def add_options(parser: argparse.ArgumentParser, options: Sequence[CliOption]) -> None:
     for x in options:
-        parser.add_argument(*x.flags, **x.settings)
+        settings: dict[str, Any] = dict(x.settings)
+        says = settings.get("help")
+        if callable(says):
+            settings["help"] = LATE
+        action = parser.add_argument(*x.flags, **settings)
+        if callable(says):
+            setattr(action, LATE, says)
 
 
 def settings_of(command: CliCommand) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from linkwright import files
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, CliOption, option
 from linkwright.errors import LinkwrightError, SimulationError, UsageError
-from linkwright.simulation.options import ABOUT, Options
+from linkwright.simulation.options import Options, about
 
 if TYPE_CHECKING:
     from linkwright.mechanism import Mechanism
@@ -158,7 +158,7 @@ def _setting(name: str, metavar: str, kind: Callable[[str], Any]) -> CliOption:
     """An option of `m.simulate` on the command line."""
     default = next(x.default for x in fields(Options) if x.name == name)
     ending = "" if default is None else f" (default {default})".replace("e-0", "e-")
-    return option(f"--{name}", metavar=metavar, type=kind, help=ABOUT[name] + ending)
+    return option(f"--{name}", metavar=metavar, type=kind, help=lambda: about(name) + ending)
 
 
 COMMAND = CliCommand(

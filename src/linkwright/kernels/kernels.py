@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from linkwright.kernels.loop_rows import LoopRows
     from linkwright.mechanics.instant import Instant
 
-TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
 OWN = "linkwright."  # modules of this package
 POWERED = ("rates", "loop_rates")  # kernels that also give powers where a variant asks for them
 EARLY = ", not projected"  # name of the plan whose pivots ask for the rank-revealing path earlier
@@ -131,7 +130,7 @@ class Kernels:
         off is divided by the square of the smallest singular value.
         """
         if not isinstance(formulation, str | None):
-            formulation = self._named(formulation)
+            formulation = formulations.compiled_as(formulation)
         powered = self.chosen.power and name in POWERED
         inputs, sums = ((x,) if isinstance(x, str) else tuple(dict.fromkeys(x)) for x in (by, of))
         wanted = (tasks,) if isinstance(tasks, str) else tuple(tasks)
@@ -165,7 +164,7 @@ class Kernels:
             self.need_masses()
         options: dict[str, Any] = {}
         if "formulation" in signature.options:
-            options = {"formulation": self._formulation(formulation), "gains": baumgarte or None}
+            options = {"formulation": formulations.compiled_as(formulation), "gains": baumgarte or None}
             if name in POWERED and self.chosen.power:
                 options["power"] = True
         elif formulation is not None or baumgarte:
@@ -184,7 +183,8 @@ class Kernels:
             return trace(name, self.sizes, lambda free: self.equations(free, solve), by, of, **options)
 
         chosen = sorted((k, str(v)) for k, v in options.items())
-        parts = None if self.model_key is None else [name, chosen, projected, *([list(by), list(of)] if by else []), self.model_key]
+        key = self._key(options.get("formulation"))
+        parts = None if key is None else [name, chosen, projected, *([list(by), list(of)] if by else []), *key]
         fallback = None if by else self.fallbacks.get(name)  # a limit in a singular position has no derivative
         return Kernel(asked, program, parts, names, self.defaults, fallback, self.engine)
 
@@ -231,25 +231,6 @@ class Kernels:
         """Rank of J in most positions: rows beyond it are redundant everywhere."""
         keep = self.plan.keep
         return self.sizes.nc if keep is None else len(keep)
-
-    def _named(self, formulation: Any) -> str:
-        """Registered name of a formulation given as an object."""
-        found = formulations.registered(formulation)
-        if not isinstance(found, str):
-            raise UsageError(f"a kernel's formulation is one of {', '.join(TRACED_FORMULATIONS)}, not {found!r:.60}.")
-        return found
-
-    def _formulation(self, name: str | None) -> str:
-        if name in (None, "auto"):
-            return "sslm"
-        if name in TRACED_FORMULATIONS:
-            return str(name)
-        if name not in formulations.FORMULATIONS:
-            raise UsageError(f"there is no formulation '{name}'. {nearest(str(name), TRACED_FORMULATIONS, 'Formulations of kernels')}")
-        raise UsageError(
-            f"the formulation '{name}' is not compiled; kernels have {', '.join(TRACED_FORMULATIONS)}. "
-            f"s.forward(..., formulation='{name}') and s.simulate(..., formulation='{name}') solve by it in Python."
-        )
 
     def need_masses(self) -> None:
         """Raise UsageError unless every body has a mass."""
@@ -358,9 +339,10 @@ class Kernels:
         return self.plan_of("sslm")
 
     def plan_of(self, solve: str) -> EliminationPlan:
-        """The plan with what one solve needs beyond sslm: slm, kkt, inverse or kinematics. From the disk, or found now."""
+        """The plan with what one solve needs beyond sslm: another formulation, inverse or kinematics. From the disk, or found now."""
         if solve not in self.plans:
-            name = None if self.model_key is None else disk.key(["plan", solve, self.model_key])
+            key = self._key(solve.removesuffix(EARLY))
+            name = None if key is None else disk.key(["plan", solve, *key])
             found = None if name is None else disk.get(name)
             self.plans[solve] = self._planned(solve) if found is None else _plan_of(found[0])
             if name is not None and found is None:
@@ -393,6 +375,12 @@ class Kernels:
     def modules(self) -> list[str]:
         """Modules that decide plans and programs: this one, and those of the objects handed in."""
         return sorted({__name__, *(x.__module__ for x in (type(self.loops), self.start, self.answers) if x is not None)})
+
+    def _key(self, formulation: str | None) -> list[str] | None:
+        """`model_key` with the source of a formulation from outside the package."""
+        kind = formulations.FORMULATIONS.get(formulation or "")
+        sources = [] if kind is None else _sources([kind])
+        return None if self.model_key is None or sources is None else [*sources, self.model_key]
 
     @cached_property
     def model_key(self) -> str | None:

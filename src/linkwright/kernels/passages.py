@@ -111,7 +111,8 @@ class TracedPassage:
             if formulation == "auto":
                 a = accelerations(here.M, load, Q, right)
             else:
-                a = create(formulation)(of_matrices(here.M, -load, Q, -right), np.zeros(len(v))).a
+                labels = self._eq.loops.skel.tree.velocity_joints
+                a = create(formulation)(of_matrices(here.M, -load, Q, -right, labels=labels), np.zeros(len(v))).a
         else:
             k = here.k + alpha * (here.J @ v + here.b) + beta * here.phi
             rows = mended(here.J, k, speed, lambda: here.along, f, self.rank)

@@ -26,7 +26,7 @@ from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves.lines import Parabola
-from linkwright.numerics.linalg import factor, ldl, pivoted_columns
+from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.numerics.pivoting import pivot_order
 from linkwright.numerics.scalars import eliminate
 
@@ -307,7 +307,7 @@ def _nominal(
 
 
 def _watched_sizes(eq: Equations, T: Terms, tau: Any, name: str, loop_pivot: float) -> np.ndarray:
-    watch = ldl(saddle(T, tau), leading=T.nv).watch if name == "kkt" else eq._solve(T, tau, name).watch
+    watch = eq._solve(T, tau, name).watch
     # a row that touches late subsystems only has nothing on its diagonal before these are eliminated: there the pivot itself is its size
     sizes = np.array([scale if abs(scale) >= abs(pivot) else pivot for pivot, scale in watch], dtype=float)
     return sizes * _shares(eq, T, name, len(sizes), loop_pivot)

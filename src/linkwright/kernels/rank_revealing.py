@@ -18,7 +18,7 @@ from linkwright.mechanics.closing.newton import close
 from linkwright.mechanics.closing.passage import branch_velocity
 from linkwright.mechanics.closing.smooth_branch import on_loops
 from linkwright.mechanics.dynamics.terms import Terms
-from linkwright.mechanics.formulations import Formulation
+from linkwright.mechanics.formulations import Formulation, interpreted
 from linkwright.mechanics.formulations.forward import Forward, forward
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import qdot
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from linkwright.kernels.kernel import Fallback
     from linkwright.kernels.kernels import Kernels
 
-INTERPRETED = ("nullspace", "projection")  # formulations that are not compiled
 Inputs = dict[str, np.ndarray]
 
 
@@ -55,7 +54,7 @@ class RankRevealing:
             "projection": self.projection,
             "loop_rates": self.rates,
             "loop_projection": self.projection,
-            **{f"loop_rates by {name}": partial(self.rates, formulation=name) for name in INTERPRETED},
+            **{f"loop_rates by {name}": partial(self.rates, formulation=name) for name in interpreted()},
         }
 
     # ---------------------------------------------------------------- dynamics

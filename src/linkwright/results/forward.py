@@ -12,10 +12,10 @@ import numpy as np
 
 from linkwright.errors import counted
 from linkwright.files.columns import table
-from linkwright.mechanics.dynamics.terms import Terms
-from linkwright.mechanics.formulations import FORMULATIONS
+from linkwright.mechanics.dynamics.terms import Terms, of_matrices
+from linkwright.mechanics.formulations import FORMULATIONS, Formulation
 from linkwright.mechanics.formulations.forward import Forward, forward
-from linkwright.mechanics.formulations.projection import INERTIAS, Projection, constraint_inertia, projector
+from linkwright.mechanics.formulations.projection import constraint_inertia, projector
 from linkwright.mechanics.formulations.sslm import gicm
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import node_motion, pose_of
@@ -128,7 +128,7 @@ class Check:
     name: str
     a: np.ndarray
     lam: np.ndarray
-    disagreement: float  # with the first, relative to the size of the accelerations
+    disagreement: float  # with the median of all, relative to the size of the accelerations
     residual: float  # of J a + k
     seconds: float
     condition: float  # of the matrix it inverts
@@ -152,6 +152,7 @@ class Crosscheck:
     def __str__(self) -> str:
         rows = [(c.name, *(f"{x:.1e}" for x in (c.disagreement, c.residual, c.condition)), f"{1e6 * c.seconds:.0f}") for c in self.checks]
         lines = [table(("formulation", "disagreement", "residual", "condition", "time [us]"), rows, left=1)]
+        lines.append("disagreement with the median of all, over the size of the accelerations")
         smallest = float(self.singular_values[self.rank - 1]) if self.rank else 0.0
         lines.append(
             f"rank {self.rank} of {counted(self.rows, 'row')}, smallest singular value {smallest:.2e}, gamma of least condition "
@@ -163,43 +164,36 @@ class Crosscheck:
 
 
 def crosscheck(terms: Terms, tau: np.ndarray) -> Crosscheck:
-    """Run every formulation (and the three inertia matrices of projection) and compare."""
-    runs: list[tuple[str, Any]] = [(name, make()) for name, make in FORMULATIONS.items() if name != "projection"]
-    runs += [(f"projection {kind}", Projection(kind)) for kind in INERTIAS]
-    first = None
-    limit = True
-    checks = []
-    for name, formulation in runs:
+    """Run every formulation in all its variants and compare each with the median of all, coordinate by coordinate."""
+    defaults = {name: make().variants() for name, make in FORMULATIONS.items()}
+    runs = {f"{name} {label}".strip(): x for name, variants in defaults.items() for label, x in variants.items()}
+    found, seconds = [], []
+    for formulation in runs.values():
         begin = time.perf_counter()
-        out = forward(terms, tau, formulation)
-        seconds = time.perf_counter() - begin
-        limit = limit and out.formulation.endswith("(limit)")
-        first = out.a if first is None else first
-        size = 1.0 + float(np.abs(first / terms.columns).max(initial=0.0))
-        gap = float(np.abs((out.a - first) / terms.columns).max(initial=0.0)) / size
+        found.append(forward(terms, tau, formulation))
+        seconds.append(time.perf_counter() - begin)
+    middle = np.median([out.a / terms.columns for out in found], axis=0)
+    size = 1.0 + float(np.abs(middle).max(initial=0.0))
+    checks = []
+    for (name, formulation), out, taken in zip(runs.items(), found, seconds, strict=True):
+        gap = float(np.abs(out.a / terms.columns - middle).max(initial=0.0)) / size
         residual = float(np.abs((terms.J @ out.a + terms.k) / terms.row_scale).max(initial=0.0)) if out.passages == 0 else 0.0
-        checks.append(Check(name, out.a, out.lam, gap, residual, seconds, _condition(terms, name)))
+        checks.append(Check(name, out.a, out.lam, gap, residual, taken, condition(terms, formulation)))
     s = factor(terms.dimensionless_J())
+    limit = all(out.formulation.endswith("(limit)") for out in found)
     return Crosscheck(tuple(checks), s.rank, terms.nc, s.s, _best_gamma(terms), limit)
 
 
-def _condition(terms: Terms, name: str) -> float:
-    """Condition number of what a formulation inverts, in the dimensionless metric."""
-    M, J = terms.M * terms.columns * terms.columns[:, None], terms.dimensionless_J()
-    f = factor(J)
-    J = f.U[:, : f.rank].T @ J  # independent rows
-    if name == "kkt":
-        size = np.linalg.norm(M, 2)
-        A = np.block([[M / size, J.T], [J, np.zeros((f.rank, f.rank))]])
-    elif name in ("slm", "sslm"):
-        if np.linalg.eigvalsh(M)[0] <= 0.0:
-            return float("inf")
-        A = J @ np.linalg.solve(M, J.T) if f.rank else np.eye(1)
-    elif name == "nullspace":
-        A = np.concatenate([projector(f.Vt, f.rank) @ M / np.linalg.norm(M, 2), J])
-    else:
-        A = constraint_inertia(M, projector(f.Vt, f.rank), name.removeprefix("projection "))
+def condition(terms: Terms, formulation: Formulation) -> float:
+    """Condition number of the matrix that a formulation inverts, in the dimensionless metric and with independent rows."""
+    M, f = terms.M * terms.columns * terms.columns[:, None], factor(terms.dimensionless_J())
+    if formulation.needs_inertia and np.linalg.eigvalsh(M)[0] <= 0.0:
+        return float("inf")
+    J = f.s[: f.rank, None] * f.Vt[: f.rank]
+    A = formulation.matrix(of_matrices(M, np.zeros(len(M)), J, np.zeros(f.rank), labels=terms.coordinates))
     s = np.linalg.svd(A, compute_uv=False)
+    if not len(s):
+        return 1.0  # no rows: there are no multipliers to solve for
     return float(s[0] / s[-1]) if s[-1] > 0.0 else float("inf")
 
 

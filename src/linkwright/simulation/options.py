@@ -1,7 +1,7 @@
 """The options of `simulate`, listed once: name, type, default and meaning.
 
 `System.simulate`, `simulate_batch`, `lw.compare` and `linkwright simulate` read them here, `checking` checks their values.
-Nothing heavy is imported: `linkwright simulate --help` shows them, too.
+Nothing heavy is imported until a meaning that names formulations is asked for: the command line reads them, too.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Options:
         "project", "project, baumgarte, post_adjust, none, or two joined by +", "lw.baumgarte(...), lw.post_adjust(...) or a list"
     )
     output: Any = _option(None, f"time between samples (0.01, '10 ms') or 'steps'; {SAMPLES} intervals if not given", "an array of times")
-    formulation: Any = _option(None, "sslm (default), slm, kkt, nullspace, projection", "a formulation with options of its own")
+    formulation: Any = _option(None, "{formulations}; sslm if not given", "a formulation with options of its own")
     events: Any = _option((), "lw.when(...), names of channels or functions, in a list", batch=False)
     off: Sequence[str] = _option((), "constraints that are switched off at the start", batch=False)
     wrench: Mapping[str, Any] | None = _option(None, "external wrenches, by body")
@@ -92,8 +92,17 @@ class Options:
 
 
 NAMES = tuple(x.name for x in fields(Options))
-ABOUT = {x.name: str(x.metadata["about"]) for x in fields(Options)}
 NOT_OF_A_BATCH = tuple(x.name for x in fields(Options) if not x.metadata["batch"])
+
+
+def about(name: str) -> str:
+    """Return the meaning of an option. Names of formulations come from their registry, which is imported for them only."""
+    text = str(next(x.metadata["about"] for x in fields(Options) if x.name == name))
+    if "{formulations}" not in text:
+        return text
+    from linkwright.mechanics.formulations import FORMULATIONS
+
+    return text.replace("{formulations}", ", ".join(FORMULATIONS))
 
 
 def options_of(given: Mapping[str, Any], where: str = "") -> Options:
@@ -109,6 +118,6 @@ def takes_options(function: Function) -> Function:
     own = [p for p in signature(function).parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
     more = [Parameter(x.name, Parameter.KEYWORD_ONLY, default=x.default, annotation=x.type) for x in fields(Options)]
     vars(function)["__signature__"] = signature(function).replace(parameters=[*own, *more])
-    lines = [": ".join((x.name, "; also ".join(t for t in (ABOUT[x.name], x.metadata["objects"]) if t))) + "." for x in fields(Options)]
+    lines = [": ".join((x.name, "; also ".join(t for t in (about(x.name), x.metadata["objects"]) if t))) + "." for x in fields(Options)]
     function.__doc__ = cleandoc(function.__doc__ or "").replace("{options}", "\n".join(lines))  # 3.13 has no indents to follow
     return function

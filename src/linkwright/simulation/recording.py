@@ -15,7 +15,7 @@ from linkwright.compiler.program import interpret
 from linkwright.control.analysis import facts_of, saturation_notes
 from linkwright.control.authority import said
 from linkwright.errors import LinkwrightError, counted
-from linkwright.kernels.kernels import TRACED_FORMULATIONS
+from linkwright.mechanics import formulations
 from linkwright.results.batch import Before, cut_references
 from linkwright.results.recorded import Column, CountedReferences, RunEvent
 from linkwright.results.trajectory import Trajectory
@@ -92,7 +92,7 @@ def _solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
     lam = np.zeros((n, len(names)))
     a, drivers = np.zeros((n, nv)), np.zeros((n, len(setup.actuation.drivers)))
     if n:
-        formulation = sim.options.formulation if sim.options.formulation in TRACED_FORMULATIONS else None
+        formulation = sim.options.formulation if sim.options.formulation in formulations.compiled() else None
         kernel = setup.kernels.get("forward", formulation)
         given: dict[str, Any] = {"q": q, "v": v, **head, "t": rows.t[:, None], "near": near}
         if len(sim.free):

@@ -406,10 +406,10 @@ class System:
         """Return a compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
 
         Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates. Arrays are in the
-        order of names.q and names.v; results are a named tuple. `formulation` (of forward and rates) is sslm, slm or kkt; `baumgarte` adds
-        an input `gains` (alpha, beta). `drives` replaces the model's. `by` names inputs ("q", "free") by which all outputs are
-        differentiated exactly (u_q, u_free), with `of` only the sum of these outputs with weights (inputs u_weight), in reverse mode:
-        q_gradient, free_gradient. `tasks` are bodies and points of kernel operational.
+        order of names.q and names.v; results are a named tuple. `formulation` (of forward and rates) is a compiled one, by default
+        sslm; `baumgarte` adds an input `gains` (alpha, beta). `drives` replaces the model's. `by` names inputs ("q", "free") by which all
+        outputs are differentiated exactly (u_q, u_free), with `of` only the sum of these outputs with weights (inputs u_weight), in reverse
+        mode: q_gradient, free_gradient. `tasks` are bodies and points of kernel operational.
         """
         chosen = None if drives is None else self.core.named_drives(drives)
         return self.kernels.get(name, formulation, chosen, baumgarte=baumgarte, by=by, tasks=tasks, of=of)

@@ -76,6 +76,11 @@ class Tree:
         return self.loops[-1].rows.stop if self.loops else 0
 
     @cached_property
+    def velocity_joints(self) -> tuple[str, ...]:
+        """Joint of every velocity."""
+        return tuple(n.joint.name for n in self.nodes for _ in range(n.v.stop - n.v.start))
+
+    @cached_property
     def node_of_body(self) -> dict[str, int]:
         """body name -> node index; ground -> -1."""
         return {self.description.bodies[0].name: -1, **{n.body: i for i, n in enumerate(self.nodes)}}

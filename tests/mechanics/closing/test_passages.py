@@ -12,6 +12,7 @@ from linkwright.kernels.passages import TracedPassage
 from linkwright.kernels.planning import samples
 from linkwright.kernels.rank_revealing import RankRevealing
 from linkwright.mechanics.closing import passage
+from linkwright.mechanics.formulations import interpreted
 from linkwright.numerics import blas
 from linkwright.numerics.linalg import factor
 from linkwright.simulation.time_stepping import march
@@ -98,7 +99,7 @@ def test_rates_along_the_motion_are_exact(model, drivers, rng):
     close(found.k, T.k / T.row_scale, 1e-12)
 
 
-@pytest.mark.parametrize("formulation", ["nullspace", "projection"])
+@pytest.mark.parametrize("formulation", interpreted())
 def test_formulations_without_a_kernel_answer_time_loops_alike(formulation, rng):
     s = lw.compile(lw.load("carpet-scraper"))
     k = s.kernels.variant(Variant(drivers=("J1",), power=True))

@@ -10,8 +10,6 @@ from linkwright.mechanics.dynamics.reactions import every_joint_wrench, labelled
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations import FORMULATIONS
 from linkwright.mechanics.formulations.forward import forward
-from linkwright.mechanics.formulations.nullspace import Nullspace
-from linkwright.mechanics.formulations.projection import INERTIAS, Projection
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.mechanics.instant import Instant
 from linkwright.numerics.linalg import factor
@@ -24,9 +22,8 @@ MANY = range(60, 600)
 
 
 def variants():
-    yield from ((name, make()) for name, make in FORMULATIONS.items())
-    yield from ((f"projection {kind}", Projection(kind)) for kind in INERTIAS)
-    yield "nullspace partitioned", Nullspace("partitioned")
+    for name, make in FORMULATIONS.items():
+        yield from ((f"{name} {label}", x) for label, x in make().variants().items())
     yield "sslm by recursion", Sslm(recursion=True)
     yield "auto", "auto"
 

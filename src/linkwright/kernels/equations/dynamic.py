@@ -28,9 +28,9 @@ from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driv
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench, labelled
 from linkwright.mechanics.dynamics.terms import Terms, along_world, terms, to_joint_axes
-from linkwright.mechanics.formulations import RawSolution, create
+from linkwright.mechanics.formulations import RawSolution, traced
 from linkwright.mechanics.formulations.kkt import saddle
-from linkwright.mechanics.formulations.sslm import Factors, Sslm, factorise
+from linkwright.mechanics.formulations.sslm import Factors, factorise
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import motion, node_motion, pose_of, qdot
@@ -61,8 +61,8 @@ class Equations(ResidualEquations):
         """Accelerations and multipliers of the terms' rows by one formulation, or by the saddle-point matrix as a whole."""
         if self.plan.saddle is not None:
             return _saddle(T, tau, self.plan.saddle)
-        # the factors are there already: substitution takes fewer operations than the recursion, however long a subsystem is
-        method = Sslm(recursion=False) if formulation == "sslm" else create(formulation)
+        method = traced(formulation)
+        assert method is not None, f"{formulation} is compiled"
         return method(self.ordered(T), tau)
 
     def ordered(self, T: Terms) -> Terms:

@@ -41,6 +41,7 @@ class Terms:
     row_scale: np.ndarray
     order: tuple[int, ...]  # in which the loops are eliminated; number of loops + j: the inertia of subsystem j comes there, not first
     names: tuple[str, ...] = ()  # of the loops
+    labels: tuple[str, ...] = ()  # of the velocities, where there is no place to read them from
     place: Instant | None = field(default=None, compare=False, repr=False)
 
     @cached_property
@@ -82,6 +83,13 @@ class Terms:
     @cached_property
     def k(self) -> Any:
         return np.concatenate(self.k_parts) if self.k_parts else np.zeros(0)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The joint of every velocity."""
+        if self.place is None:
+            return self.labels or tuple(f"q{i}" for i in range(self.nv))
+        return self.place.loops.skel.tree.velocity_joints
 
     @cached_property
     def touched(self) -> tuple[tuple[int, ...], ...]:
@@ -195,8 +203,8 @@ def to_joint_axes(place: Instant, a: Any, lam: Any) -> tuple[Any, Any]:
     return out, reported(place.closure, lam)
 
 
-def of_matrices(M: Any, h: Any, J: Any, k: Any, *, columns: Any = None, row_scale: Any = None) -> Terms:
-    """Terms of bare matrices: one subsystem, one loop; for problems that are not mechanisms of ours."""
+def of_matrices(M: Any, h: Any, J: Any, k: Any, *, columns: Any = None, row_scale: Any = None, labels: Sequence[str] = ()) -> Terms:
+    """Terms of bare matrices: one subsystem, one loop; for problems that are not mechanisms of ours. `labels` name the velocities."""
     M, h, J, k = (np.asarray(x, dtype=float) for x in (M, h, J, k))
     return Terms(
         (M,),
@@ -207,6 +215,7 @@ def of_matrices(M: Any, h: Any, J: Any, k: Any, *, columns: Any = None, row_scal
         np.ones(len(k)) if row_scale is None else np.asarray(row_scale, dtype=float),
         (0,),
         ("constraint",),
+        tuple(labels),
     )
 
 

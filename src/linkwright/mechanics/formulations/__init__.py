@@ -1,21 +1,22 @@
-"""Forward dynamics by five interchangeable formulations: accelerations and loop multipliers from one set of terms.
+"""Forward dynamics by six interchangeable formulations: accelerations and loop multipliers from one set of terms.
 
     kkt         one saddle-point system for everything                         [Koul2013 (9)]
-    slm         system-level multipliers, then accelerations                   [Koul2013 (10)-(12)]
+    slm         system-level multipliers, then accelerations                   [Koul2013 (10), (11)]
     sslm        subsystem-level multipliers: block by block, loop by loop      [Koul2013 (15)-(24)]
     nullspace   multipliers eliminated by a null-space matrix                  [Hoang2023 (18)-(23)]
     projection  projection operator, three constraint inertia matrices         [Aghili2005 (19)-(32)]
+    augmented   augmented Lagrangian: penalty, multipliers by iteration        [Bayo1988]
 
 A formulation is a frozen object called with (terms, tau); it gives raw accelerations and multipliers. What they share
 (rank, redundant rows, singular passages, the choice of least reactions) is written once in `forward`. `auto` is sslm with
-its pivots watched. Adding one: a file and a line in `FORMULATIONS`; the registry-wide tests check it at once.
+its pivots watched. Adding one: a file and a line in `FORMULATIONS`. All else (which are compiled, compared, offered on the
+command line) follows from the registry and from what the class says of itself (`base`); the registry-wide tests check it at once.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from linkwright.errors import UsageError, nearest
+from linkwright.mechanics.formulations.augmented import AugmentedLagrangian
 from linkwright.mechanics.formulations.base import Formulation, RawSolution, constraint_force
 from linkwright.mechanics.formulations.kkt import Kkt
 from linkwright.mechanics.formulations.nullspace import Nullspace
@@ -23,7 +24,14 @@ from linkwright.mechanics.formulations.projection import Projection
 from linkwright.mechanics.formulations.slm import Slm
 from linkwright.mechanics.formulations.sslm import Sslm
 
-FORMULATIONS: dict[str, Any] = {"kkt": Kkt, "slm": Slm, "sslm": Sslm, "nullspace": Nullspace, "projection": Projection}
+FORMULATIONS: dict[str, type[Formulation]] = {
+    "kkt": Kkt,
+    "slm": Slm,
+    "sslm": Sslm,
+    "nullspace": Nullspace,
+    "projection": Projection,
+    "augmented": AugmentedLagrangian,
+}
 
 
 def create(formulation: str | Formulation) -> Formulation:
@@ -48,7 +56,46 @@ def registered(formulation: str | Formulation | None) -> str | Formulation | Non
     return next((name for name, kind in FORMULATIONS.items() if made == kind()), made)
 
 
+def family(formulation: str | Formulation) -> str:
+    """The registered name of a formulation with any options; what an object of a class that is not registered says of itself."""
+    if isinstance(formulation, str):
+        return formulation
+    return next((name for name, kind in FORMULATIONS.items() if type(formulation) is kind), repr(formulation))
+
+
+def traced(name: str) -> Formulation | None:
+    """The object that kernels trace for a registered formulation; None where they have none."""
+    return FORMULATIONS[name]().traced()
+
+
+def compiled() -> tuple[str, ...]:
+    """Names of the formulations that kernels have."""
+    return tuple(name for name in FORMULATIONS if traced(name) is not None)
+
+
+def compiled_as(formulation: str | Formulation | None) -> str:
+    """Name under which kernels have a formulation (sslm for auto); raise an error that says which they have, and who solves by others."""
+    found, able = formulation if isinstance(formulation, str) else registered(formulation), compiled()
+    if found is None or found == "auto":
+        return "sslm"
+    if found in able:
+        return str(found)
+    if not isinstance(found, str):
+        raise UsageError(f"a kernel's formulation is one of {', '.join(able)}, not {found!r:.60}.")
+    if found not in FORMULATIONS:
+        raise UsageError(f"there is no formulation '{found}'. {nearest(found, able, 'Formulations of kernels')}")
+    raise UsageError(
+        f"the formulation '{found}' is not compiled; kernels have {', '.join(able)}. "
+        f"s.forward(st, formulation='{found}') and s.simulate(st, 1, formulation='{found}') solve by it in Python."
+    )
+
+
+def interpreted() -> tuple[str, ...]:
+    """Names of the formulations that run in Python only."""
+    return tuple(name for name in FORMULATIONS if traced(name) is None)
+
+
 __all__ = [
-    "FORMULATIONS", "Formulation", "Kkt", "Nullspace", "Projection", "RawSolution", "Slm", "Sslm",
-    "constraint_force", "create", "registered",
+    "FORMULATIONS", "AugmentedLagrangian", "Formulation", "Kkt", "Nullspace", "Projection", "RawSolution", "Slm", "Sslm",
+    "compiled", "compiled_as", "constraint_force", "create", "family", "interpreted", "registered", "traced",
 ]  # fmt: skip

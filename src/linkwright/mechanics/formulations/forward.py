@@ -1,9 +1,21 @@
 """Forward dynamics at one state, whatever its rank: the shared rules around the formulations.
 
-A regular state goes straight to the chosen formulation. Otherwise the rows are sorted by `passage`: a row lost in a
-singular passage is replaced by its once more differentiated form, a redundant one is dropped, the rest is retained. With a
-passage the limit equations below are solved, the same for every formulation; with redundant rows only, the formulation
-works on an independent set (or copes by itself) and the multipliers of least reactions are chosen afterwards.
+What `forward` finds, in the order in which it looks, and who solves it:
+
+    state         how it is recognised                                     solved by
+    healthy       auto: all pivots of sslm are well above zero             sslm (`_watched`)
+    regular       all singular values of J above SUSPECT                   the formulation on all rows (`_regular`); kkt in the place of
+                                                                           one that needs inertias where a subsystem has none
+    massless      a subsystem without inertia, and N'M N is singular       limit equations with all rows (`_limit`); motion without
+                                                                           inertia is held, or an error if it is loaded
+    lost          moving, next to a singular position                      limit equations on the interpolated branch (`_on_branch`)
+    redundant     rank as in most positions, more rows                     the formulation on independent rows, then the multipliers of
+                                                                           least reactions (`_least`)
+    lost exactly  rank below that, moving or `branch` given                limit equations with rows differentiated once more (`_limit`)
+    at rest       rank below that, at rest, no `branch`                    SingularityError: the next motion is not decided
+    dropped       `limit="drop"`, whatever the rank                        the formulation on all rows (`_regular`)
+
+All but the first three and the last are distinguished in `_deficient`. The limit equations are the same for every formulation.
 
 The limit equations, with J = U s V' and rows A a = r after replacement (V_r: right vectors of retained and replaced rows):
 
@@ -19,13 +31,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import ModelError, SingularityError, UsageError, counted
+from linkwright.errors import ModelError, SingularityError, UsageError, counted, listing
 from linkwright.mechanics.closing.mobility import mobility
 from linkwright.mechanics.closing.passage import SUSPECT, AccelerationRows, acceleration_rows, plain
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, on_loops
 from linkwright.mechanics.dynamics.reactions import least_reactions
 from linkwright.mechanics.dynamics.terms import NO_INERTIA, Terms, lacks_inertia
-from linkwright.mechanics.formulations import FORMULATIONS, Formulation, constraint_force, create
+from linkwright.mechanics.formulations import FORMULATIONS, Formulation, constraint_force, create, family
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.numerics.linalg import Factored, factor, pivoted_columns
 from linkwright.numerics.pickling import essentials
@@ -74,21 +86,18 @@ def forward(
 ) -> Forward:
     """Accelerations and multipliers for applied efforts tau.
 
-    `limit="drop"` (projection and nullspace) is the papers' behaviour: a lost row is simply left out. `branch`
+    `limit="drop"` (of formulations that have it) is the papers' behaviour: a lost row is simply left out. `branch`
     names a velocity direction where the state is at rest in a singular position and nothing else decides. `rank` is the generic
     rank of J; by default it is counted at positions reached from this one, where it is needed. `gains` are those of
     Baumgarte that the terms' k contains.
     """
-    name = formulation if isinstance(formulation, str) else type(formulation).__name__.lower()
-    if limit not in ("smooth", "drop"):
-        raise UsageError(f"limit is 'smooth' or 'drop', not '{limit}'.")
-    if limit == "drop" and name not in ("projection", "nullspace"):
-        raise UsageError(f"limit='drop' belongs to projection and nullspace; '{name}' would divide by zero where a row is lost.")
+    name = family(formulation)
+    chosen: Formulation = Sslm() if name == "auto" else create(formulation)
+    _check_limit(limit, name, chosen)
     if name == "auto":
         found_fast = _watched(terms, tau)
         if found_fast is not None:
             return found_fast
-    chosen: Formulation = create("sslm" if name == "auto" else formulation)
     J = terms.dimensionless_J()
     f = factor(J)
     if limit == "drop" or f.regular(SUSPECT):
@@ -98,6 +107,14 @@ def forward(
             return _limit(terms, tau, name, f, rows, rows.A)
         return _regular(terms, tau, chosen, name, f.rank, [])
     return _deficient(terms, tau, chosen, name, f, branch, rank, gains)
+
+
+def _check_limit(limit: str, name: str, chosen: Formulation) -> None:
+    if limit not in ("smooth", "drop"):
+        raise UsageError(f"limit is 'smooth' or 'drop', not '{limit}'.")
+    if limit == "drop" and (name == "auto" or not chosen.drops_lost_rows):
+        able = listing(x for x, kind in FORMULATIONS.items() if kind.drops_lost_rows)
+        raise UsageError(f"limit='drop' belongs to {able}; '{name}' would divide by zero where a row is lost.")
 
 
 def _watched(terms: Terms, tau: np.ndarray) -> Forward | None:
@@ -271,7 +288,7 @@ def _moving_part(terms: Terms, K: np.ndarray, right: np.ndarray, N: np.ndarray) 
         return f.solve(right), ()
     loose = f.left_null.T @ right
     idle = np.abs(N @ f.null).max(axis=1) > 1e-6
-    names = tuple(_coordinate_names(terms)[i] for i in np.flatnonzero(idle))
+    names = tuple(terms.coordinates[i] for i in np.flatnonzero(idle))
     if np.abs(loose).max() > 1e-9 * max(1.0, np.abs(right).max()):
         raise ModelError(
             f"a degree of freedom without inertia is loaded: {', '.join(names)} would accelerate without bound. Give it a mass, or an "
@@ -300,12 +317,6 @@ def lack_of_inertia(terms: Terms, armature: np.ndarray | float = 0.0) -> str:
         f"{'it accelerates' if len(nodes) == 1 else 'they accelerate'}.{why} Give {' or '.join(repr(b) for b in bodies)} an inertia "
         "(`inertia: 1e-4 kg m^2`, or a shape), or fix it to its neighbour."
     )
-
-
-def _coordinate_names(terms: Terms) -> list[str]:
-    if terms.place is None:
-        return [f"q{i}" for i in range(terms.nv)]
-    return [n.joint.name for n in terms.place.loops.skel.tree.nodes for _ in range(n.v.stop - n.v.start)]
 
 
 def _least(out: Forward, left_null: np.ndarray) -> Forward:

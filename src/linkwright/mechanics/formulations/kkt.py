@@ -8,32 +8,45 @@ Needs independent rows; M itself may be singular as long as it is positive on th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from linkwright.mechanics.dynamics.terms import Terms
-from linkwright.mechanics.formulations.base import RawSolution
+from linkwright.mechanics.formulations.base import Formulation, RawSolution
 from linkwright.numerics.linalg import ldl
 from linkwright.numerics.scalars import common_type, is_symbolic
 
 
 @dataclass(frozen=True)
 class Kkt:
-    needs_inertia = False
-    handles_redundant = False
+    needs_inertia: ClassVar[bool] = False
+    handles_redundant: ClassVar[bool] = False
+    drops_lost_rows: ClassVar[bool] = False
+    pivoting: bool = True  # off: eliminated in the order of the unknowns, as traced code is
 
     def __call__(self, terms: Terms, tau: Any) -> RawSolution:
         n, scale = terms.nv, terms.row_scale
         A = saddle(terms, tau)
         right = np.concatenate([tau - terms.h, -terms.k / scale])
-        if is_symbolic(A):  # no pivoting: accelerations first, then multipliers, is safe as long as rows are independent
+        if is_symbolic(A) or not self.pivoting:  # accelerations first, then multipliers, is safe as long as rows are independent
             f = ldl(A, leading=n)
             z = f.solve(right)
             return RawSolution(z[:n], -z[n:] / scale, watch=f.watch)
         z = np.linalg.solve(A, right)
         return RawSolution(z[:n], -z[n:] / scale)
+
+    def matrix(self, terms: Terms) -> np.ndarray:
+        J = terms.J
+        return np.block([[terms.M / np.linalg.norm(terms.M, 2), J.T], [J, np.zeros((len(J), len(J)))]])
+
+    def traced(self) -> Formulation:
+        return Kkt(pivoting=False)
+
+    def variants(self) -> Mapping[str, Formulation]:
+        return {"": self}
 
 
 def saddle(terms: Terms, tau: Any) -> np.ndarray:

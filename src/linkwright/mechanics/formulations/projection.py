@@ -15,14 +15,15 @@ by default |M|. The constraint force F = J' lam = M a + h - tau is smooth even w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from linkwright.errors import UsageError, listing
 from linkwright.mechanics.dynamics.terms import Terms
-from linkwright.mechanics.formulations.base import RawSolution, constraint_force
+from linkwright.mechanics.formulations.base import Formulation, RawSolution, constraint_force
 from linkwright.numerics.linalg import RANK_TOLERANCE, factor
 
 INERTIAS = ("skew", "symmetric", "scaled")
@@ -30,8 +31,9 @@ INERTIAS = ("skew", "symmetric", "scaled")
 
 @dataclass(frozen=True)
 class Projection:
-    needs_inertia = False
-    handles_redundant = True
+    needs_inertia: ClassVar[bool] = False
+    handles_redundant: ClassVar[bool] = True
+    drops_lost_rows: ClassVar[bool] = True
     inertia: str = "scaled"
     gamma: float | None = None  # of `scaled`; default |M| in the dimensionless metric
     tolerance: float = RANK_TOLERANCE
@@ -53,6 +55,16 @@ class Projection:
         a = np.linalg.solve(M_c, right) * c
         lam = factor(J.T, self.tolerance).solve(constraint_force(terms, a, tau) * c) / r
         return RawSolution(a, lam)
+
+    def matrix(self, terms: Terms) -> np.ndarray:
+        f = factor(terms.J, self.tolerance)
+        return constraint_inertia(terms.M, projector(f.Vt, f.rank), self.inertia, self.gamma)
+
+    def traced(self) -> None:
+        return None
+
+    def variants(self) -> Mapping[str, Formulation]:
+        return {kind: replace(self, inertia=kind) for kind in INERTIAS}
 
 
 def projector(Vt: np.ndarray, rank: int) -> np.ndarray:

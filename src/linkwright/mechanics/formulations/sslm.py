@@ -16,15 +16,16 @@ multipliers, in the rows  J_il' lam_i - I_l a_l = -(tau_l - h_l),  and the loops
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from linkwright.mechanics.constraints.closure import loop_wrenches
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import Terms
-from linkwright.mechanics.formulations.base import RawSolution
+from linkwright.mechanics.formulations.base import Formulation, RawSolution
 from linkwright.mechanics.formulations.slm import ZERO_PIVOT
 from linkwright.numerics.linalg import Ldl, ldl
 
@@ -153,8 +154,9 @@ def factorise(terms: Terms) -> Factors:
 
 @dataclass(frozen=True)
 class Sslm:
-    needs_inertia = True
-    handles_redundant = True
+    needs_inertia: ClassVar[bool] = True
+    handles_redundant: ClassVar[bool] = True
+    drops_lost_rows: ClassVar[bool] = False
     recursion: bool | None = None  # None: by operation count
 
     def __call__(self, terms: Terms, tau: Any) -> RawSolution:
@@ -171,3 +173,13 @@ class Sslm:
             pushes = [*p.external, *loop_wrenches(p.loops.skel, p.closure, lam)]
             a = dynamics.forward_tree(p.loops.skel, p.motion, tau, pushes, p.rotors)
         return RawSolution(a, lam, dropped, smallest, F.watch)
+
+    def matrix(self, terms: Terms) -> np.ndarray:
+        return terms.J @ np.linalg.solve(terms.M, terms.J.T)
+
+    def traced(self) -> Formulation:
+        # the factors are there already: substitution takes fewer operations than the recursion, however long a subsystem is
+        return Sslm(recursion=False)
+
+    def variants(self) -> Mapping[str, Formulation]:
+        return {"": self}
