@@ -176,7 +176,11 @@ def least_effort() -> Item:
 def inversions() -> Item:
     off, said = 0, []
     for name, (n, m) in SIZES.items():
-        usual, given, all_of_it = standard(n, m), whole("scaled", n, m, from_constraints=False), whole("scaled", n, m, from_constraints=True)
+        usual, given, all_of_it = (
+            standard(n, m),
+            whole("scaled", n, m, from_constraints=False),
+            whole("scaled", n, m, from_constraints=True),
+        )
         off += abs(usual.div - given.div - m) + abs(all_of_it.div - usual.div)
         said.append(f"{name} {usual.div} and {given.div} divisions, {usual.total} and {given.total} operations, {all_of_it.total} with A^+")
     return compared(

@@ -1,7 +1,7 @@
 """Aghili's control laws as matrices: least norm, constraint force, passive joints, and closed forms of the slider-crank.
 
-The product computes these laws without projectors (control/projected.py); here P, Lambda, H and mu are formed as printed, on random problems,
-and compared with searches and full equations that know none of them. Lambda and F are in the paper's sign.
+The product computes these laws without projectors (control/projected.py); here P, Lambda, H and mu are formed as printed, on random
+problems, and compared with searches and full equations that know none of them. Lambda and F are in the paper's sign.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import numpy as np
 
 from linkwright.control import projected
 from linkwright.control.controllability import controllable_of_matrices
-from linkwright.mechanics.dynamics.terms import of_matrices
-from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.formulations.projection import constraint_inertia
 from linkwright.mechanism import compile, load
 from linkwright.numerics.linalg import factor
@@ -64,7 +62,7 @@ def least_norm() -> Item:
         "(38)-(46), theorem 4, App. V",
         "projected inverse dynamics: the motion that is asked for, by the force of least norm",
         "stated",
-        f"{CASES} random problems: motion within {motion:.0e}, the least force of a search within {shorter:.0e}; P M Lambda has full rank in all",
+        f"{CASES} random problems: motion within {motion:.0e}, the least force of a search within {shorter:.0e}; P M Lambda has full rank",
         max(motion, shorter) + rank,
         1e-8,
         "least-norm solution of f -> q'' of the full equations",
@@ -118,7 +116,7 @@ def unilateral() -> Item:
         "Sec. VII-C",
         "sign of the contact force under motion control: slider-crank, two joints, no gravity",
         "not guaranteed; unilateral constraints need force control",
-        f"lambda from {lam.min():.3f} to {lam.max():.3f} N: it changes its sign; held at zero within {max(contact, 1e-12):.0e} N by hybrid control",
+        f"lambda from {lam.min():.3f} to {lam.max():.3f} N: its sign changes; hybrid control holds zero within {max(contact, 1e-12):.0e} N",
         float(np.abs(-np.asarray(run["lam.C.ty"]) - lam).max()) + contact + (0.0 if lam.min() < 0.0 < lam.max() else math.inf),
         1e-7,
         "(66), (71) in closed form along (pi/6)(1 + 5t) exp(-5t)",

@@ -324,8 +324,8 @@ def definiteness() -> Item:
         "Theorem 2, Props. 1, 2, remark 3",
         "M_c positive definite, M_c' also symmetric, M_c'' regular; the kinetic energy stays",
         "stated",
-        f"{CASES} random problems: symmetric parts of M_c and M_c' above {least:.0e} |M|; singular values of M_c'' above {smallest:.0e} |M| "
-        f"for gamma = |M| and |M|/100, and indefinite in {indefinite} for the latter",
+        f"{CASES} random problems: symmetric parts of M_c and M_c' above {least:.0e} |M|; singular values of M_c'' above {smallest:.0e} "
+        f"|M| for gamma = |M| and |M|/100, and indefinite in {indefinite} for the latter",
         worst if min(least, smallest) > 0.0 else math.inf,
         1e-12,
         "eigenvalues and singular values",

@@ -1,7 +1,7 @@
 """Motion of Aghili's slider-crank (Fig. 4): crank angle at four times, and when and how fast it passes its singular positions.
 
-On the branch q2 = 2 pi - 2 q1 with l = m = 1 and 1 N m at the crank the energy is (3 - 2 cos 2q) q'^2 / 2 + g sin q - q, constant. The first
-way is the quadrature of the closed-loop set (`one_degree`); the second integrates (3 - 2 cos 2q) q'' + 2 sin(2q) q'^2 + g cos q = 1.
+On the branch q2 = 2 pi - 2 q1 with l = m = 1 and 1 N m at the crank the energy (3 - 2 cos 2q) q'^2 / 2 + g sin q - q is constant. The
+first way is the quadrature of the closed-loop set (`one_degree`); the second integrates (3 - 2 cos 2q) q'' + 2 sin(2q) q'^2 + g cos q = 1.
 
     python -m tests.data.generate.aghili_slider_crank
 """

@@ -1,7 +1,8 @@
 """Torques of Aghili's three laws on the slider-crank (Table I, Figs. 5, 6): RMS over a time, and torques and multiplier at both ends.
 
-From rest at 30 deg the error is e = (pi/6)(1 + 5t) exp(-5t); M, h and A of (66), (67) on the branch q2 = 2 pi - 2 q1 give what the free chain
-needs for that motion, M q'' + h. Two joints take its part along (1, -2), one joint (1, -2).(M q'' + h) alone, hybrid control all of it.
+From rest at 30 deg the error is e = (pi/6)(1 + 5t) exp(-5t); M, h and A of (66), (67) on the branch q2 = 2 pi - 2 q1 give what the free
+chain needs for that motion, M q'' + h. Two joints take its part along (1, -2), one joint (1, -2).(M q'' + h) alone, and hybrid control
+all of it.
 
     python -m tests.data.generate.aghili_torques
 """
