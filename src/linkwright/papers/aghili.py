@@ -24,14 +24,15 @@ from linkwright.papers.aghili_projection import projector_of
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.simulation.switching import engage, when
 
-# q1 at 0.5, 1, 2, 3 s, let go at rest at 2 pi / 3 and pushed by 1 N m at the crank; g = 0 and 9.81
+# Made by tests/data/generate/aghili_slider_crank.py: q1 at 0.5, 1, 2, 3 s, let go at rest at 2 pi / 3 and pushed by 1 N m at the crank;
+# g = 0 and 9.81
 SLIDER_CRANK = {
     0.0: (2.1259358834062110, 2.2245225450038393, 2.7287860493941545, 3.9803346332305266),
     9.81: (2.3005134238521001, 3.5808879992824195, 7.0112360170413824, 8.5804716674072725),
 }
 TIMES = (0.5, 1.0, 2.0, 3.0)
 # when q1 is 3 pi/2, then 5 pi/2 and 7 pi/2
-PASSAGES = {0.0: (3.718875977723448,), 9.81: (1.3524628772614635, 2.5423170184687947, 3.6276062233499995)}
+PASSAGES = {0.0: (3.7188759777234473,), 9.81: (1.352462877261457, 2.5423170184687304, 3.6276062233498845)}
 BRANCH = np.array([1.0, -2.0])  # q2 = 2 pi - 2 q1
 
 

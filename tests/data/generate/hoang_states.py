@@ -34,12 +34,12 @@ class Reached(NamedTuple):
     gap: Any  # largest |f|, m^2
 
 
-def states(law: Law, times: tuple[str, ...] = TIMES, tolerance: Any = TOLERANCE) -> dict[str, Reached]:
-    """Return the states at the times, from rest at the printed start."""
+def states(law: Law, times: tuple[str, ...] = TIMES, tolerance: Any = TOLERANCE, *, columns: int = COLUMNS) -> dict[str, Reached]:
+    """Return the states at the times, from rest at the printed start; the order is twice the columns."""
     robot = Robot()
     q, v, now, out = robot.start(), [mpf(0)] * 6, mpf(0), {}
     for time in times:
-        q, v = moved(rates(robot, law), q, v, mpf(time) - now, 8, COLUMNS, tolerance)
+        q, v = moved(rates(robot, law), q, v, mpf(time) - now, 8, columns, tolerance)
         now = mpf(time)
         lam = robot.motion(q, v, law(robot, q, v))[1]
         out[time] = Reached(q, v, lam, robot.determinants(q), max(abs(x) for x in robot.gaps(q)))
