@@ -28,6 +28,7 @@ DIFFER = {
     "projector of the slider-crank where |cos q1| is not small", "RMS torques of the three controllers",
     "singularities met", "range of the platform's centre", "case 1: does post-adjusting make the motion better?",
     "power balance of the motors, Km = 3 N m/A and Ke = 0.1 V s/rad, case 1, 3 s",
+    "Baumgarte's terms alone through the zeros of det Phi_x, case 1, 3 s",
 }  # fmt: skip
 UNDECIDED = {
     "what the system and the subsystem approach save over the traditional one",  # times of old machines

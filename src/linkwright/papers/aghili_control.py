@@ -36,7 +36,7 @@ Y0 = -0.27  # m
 ARM: dict[str, Any] = {"P": 480, "D": 45, "drives": ["J1", "J2", "J3"]}
 
 CART = {"l": 0.5, "beta": 0.3, "d": 0.4, "phi": 0.9, "speed": 0.7, "wanted": 2.0}  # own data: m, rad, rad/s, rad/s^2
-CART_EFFORTS = (7.027062745077117, 1.2580573267001502)  # N, N m: P_W (h + M u) of that cart in 1/kappa = 2/m, from its matrices
+CART_EFFORTS = (7.027062745077116, 1.2580573267001505)  # N, N m: P_W (h + M u), kappa = 0.5 m; tests/data/generate/aghili_cart.py
 
 
 # -------------------------------------------------------------------- runs

@@ -1,7 +1,7 @@
 """Hoang et al.: a 3-RRR robot driven by DC motors, simulated through singularities of its coordinate partition.
 
-The figures cannot be read from the text; states are compared with a solution in quadruple precision. The integration step is
-not in the paper: 0.002 s fits what it says of residuals in both cases. papers/Hoang2023/README.md has the details.
+The figures cannot be read from the text; states are compared with a solution in 30 digits (tests/data/generate/hoang_states.py).
+papers/Hoang2023/README.md has the details.
 """
 
 from __future__ import annotations
@@ -10,96 +10,22 @@ import math
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from linkwright import drives
 from linkwright.mechanics.dynamics.denoc import denoc
 from linkwright.mechanics.dynamics.tree import mass_matrix
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.mechanism import compile, load
-from linkwright.papers import Item, compared
+from linkwright.papers import Item, compared, hoang_equations
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
-from linkwright.simulation.stabilisers import Baumgarte, PostAdjust
+from linkwright.papers.hoang_runs import WANTED, as_published, crossings, determinants, exact, gaps, robot, zeros
 
-LINK, ARM, BASE, RADIUS = 0.62, 0.581, 1.2, 0.2 / math.sqrt(3.0)  # m: l2, l1, L0, b
-GAIN = 10.0  # r Km / Ra, N m / V
-WANTED = {"A1": 0.4, "A2": 0.8, "A3": 1.0}
-STEP = 0.002  # s, of the paper's own method
 STATES_AFTER_1S = {
     1: (0.49547750660431295, -1.1982753978830845, 5.887569369202437, 1.1453330005553608, 0.08541565781975403, 0.2974209128099503),
     2: (0.41712200128557303, 0.9249198132718764, 1.1799353880703363, 0.9258880171548909, 0.8484597020885843, 0.16963598302850943),
 }
 CASES = {1: "case 1: 5, -5, 5 V", 2: "case 2: PD control"}
-
-
-# -------------------------------------------------------------------- runs
-
-
-@cache
-def robot() -> Any:
-    return compile(load("3-rrr-motors"))
-
-
-def drive(case: int) -> dict[str, Any]:
-    """Case 1: constant voltages. Case 2: the PD law read as joint torque, through the motor's constant."""
-    if case == 1:
-        return {"A1": drives.voltage(5), "A2": drives.voltage(-5), "A3": drives.voltage(5)}
-
-    def law(joint: str) -> Any:
-        return drives.voltage(lambda t, st: (150.0 * (WANTED[joint] - st[joint]) - 50.0 * st[f"{joint}.v"]) / GAIN)
-
-    return {joint: law(joint) for joint in WANTED}
-
-
-@cache
-def exact(case: int) -> Any:
-    """Five seconds, every millisecond, far more accurate than any figure."""
-    s = robot()
-    return s.simulate(s.start, 5.0, drive=drive(case), tolerance=1e-10, output=np.linspace(0.0, 5.0, 5001))
-
-
-@cache
-def as_published(case: int, post_adjusted: bool = True) -> Any:
-    """Three seconds by the paper's own method: Runge-Kutta 4 with Baumgarte's terms and post-adjusting, sampled at every step."""
-    s = robot()
-    keep: Any = Baumgarte(1.0, 100.0 * math.sqrt(2.0))
-    if post_adjusted:
-        keep = keep + PostAdjust(M=0.1, A=100.0 * (2.0 * LINK) ** 2)
-    times = np.linspace(0.0, 3.0, 1501)
-    return s.simulate(s.start, 3.0, drive=drive(case), integrator="rk4", step=STEP, stabiliser=keep, output=times)
-
-
-def gaps(run: Any) -> np.ndarray:
-    """Largest |f| of (36) at every sample, m^2, from the printed equation."""
-    q = np.asarray(run.q)
-    corners = np.array([[0.0, 0.0], [BASE, 0.0], [BASE / 2.0, BASE * math.sqrt(3.0) / 2.0]])
-    turn = q[:, 5:6] + np.array([7.0 * math.pi / 6.0, -math.pi / 6.0, math.pi / 2.0])
-    dx = q[:, 3:4] + RADIUS * np.cos(turn) - corners[:, 0] - ARM * np.cos(q[:, :3])
-    dy = q[:, 4:5] + RADIUS * np.sin(turn) - corners[:, 1] - ARM * np.sin(q[:, :3])
-    return np.abs(dx**2 + dy**2 - LINK**2).max(axis=1)
-
-
-def determinants(case: int) -> tuple[np.ndarray, np.ndarray]:
-    """det Phi_theta and det Phi_x of (36), m^6 and m^4: rows here are f / (2 l2)."""
-    run = exact(case)
-    size = (2.0 * LINK) ** 3
-    return size * np.asarray(run["det.independent"]), size * np.asarray(run["det.dependent"])
-
-
-def crossings(case: int) -> tuple[int, int]:
-    """Sign changes of det Phi_theta and det Phi_x in the first second."""
-    theta, x = (int(np.count_nonzero(np.diff(np.sign(values[:1001])))) for values in determinants(case))
-    return theta, x
-
-
-def zeros(case: int) -> np.ndarray:
-    """Times at which det Phi_x changes its sign."""
-    x = determinants(case)[1]
-    at = np.flatnonzero(np.diff(np.sign(x)))
-    t = np.asarray(exact(case).t)
-    return t[at] + (t[at + 1] - t[at]) * x[at] / (x[at] - x[at + 1])
 
 
 # -------------------------------------------------------------------- Figs. 2 and 3
@@ -324,5 +250,5 @@ def power_balance() -> Item:
 
 ITEMS = (
     constant_voltages, pd_control, reach, passages, arrival, rank_never_lost, residuals_case_1, residuals_case_2, accuracy,
-    null_space, skew, power_balance,
+    null_space, skew, power_balance, *hoang_equations.ITEMS,
 )  # fmt: skip
