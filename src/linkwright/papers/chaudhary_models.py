@@ -15,6 +15,7 @@ import numpy as np
 from linkwright.mechanics.dynamics.denoc import denoc, twists
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, compared
+from linkwright.papers.extremes import extremes
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 
 # the RSSR's crank torque at 0, 30, ... 330 deg, N m
@@ -70,13 +71,19 @@ def rssr_loads(model: str, cut: str, method: str = "subsystem") -> list[Any]:
     return [s.inverse(st, method=method) for st in states]
 
 
+@cache
+def rssr_turn() -> Any:
+    return load("rssr").turn(steps=180, speed=RSSR_SPEED)
+
+
 def rssr() -> Item:
     found = [loads.tau["crank"] for loads in rssr_loads("rssr", "S")]
+    torque = extremes(rssr_turn().t, rssr_turn()["crank.torque"])
     return compared(
         "Sec. 6.2, torque",
         "RSSR: crank torque",
         "compared with Bagci, not shown; no dimensions given",
-        f"12 angles, dimensions of our own; from {min(found):.3f} to {max(found):.3f} N m",
+        f"12 angles, dimensions of our own; over the turn from {torque.low:.3f} to {torque.high:.3f} N m",
         float(np.abs(np.subtract(found, RSSR_TORQUE)).max()),
         1e-9,
         "18 x 18 Newton-Euler equations, closed form and power balance",
@@ -85,7 +92,7 @@ def rssr() -> Item:
 
 
 def _rssr_panels() -> list[FigurePanel]:
-    turn = load("rssr").turn(steps=90, speed=RSSR_SPEED)
+    turn = rssr_turn()
     angle = np.degrees(np.asarray(turn["crank"]))
     force = np.asarray(turn["S.on.crank"])
     twelve = np.array([loads.reaction("S", on="crank").force for loads in rssr_loads("rssr", "S", "traditional")])
