@@ -62,7 +62,7 @@ def fewest_levels(s: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ParallelPlan:
     """Dependencies of one forward dynamics; blocks from `loops` on are subsystems whose accelerations are found with the multipliers."""
 
     name: str
@@ -85,12 +85,12 @@ class Plan:
         return tuple(block - len(self.loops) for block in self.below if block >= len(self.loops))
 
 
-def plan(s: Any, name: str, terms: Terms) -> Plan:
+def plan(s: Any, name: str, terms: Terms) -> ParallelPlan:
     """Dependencies in the order of the terms."""
     F = factorise(terms)
     below = {p: list(F.below[p]) for p in terms.order}
     bodies = tuple("-".join(x.bodies[:1] if len(x.bodies) == 1 else (x.bodies[0], x.bodies[-1])) for x in s.tree.subsystems)
-    return Plan(name, tuple(x.name for x in s.tree.loops), bodies, tuple(x.subsystems for x in s.tree.loops), below)
+    return ParallelPlan(name, tuple(x.name for x in s.tree.loops), bodies, tuple(x.subsystems for x in s.tree.loops), below)
 
 
 @cache
@@ -99,7 +99,7 @@ def stewart() -> Any:
 
 
 @cache
-def plans() -> tuple[Plan, ...]:
+def plans() -> tuple[ParallelPlan, ...]:
     """The excavator with the paper's cuts, and the Stewart platform with its platform eliminated first, as (22) has it, or last."""
     digger, robot = excavator(), stewart()
     t = robot.terms(robot.start)
@@ -171,7 +171,7 @@ def _draw(path: Path) -> None:
     drawn(make, path, title="Koul et al.: what waits for what in one forward dynamics")
 
 
-def _graph(axes: Any, p: Plan, look: Any) -> None:
+def _graph(axes: Any, p: ParallelPlan, look: Any) -> None:
     """Subsystems, levels of loops, and subsystems again, as columns; an arrow leads to what waits."""
     from linkwright.views.plots.frame import colour_of
 
