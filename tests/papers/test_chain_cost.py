@@ -23,7 +23,7 @@ def test_the_cuts_are_those_the_program_chooses() -> None:
     assert all(len(loop.subsystems) == 2 for loop in system.tree.loops)
 
 
-@pytest.mark.parametrize(("formulation", "full"), [("sslm", False), ("slm", False), ("slm", True), ("kkt", False), ("kkt", True)])
+@pytest.mark.parametrize(("formulation", "full"), [("sslm", False), ("sslm", True), ("slm", False), ("slm", True), ("kkt", False), ("kkt", True)])
 def test_counting_does_not_change_the_result(formulation: str, full: bool) -> None:
     n, angle = 6, 0.7
     system = bench.chain(n)
@@ -38,8 +38,9 @@ def test_counting_does_not_change_the_result(formulation: str, full: bool) -> No
     np.testing.assert_allclose(values(raw.a)[cranks], -9.81 * 3 * (3 * n + 1) / (2 * (4 * n + 1)) * np.cos(angle), rtol=1e-11)
 
 
-def test_subsystem_multipliers_take_a_constant_number_of_operations_a_loop() -> None:
-    totals = {n: bench.operations(n, "sslm").total for n in (1, 2, 3, 8, 16, 32, 64)}
+@pytest.mark.parametrize("full", [False, True])
+def test_subsystem_multipliers_take_a_constant_number_of_operations_a_loop(full: bool) -> None:
+    totals = {n: bench.operations(n, "sslm", full=full).total for n in (1, 2, 3, 8, 16, 32, 64)}
     step = totals[3] - totals[2]
     # inner loops are all alike, so the count is exactly a straight line
     assert all(total == totals[1] + (n - 1) * step for n, total in totals.items())
@@ -56,7 +57,7 @@ def test_system_matrices_cost_the_cube_unless_their_zeros_are_folded(formulation
     folded = [bench.operations(n, formulation).total for n in (16, 32)]
     assert 7.0 < full[1] / full[0] < 8.2
     assert 1.98 < folded[1] / folded[0] < 2.02
-    assert full[1] > 50 * bench.operations(32, "sslm").total
+    assert full[1] > 50 * bench.operations(32, "sslm", full=True).total
 
 
 def test_sslm_is_not_harmed_by_the_order_in_which_loops_are_listed(rng: np.random.Generator) -> None:
@@ -106,11 +107,12 @@ def test_the_table_and_the_picture_show_every_curve() -> None:
     from matplotlib.figure import Figure
 
     rows = bench.operation_table((1, 2, 4), full_to=2)
-    assert [(r.loops, r.formulation, r.matrices) for r in rows[:3]] == [(1, "sslm", "blocks"), (1, "slm", "full"), (1, "slm", "folded")]
-    assert len(rows) == 3 + 2 * 4 and rows[-1].per_loop == rows[-1].counts.total / 4
-    assert bench.text(rows).splitlines()[-1].split() == ["4", str(rows[-1].counts.total)]
+    assert [(r.loops, r.formulation, r.matrices) for r in rows[:3]] == [(1, "sslm", "full"), (1, "sslm", "folded"), (1, "slm", "full")]
+    assert len(rows) == 2 * 3 + 2 * 4 and rows[-1].per_loop == rows[-1].counts.total / 4
+    assert bench.text(rows).splitlines()[-1].split() == ["4", *(str(r.counts.total) for r in rows[-2:])]
     axes = Figure().add_subplot()
     bench.draw(axes, rows)
-    assert len(axes.lines) == 5
+    assert len(axes.lines) == 6
     drawn = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
-    assert drawn[bench.LABELS["sslm"]] == [r.counts.total for r in rows if r.formulation == "sslm"]
+    for kind in ("full", "folded"):
+        assert drawn[bench.LABELS[f"sslm {kind}"]] == [r.counts.total for r in rows if (r.formulation, r.matrices) == ("sslm", kind)]

@@ -6,6 +6,7 @@ import pytest
 
 from linkwright.papers import chaudhary as paper
 from linkwright.papers import chaudhary_models as models
+from tests import ROOT
 from tests.papers.pages import Page, same
 from tests.reference import load
 
@@ -57,3 +58,13 @@ def test_moving_base():
     said = models.moving_base().computed
     for number in ("1.505470", "1.355973"):
         assert number in said and number in PAGE.text
+
+
+def test_symbols_of_the_paper():
+    """It has no loop equations, no Jacobian of theirs and no Coriolis matrix: loops enter by the multipliers of (10) alone."""
+    text = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8").partition("## The papers' symbols")[2]
+    lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
+    column = next(i for i, name in enumerate(lines[0]) if "Chaudhary2007" in name)
+    symbols = {line[0].strip(): line[column].strip() for line in lines[2:] if len(line) == len(lines[0])}
+    assert {ours for ours in ("phi", "J", "k", "J M^-1 J'", "null space of J") if symbols[ours]} == set()
+    assert "tensor" in symbols["M"] and symbols["J' lam"] == "tau^lambda = N' w^lambda" and "C theta" not in symbols["tau - h"]

@@ -1,15 +1,16 @@
 """How the work of forward dynamics grows with the number of loops, counted on N four-bar loops in a row.
 
 Operations from (q, v, tau) to (a, lam) on the shipped `parallelogram-chain`; its natural cuts make every loop touch two
-subsystems of two links. `sslm` handles blocks. `slm` and `kkt` are counted twice: `full`, as they run on a computer, with
-matrices of system size handed to a dense solver; and `folded`, as a compiler would unroll them, where a structural zero
-costs nothing (and the chain's natural order creates no new nonzeros).
+subsystems of two links. Every formulation is counted in two ways, and only counts of one way are compared. `full`: each
+matrix a formulation handles goes to a dense solver, so its zeros are numbers like any other (matrices of system size for
+`slm` and `kkt`, blocks for `sslm`). `folded`: a structural zero costs nothing, as where a compiler unrolls the code (the
+chain's natural order creates no new nonzeros).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,12 +52,25 @@ def without_structure(t: Terms, tally: Tally) -> Terms:
     )
 
 
+def with_full_blocks(t: Terms, tally: Tally) -> Terms:
+    """The same terms, every block full: zeros inside a block are numbers like any other."""
+    blocks = {key: variables(block, tally) for key, block in t.blocks.items()}
+    return replace(t, I=tuple(variables(inertia, tally) for inertia in t.I), blocks=blocks)
+
+
+def counted_terms(t: Terms, formulation: str, tally: Tally, *, full: bool) -> Terms:
+    """The terms as a formulation is counted on them: `full` leaves blocks to `sslm` and one matrix to the others."""
+    if not full:
+        return t
+    return with_full_blocks(t, tally) if formulation == "sslm" else without_structure(t, tally)
+
+
 def forward_counted(system: System, formulation: str, q: Any, v: Any, tau: Any, *, full: bool = False) -> CountedRun:
     """Accelerations and multipliers of one formulation on counting numbers, with what they cost."""
     tally = Tally()
     q, v, tau = (variables(x, tally) for x in (q, v, tau))
     t = terms(system.loops, q, v)
-    raw = create(formulation)(without_structure(t, tally) if full else t, tau)
+    raw = create(formulation)(counted_terms(t, formulation, tally, full=full), tau)
     return CountedRun(raw, tally.counts())
 
 
@@ -66,7 +80,7 @@ class ChainCost:
 
     loops: int
     formulation: str
-    matrices: str  # "blocks", "full" or "folded"
+    matrices: str  # "full" or "folded"
     counts: Counts
 
     @property
@@ -82,21 +96,18 @@ def operations(n: int, formulation: str, *, full: bool = False) -> Counts:
 
 
 def operation_table(ns: Iterable[int] = LOOPS, full_to: int = FULL_TO) -> list[ChainCost]:
-    """sslm for all ns; slm and kkt, full and folded, for those up to `full_to`."""
-    rows = []
-    for n in ns:
-        rows.append(ChainCost(n, "sslm", "blocks", operations(n, "sslm")))
-        if n <= full_to:
-            for name in ("slm", "kkt"):
-                rows += [ChainCost(n, name, kind, operations(n, name, full=kind == "full")) for kind in ("full", "folded")]
-    return rows
+    """sslm for all ns, slm and kkt for those up to `full_to`; each full and folded."""
+    return [
+        ChainCost(n, name, kind, operations(n, name, full=kind == "full"))
+        for n in ns for name in (("sslm", "slm", "kkt") if n <= full_to else ("sslm",)) for kind in ("full", "folded")
+    ]  # fmt: skip
 
 
 def curves(rows: Sequence[ChainCost]) -> dict[str, tuple[list[int], list[int]]]:
     """label -> (numbers of loops, operations), in the order of the rows."""
     out: dict[str, tuple[list[int], list[int]]] = {}
     for r in rows:
-        n, total = out.setdefault(r.formulation if r.matrices == "blocks" else f"{r.formulation} {r.matrices}", ([], []))
+        n, total = out.setdefault(f"{r.formulation} {r.matrices}", ([], []))
         n.append(r.loops)
         total.append(r.counts.total)
     return out
@@ -105,16 +116,18 @@ def curves(rows: Sequence[ChainCost]) -> dict[str, tuple[list[int], list[int]]]:
 STYLES = {  # label -> colour, line, marker
     "kkt full": ("#b4566a", "-", "s"),
     "slm full": ("#c79a1e", "-", "^"),
-    "sslm": ("#3f72a8", "-", "o"),
+    "sslm full": ("#3f72a8", "-", "o"),
     "kkt folded": ("#b4566a", ":", ""),
     "slm folded": ("#c79a1e", ":", ""),
+    "sslm folded": ("#3f72a8", ":", ""),
 }
 LABELS = {
     "kkt full": "kkt, dense solver: cube of N",
     "slm full": "slm, dense solver: cube of N",
-    "sslm": "sslm, by blocks: proportional to N",
+    "sslm full": "sslm, dense blocks: proportional to N",
     "kkt folded": "kkt, zeros folded",
-    "slm folded": "slm, zeros folded (beside sslm)",
+    "slm folded": "slm, zeros folded",
+    "sslm folded": "sslm, zeros folded",
 }
 
 
@@ -131,7 +144,7 @@ def draw(axes: Any, rows: Sequence[ChainCost]) -> None:
     axes.set_xticks(ticks, [str(n) for n in ticks])
     axes.set_xlabel("four-bar loops in the chain")
     axes.set_ylabel("operations of one forward dynamics")
-    axes.legend(loc="upper left")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
 
 
 def text(rows: Sequence[ChainCost]) -> str:

@@ -16,8 +16,9 @@ import numpy as np
 from linkwright.mechanics.dynamics.denoc import denoc, gravity_part, twists
 from linkwright.mechanics.dynamics.tree import bias_force, mass_matrix
 from linkwright.mechanism import compile, load
-from linkwright.papers import Item, chaudhary_models, compared
+from linkwright.papers import Item, chaudhary_balancing, chaudhary_models, chaudhary_path, compared
 from linkwright.papers import inverse_cost as inverse_counts
+from linkwright.papers.extremes import extremes
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 
 SPEED = 4.712  # rad/s: 45 rpm as printed
@@ -66,8 +67,8 @@ def scraper(g: float = 9.81) -> tuple[Any, list[Any]]:
 
 @cache
 def turned(g: float) -> tuple[np.ndarray, np.ndarray]:
-    """Crank angle in degrees and torque at 120 positions of a turn: more than the RMS of so smooth a curve needs."""
-    run = load("carpet-scraper-2007", g=g).turn(steps=120, speed=SPEED)
+    """Crank angle in degrees and torque at 360 positions of a turn: more than RMS and extremes of so smooth a curve need."""
+    run = load("carpet-scraper-2007", g=g).turn(steps=360, speed=SPEED)
     return np.degrees(np.asarray(run["J1"])), np.asarray(run["J1.torque"])
 
 
@@ -86,12 +87,12 @@ def driving_torque() -> Item:
         s, states = scraper(g)
         found = [s.inverse(st, method="subsystem").tau["J1"] for st in states]
         off = max(off, float(np.abs(np.subtract(found, torques)).max()), abs(rms(g) - RMS[g]))
-    torque = turned(9.81)[1]
+    torque = extremes(*turned(9.81))
     return compared(
         "Fig. 8",
         "driving torque of the scraper at 45 rpm",
         "a curve, same as ADAMS'",
-        f"RMS {rms(9.81):.6f} N m, from {torque.min():.1f} to {torque.max():.1f}; without gravity RMS {rms(0.0):.6f} N m",
+        f"RMS {rms(9.81):.6f} N m, from {torque.low:.2f} to {torque.high:.2f}; without gravity RMS {rms(0.0):.6f} N m",
         off,
         1e-8,
         "power balance in 30 digits at 12 angles",
@@ -252,6 +253,6 @@ def complements() -> Item:
 
 
 ITEMS = (
-    driving_torque, all_joint_forces, inertias, extension, sizes_of_table_2, order_of_solving, sizes_of_table_3, savings, complements,
-    *chaudhary_models.ITEMS,
+    driving_torque, all_joint_forces, inertias, extension, sizes_of_table_2, order_of_solving, sizes_of_table_3, savings,
+    *chaudhary_balancing.ITEMS, complements, *chaudhary_path.ITEMS, *chaudhary_models.ITEMS,
 )  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import METHODS, every_constraint
 from linkwright.mechanics.inverse.problem import InverseProblem, unit_pushes
-from linkwright.mechanics.kinematics.motion import motion, node_accelerations
+from linkwright.mechanics.kinematics.motion import Skeleton, motion, node_accelerations
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
 from linkwright.numerics.pivoting import pivot_order
@@ -46,8 +46,8 @@ class CostCase(NamedTuple):
     speed: float
     components: int  # of a reaction, as the paper counts the recursion: bodies times this
 
-    def system(self) -> System:
-        return System(modelfile.read(models.path(self.model)), self.cuts)
+    def system(self, **parameters: Any) -> System:
+        return System(modelfile.read(models.path(self.model), **parameters), self.cuts)
 
     def state(self, system: System, degrees: float = 30.0) -> State:
         return system.assemble(q={self.drive: np.radians(degrees)}, v={self.drive: self.speed})
@@ -87,19 +87,24 @@ def _structure(A: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Solver:
-    """Elimination in a fixed order; keeps the sizes and orders, so that other positions can be solved in the same ones."""
+    """Elimination in a fixed order; keeps sizes, orders and matrices, so that other positions can be solved in the same or a better one."""
 
     given: Sequence[tuple[list[int], list[int]]] = ()
 
     def __post_init__(self) -> None:
         self.sizes: list[int] = []
         self.orders: list[tuple[list[int], list[int]]] = []
+        self.matrices: list[np.ndarray] = []  # comparable entries
+        self.structures: list[np.ndarray] = []
 
     def __call__(self, A: np.ndarray, b: np.ndarray, rows: Any, columns: Any) -> np.ndarray:
         """A z = b; `rows` and `columns` make the entries comparable for the choice of pivots and take no part otherwise."""
         n = len(self.sizes)
         scaled = values(A) * np.asarray(rows)[:, None] / np.asarray(columns)
-        r, c = self.given[n] if self.given else pivot_order([scaled], _structure(A))
+        structure = _structure(A)
+        r, c = self.given[n] if self.given else pivot_order([scaled], structure)
+        self.matrices.append(scaled)
+        self.structures.append(structure)
         self.sizes.append(len(A))
         self.orders.append((r, c))
         return eliminate(A, b, (r, c), quotients=True)[0]
@@ -127,19 +132,20 @@ class Formed(NamedTuple):
     need: list[Any]  # of every body: inertia wrench minus weight and applied wrenches
 
 
-def formed(system: System, st: State, drive: str, graph: OperationGraph) -> Formed:
-    """Kinematics and the wrench every body needs  [Chaudhary2007 (8)]."""
+def formed(system: System, st: State, drive: str, graph: OperationGraph, skel: Skeleton | None = None) -> Formed:
+    """Kinematics and the wrench every body needs  [Chaudhary2007 (8)]; `skel` has other mass data than the system, such as variables."""
+    loops = system.loops if skel is None else replace(system.loops, skel=skel)
     a = system.assembler.accelerations(st, None, [drive])
     q, v, acc = (graph.variables(x) for x in (st.q, st.v, a))
     graph.stage = "motion"
-    m = motion(system.skel, q, v)
-    _ = *m.X, *m.S, *m.V, m.at_origin(node_accelerations(system.skel, m, acc))
+    m = motion(loops.skel, q, v)
+    _ = *m.X, *m.S, *m.V, m.at_origin(node_accelerations(loops.skel, m, acc))
     graph.stage = "wrenches"
-    need = dynamics.net_wrenches(system.skel, m, acc)
+    need = dynamics.net_wrenches(loops.skel, m, acc)
     graph.stage = "equations"
-    T = terms(system.loops, q, v, st.t, st.references)
+    T = terms(loops, q, v, st.t, st.references)
     assert T.place is not None
-    moment = Instant.moving(system.skel, T.place.motion, st.t, st.references)
+    moment = Instant.moving(loops.skel, T.place.motion, st.t, st.references)
     return Formed(InverseProblem(T, T.place, acc, (drive,), unit_pushes(system.description, moment, [drive])), need)
 
 

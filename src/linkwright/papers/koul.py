@@ -29,6 +29,7 @@ from linkwright.papers.koul_matrices import (
     scraper_gicm,
     scraper_jacobian,
 )
+from linkwright.papers.koul_parallel import parallel_subsystems
 from linkwright.papers.koul_runs import forced_manipulator, forced_scraper, free_manipulator, free_scraper
 
 ENDS = {  # the points of the models between which lengths of Table 1 are
@@ -121,7 +122,7 @@ def initial_configuration() -> Item:
 
 
 ITEMS = (
-    complement, excavator_blocks, scraper_jacobian, manipulator_jacobian, matrices_at_start, scraper_gicm, manipulator_gicm,
+    complement, excavator_blocks, parallel_subsystems, scraper_jacobian, manipulator_jacobian, matrices_at_start, scraper_gicm, manipulator_gicm,
     scraper_at_start, manipulator_at_start, both_eliminations, system_level_elimination, subsystem_elimination, whole_elimination,
     link_parameters, initial_configuration, free_scraper, forced_scraper, free_manipulator, forced_manipulator, simulation_cost,
     multiplier_cost,

@@ -3,12 +3,13 @@
 `Counted` counts every operation that is carried out. Here an operation that was done before with the same operands is
 not done again, and `OperationGraph.live` counts only those on which given results depend: functions of the float path can be
 run unchanged, although they also compute what one method does not need. Operations carry the stage they were
-first done in.
+first done in. `RecordedProgram` does them again for other inputs, with arrays for many at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class OperationGraph(Tally):
         if key not in self.known:
             node = Recorded(value, self)
             node.name, node.stage = name, self.stage
-            node.operands = tuple(x for x in operands if isinstance(x, Recorded))
+            node.operands = operands
             self.known[key] = node
         return self.known[key]
 
@@ -73,7 +74,7 @@ class OperationGraph(Tally):
             if id(node) in seen:
                 continue
             seen.add(id(node))
-            waiting += node.operands
+            waiting += [x for x in node.operands if isinstance(x, Recorded)]
             if COST.get(node.name):
                 tally = tallies.setdefault(node.stage, Tally())
                 setattr(tally, COST[node.name], getattr(tally, COST[node.name]) + 1)
@@ -89,7 +90,7 @@ class Recorded(Counted):
         super().__init__(value, graph)
         self.name = ""
         self.stage = ""
-        self.operands: tuple[Recorded, ...] = ()
+        self.operands: tuple[Any, ...] = ()  # recorded numbers and constants
 
     @property
     def graph(self) -> OperationGraph:
@@ -132,3 +133,54 @@ for _name in COST:
     setattr(Recorded, _name, _recorded(_name))
 Recorded.__radd__ = Recorded.__add__
 Recorded.__rmul__ = Recorded.__mul__
+
+
+# -------------------------------------------------------------------- the recorded operations again
+
+CARRIED_OUT: dict[str, Callable[..., Any]] = {
+    "__neg__": operator.neg,
+    "__add__": operator.add,
+    "__sub__": operator.sub,
+    "__mul__": operator.mul,
+    "__truediv__": operator.truediv,
+    "__rtruediv__": lambda x, c: c / x,
+    **{name: getattr(np, name) for name in ("sqrt", "sin", "cos", "tan", "exp", "tanh", "arctan2")},
+}
+
+
+class RecordedProgram:
+    """The operations on which results depend, to be carried out for other inputs: `run` with arrays does many at once.
+
+    Operations that depend on no `changing` input can be done once (`known = program.once(values)`) and used again.
+    """
+
+    def __init__(self, graph: OperationGraph, results: Sequence[Recorded], changing: Sequence[Recorded]) -> None:
+        self.results = list(results)
+        wanted, waiting = set(), list(results)
+        while waiting:
+            node = waiting.pop()
+            if id(node) not in wanted:
+                wanted.add(id(node))
+                waiting += [x for x in node.operands if isinstance(x, Recorded)]
+        self.nodes = [node for node in graph.known.values() if id(node) in wanted]  # operands come before what they are used for
+        self.changing = {id(x) for x in changing}
+        for node in self.nodes:
+            if any(id(x) in self.changing for x in node.operands):
+                self.changing.add(id(node))
+        self.again = [node for node in self.nodes if id(node) in self.changing]
+
+    def once(self, values: Iterable[tuple[Recorded, Any]]) -> dict[int, Any]:
+        """Everything that the changing inputs do not touch."""
+        out: dict[int, Any] = {id(x): value for x, value in values}
+        return self._done([node for node in self.nodes if id(node) not in self.changing], out)
+
+    def run(self, known: Mapping[int, Any], values: Iterable[tuple[Recorded, Any]]) -> list[Any]:
+        """The results for values of the changing inputs."""
+        out = self._done(self.again, {**known, **{id(x): value for x, value in values}})
+        return [out[id(x)] for x in self.results]
+
+    @staticmethod
+    def _done(nodes: Iterable[Recorded], out: dict[int, Any]) -> dict[int, Any]:
+        for node in nodes:
+            out[id(node)] = CARRIED_OUT[node.name](*(out[id(x)] if isinstance(x, Recorded) else x for x in node.operands))
+        return out

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwright.mechanics.dynamics import tree as dyn
-from linkwright.mechanics.dynamics.denoc import denoc, gravity_part, twists
+from linkwright.mechanics.dynamics.denoc import denoc, gravity_part, twist_propagation, twists
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from tests import factory
 
@@ -65,3 +65,38 @@ def test_tree_subsystem_has_blocks_only_along_carriers():
             for b, j in enumerate(s.nodes):
                 block = N_l[6 * a : 6 * a + 6, 6 * b : 6 * b + 6]
                 assert np.any(block) == (j in t.skel.tree.support(i))
+
+
+def test_properties_of_twist_propagation():
+    """[Chaudhary2007 (19)] for points anywhere, and what A does: velocities of two points of one turning body; powers stay."""
+    rng = np.random.default_rng(7)
+    i, j, k = rng.normal(size=(3, 3))
+
+    def A(to, start):
+        return twist_propagation(start, to)
+
+    np.testing.assert_allclose(A(i, j) @ A(j, k), A(i, k), atol=1e-15)
+    np.testing.assert_array_equal(A(i, i), np.eye(6))
+    np.testing.assert_allclose(np.linalg.inv(A(i, j)), A(j, i), atol=1e-15)
+    assert np.linalg.det(A(i, j)) == pytest.approx(1.0, abs=1e-14)
+    w, v = rng.normal(size=(2, 3))
+    np.testing.assert_allclose(A(i, j) @ [*w, *v], [*w, *(v + np.cross(w, i - j))], atol=1e-15)
+    moment, force = rng.normal(size=(2, 3))
+    moved = A(i, j).T @ [*moment, *force]  # a wrench at O_i, taken to O_j: its moment gains the lever's share  [Chaudhary2007 (12)]
+    np.testing.assert_allclose(moved, [*(moment + np.cross(i - j, force)), *force], atol=1e-15)
+
+
+def test_blocks_of_the_complement_are_products_along_the_chain():
+    """N_l has A_ik = A_ij A_jk wherever k carries j and j carries i."""
+    t = factory.random_tree(np.random.default_rng(5), 6, MOVING, chain=0.5)
+    tree, D = t.skel.tree, denoc(t.skel, t.q, t.v, 0)
+    nodes = tree.subsystems[0].nodes
+
+    def block(a, b):
+        i, j = nodes.index(a), nodes.index(b)
+        return D.N_l[6 * i : 6 * i + 6, 6 * j : 6 * j + 6]
+
+    for a in nodes:
+        for b in tree.support(a):
+            for c in tree.support(b):
+                np.testing.assert_allclose(block(a, b) @ block(b, c), block(a, c), atol=1e-12)  # places of some metres

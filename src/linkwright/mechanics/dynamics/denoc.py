@@ -74,6 +74,13 @@ def _at(S: Any, p: Any) -> np.ndarray:
     return np.concatenate([S[:3], S[3:] - skew(p) @ S[:3]])
 
 
+def twist_propagation(start: Any, end: Any) -> np.ndarray:
+    """A_ij  [Chaudhary2007 (18)]: carries the twist of a rigid body from its point O_j, `start`, to its point O_i, `end`."""
+    A = np.eye(6, dtype=np.asarray(start).dtype)  # v_i = v_j + w x (p_i - p_j)
+    A[3:, :3] = -skew(end - start)
+    return A
+
+
 def _complement(skel: Skeleton, m: Motion, nodes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     n = len(nodes)
     first = skel.tree.nodes[nodes[0]].v.start
@@ -86,9 +93,7 @@ def _complement(skel: Skeleton, m: Motion, nodes: tuple[int, ...]) -> tuple[np.n
         i = where[node]
         for carrier in skel.tree.support(node):
             j = where[carrier]
-            B = np.eye(6, dtype=dtype)  # twist of the point O_j carried to O_i: v_i = v_j + w x (p_i - p_j)
-            B[3:, :3] = -skew(m.X[node].p - m.X[carrier].p)
-            N_l[6 * i : 6 * i + 6, 6 * j : 6 * j + 6] = B
+            N_l[6 * i : 6 * i + 6, 6 * j : 6 * j + 6] = twist_propagation(m.X[carrier].p, m.X[node].p)
         columns = skel.tree.nodes[node].v
         N_d[6 * i : 6 * i + 6, columns.start - first : columns.stop - first] = _at(m.S[node], m.X[node].p)
     return N_l, N_d
