@@ -14,10 +14,10 @@ from linkwright.papers.chaudhary import (
     sizes_of_table_2,
     sizes_of_table_3,
 )
-from linkwright.papers.chaudhary_balancing import balancing
+from linkwright.papers.chaudhary_balancing import rssr_balancing, scraper_balancing
 from linkwright.papers.chaudhary_claims import chosen_cuts, spanning_tree, three_methods
-from linkwright.papers.chaudhary_models import determinacy, moving_base, rssr, rssr_forces, seven_hinges
-from linkwright.papers.chaudhary_path import straight_line, twist_propagation
+from linkwright.papers.chaudhary_models import determinacy, moving_base, propagation, rssr, rssr_forces, seven_hinges
+from linkwright.papers.chaudhary_path import straight_line
 
 ENTRIES = (
     Entry("(1)", "freedoms of the spanning tree, six of the base", (moving_base,), "topology/tree.py"),
@@ -31,7 +31,7 @@ ENTRIES = (
     Entry("(13)-(16)", "equations of the spanning tree", (spanning_tree,), "mechanics/inverse/"),
     Entry("Sec. 2", "any body of known motion can be the base", (moving_base,), "topology/tree.py"),
     Entry("(17)-(20)", "twists from body to body; other joints as combinations", (complements, seven_hinges), "joints/"),
-    Entry("(19)", "properties of A_ij", (twist_propagation,), "numerics/spatial.py"),
+    Entry("(19)", "properties of A_ij", (propagation,), "numerics/spatial.py"),
     Entry("(21)-(33)", "DeNOC matrices of serial and tree-type subsystems", (complements,), "mechanics/dynamics/denoc.py"),
     Entry("Sec. 5", "three methods; the system approach as fallback", (three_methods,), "mechanics/inverse/"),
     Entry("Sec. 5", "advantages: repeated use, torque alone, view of subsystems", (savings, order_of_solving), "docs/inverse.md"),
@@ -41,7 +41,7 @@ ENTRIES = (
     Entry("Sec. 6.1.1", "all joint forces", (all_joint_forces,), "mechanics/dynamics/reactions.py"),
     Entry("Tables 2, 3", "sizes and orders of the methods", (sizes_of_table_2, order_of_solving, sizes_of_table_3), "papers/inverse_cost.py"),
     Entry("Tables 2, 3", "processor times of one cycle", (savings,), "papers/inverse_cost.py"),
-    Entry("Tables 2, 3", "balancing of shaking force and moment by the three methods", (balancing,), "optimisation/balancing.py"),
+    Entry("Tables 2, 3", "balancing of shaking force and moment by the three methods", (scraper_balancing, rssr_balancing), "optimisation/balancing.py"),
     Entry("Sec. 6.2, Figs. 9, 10", "RSSR as a chain of seven hinges", (rssr, rssr_forces, seven_hinges), "model/library/rssr-7r.yaml"),
     Entry(
         "Sec. 6.2", "results compared with Bagci",

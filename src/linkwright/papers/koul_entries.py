@@ -18,7 +18,7 @@ from linkwright.papers.koul_matrices import (
     scraper_gicm,
     scraper_jacobian,
 )
-from linkwright.papers.koul_parallel import parallel_solution
+from linkwright.papers.koul_parallel import parallel_subsystems
 from linkwright.papers.koul_runs import forced_manipulator, forced_scraper, free_manipulator, free_scraper
 
 ENTRIES = (
@@ -31,7 +31,7 @@ ENTRIES = (
     Entry("(12)-(24)", "subsystem-level multipliers (SSLM), blocks, GICM", (matrices_at_start,), "mechanics/formulations/sslm.py"),
     Entry("Fig. 2", "multipliers first, then an O(n) recursion on the trees", (recursion,), "mechanics/formulations/sslm.py"),
     Entry("Sec. 3", "only blocks of 2 x 2 and 3 x 3 are inverted", (subsystem_elimination,), "mechanics/formulations/sslm.py"),
-    Entry("Sec. 3, remark", "subsystems can be solved in parallel once lambda is known", (parallel_solution,), "docs/theory-koul.md"),
+    Entry("Sec. 3, remark", "subsystems can be solved in parallel once lambda is known", (parallel_subsystems,), "docs/theory-koul.md"),
     Entry(
         "Sec. 3, after (24)", "physical meaning of the GICM's blocks (i,i) and (i,k)", (scraper_gicm, manipulator_gicm),
         "mechanics/formulations/sslm.py",
