@@ -87,16 +87,15 @@ def fixed_partition() -> Item:
     gone = bool(refused())
 
     def panels() -> list[FigurePanel]:
-        decades = np.log10(h)
+        decades, over = np.log10(h), "log10 of the seconds to the zero"
         return [
-            FigurePanel(
-                "condition of H", [FigureCurve(decades, kappa)], "over log10 of the seconds to a zero of det Phi_x", logarithmic=True
-            ),
+            FigurePanel("condition of H", [FigureCurve(decades, kappa)], "stacked matrix of (22)", logarithmic=True, over=over),
             FigurePanel(
                 "deviation from kkt",
                 [FigureCurve(decades, off, "(20), fixed"), FigureCurve(decades, np.maximum(null, 1e-17), "(21)")],
                 "accelerations, relative to their size",
                 logarithmic=True,
+                over=over,
             ),
         ]
 
