@@ -32,7 +32,7 @@ INERTIAS = {"skew": "M_c", "symmetric": "M_c'", "scaled": "M_c''"}
 
 
 @dataclass(frozen=True)
-class Problem:
+class MovingProblem:
     """M, h, a force, the Jacobian A with its rate along the motion, and a velocity that the constraints allow."""
 
     M: np.ndarray
@@ -67,7 +67,7 @@ def projector_rate(A: np.ndarray, rate: np.ndarray) -> np.ndarray:
     return S + S.T
 
 
-def problems(count: int = CASES, seed: int = 5) -> Iterator[Problem]:
+def problems(count: int = CASES, seed: int = 5) -> Iterator[MovingProblem]:
     """Problems with 2 to 7 coordinates under quadratic constraints b'q + q'S q/2; every other one has a row too many."""
     rng = np.random.default_rng(seed)
     for case in range(count):
@@ -82,7 +82,7 @@ def problems(count: int = CASES, seed: int = 5) -> Iterator[Problem]:
         if case % 2:
             mix = rng.normal(size=m)  # one more constraint that is a sum of the others at all times
             A, rate = np.vstack([A, mix @ A]), np.vstack([rate, mix @ rate])
-        yield Problem(root @ root.T + 0.1 * np.eye(n), rng.normal(size=n), rng.normal(size=n), A, rate, v)
+        yield MovingProblem(root @ root.T + 0.1 * np.eye(n), rng.normal(size=n), rng.normal(size=n), A, rate, v)
 
 
 def largest(x: Any) -> float:

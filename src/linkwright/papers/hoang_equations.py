@@ -177,7 +177,7 @@ def ranks() -> Item:
 
 
 def fewer_rows() -> Item:
-    """H made square: R of (20) with as many columns as freedoms, and only independent rows of Phi."""
+    """H made square: R of (20) with as many columns as degrees of freedom, and only independent rows of Phi."""
     worst, deleted, square = 0.0, 0, 0
     for p in problems():
         rows = sorted(pivoted_columns(p.A.T))
