@@ -182,7 +182,9 @@ def inversions() -> Item:
             whole("scaled", n, m, from_constraints=True),
         )
         off += abs(two_steps.div - given.div - m) + abs(all_of_it.div - two_steps.div)
-        said.append(f"{name} {two_steps.div} and {given.div} divisions, {two_steps.total} and {given.total} operations, {all_of_it.total} with A^+")
+        said.append(
+            f"{name} {two_steps.div} and {given.div} divisions, {two_steps.total} and {given.total} operations, {all_of_it.total} with A^+"
+        )
     return compared(
         "(25), App. II",
         "inversions of (25) with M_c'' against (78), (79)",

@@ -86,8 +86,8 @@ def force_law() -> Item:
         wrong = law.f + across + mu @ (p.C - C_c) @ p.v
         printed = max(printed, largest(wrong - p.h - p.M @ p.acceleration(wrong) - F_d) / size)
         e = rng.normal(size=len(p.A))
-        shortest = np.linalg.svd(p.A)[1][-1] if np.linalg.matrix_rank(p.A, tol=1e-9) == len(p.A) else 0.0
-        bound = max(bound, shortest * np.linalg.norm(e) - np.linalg.norm(p.A.T @ e))
+        shortest = float(np.linalg.svd(p.A)[1][-1]) if np.linalg.matrix_rank(p.A, tol=1e-9) == len(p.A) else 0.0
+        bound = max(bound, float(shortest * np.linalg.norm(e) - np.linalg.norm(p.A.T @ e)))
     return compared(
         "(49), (51), (52)",
         "hybrid law: constraint force and motion as they are asked for; sigma |e_lambda| <= |e_f|",
