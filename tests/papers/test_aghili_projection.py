@@ -68,8 +68,8 @@ def test_motion_without_C_is_noticed(item: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_forces_that_are_not_the_least_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A force across the null space leaves the motion and lengthens the effort."""
-    right = aghili_laws.Law.f.fget
-    monkeypatch.setattr(aghili_laws.Law, "f", property(lambda law: right(law) + 0.01 * law.problem.A[0]))
+    right = aghili_laws.ProjectedLaw.f.fget
+    monkeypatch.setattr(aghili_laws.ProjectedLaw, "f", property(lambda law: right(law) + 0.01 * law.problem.A[0]))
     assert aghili_laws.least_norm().verdict == "differs" and aghili_laws.passive_joints().verdict == "differs"
 
 

@@ -1,7 +1,7 @@
-"""What Aghili's equations cost, in operations on full matrices: the three constraint inertia matrices, inversions, and Baumgarte's terms.
+"""Cost of Aghili's equations in operations on full matrices: the three constraint inertia matrices, inversions, and Baumgarte's terms.
 
 All matrices are counted as full, as the paper's MATLAB program handled them. Every inversion is an elimination of that size with one
-division a pivot, so divisions tell how many inversions there are and of what size. The pseudo-inverse is A'(A A')^-1, which holds where A
+division a pivot, so divisions count the inversions with their sizes. The pseudo-inverse is A'(A A')^-1, which holds where A
 has full rank; a singular value decomposition takes several times that.
 """
 
@@ -28,7 +28,7 @@ SIZES = {"slider-crank": (2, 1), "carpet scraper": (7, 6), "random": (12, 5)}  #
 KINDS = {"skew": "M_c", "symmetric": "M_c'", "scaled": "M_c''"}
 
 
-class Numbers(NamedTuple):
+class BareMatrices(NamedTuple):
     """A problem of bare matrices."""
 
     M: np.ndarray
@@ -37,10 +37,10 @@ class Numbers(NamedTuple):
     k: np.ndarray  # (dA/dt) q'
 
 
-def numbers(n: int, m: int) -> Numbers:
+def numbers(n: int, m: int) -> BareMatrices:
     rng = np.random.default_rng(7)
     root = rng.normal(size=(n, n))
-    return Numbers(root @ root.T + np.eye(n), rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=m))
+    return BareMatrices(root @ root.T + np.eye(n), rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=m))
 
 
 # -------------------------------------------------------------------- equations over any scalar
@@ -176,13 +176,15 @@ def least_effort() -> Item:
 def inversions() -> Item:
     off, said = 0, []
     for name, (n, m) in SIZES.items():
-        usual, given, all_of_it = (
+        two_steps, given, all_of_it = (
             standard(n, m),
             whole("scaled", n, m, from_constraints=False),
             whole("scaled", n, m, from_constraints=True),
         )
-        off += abs(usual.div - given.div - m) + abs(all_of_it.div - usual.div)
-        said.append(f"{name} {usual.div} and {given.div} divisions, {usual.total} and {given.total} operations, {all_of_it.total} with A^+")
+        off += abs(two_steps.div - given.div - m) + abs(all_of_it.div - two_steps.div)
+        said.append(
+            f"{name} {two_steps.div} and {given.div} divisions, {two_steps.total} and {given.total} operations, {all_of_it.total} with A^+"
+        )
     return compared(
         "(25), App. II",
         "inversions of (25) with M_c'' against (78), (79)",

@@ -19,13 +19,13 @@ from linkwright.mechanism import compile, load
 from linkwright.numerics.linalg import factor
 from linkwright.papers import Item, compared
 from linkwright.papers.aghili_control import ARM, TASK, crank, unaware
-from linkwright.papers.aghili_projection import CASES, Problem, largest, problems, projector_of
+from linkwright.papers.aghili_projection import CASES, MovingProblem, largest, problems, projector_of
 
 
-class Law(NamedTuple):
+class ProjectedLaw(NamedTuple):
     """A problem with independent coordinates theta: q' = Lambda theta', and the accelerations u_p that are asked for."""
 
-    problem: Problem
+    problem: MovingProblem
     basis: np.ndarray  # Lambda: a basis of the null space that is not orthonormal
     wanted: np.ndarray  # u_p of (44)
 
@@ -36,12 +36,12 @@ class Law(NamedTuple):
         return p.P @ (p.h + p.M @ self.wanted)
 
 
-def laws() -> Iterator[Law]:
+def laws() -> Iterator[ProjectedLaw]:
     rng = np.random.default_rng(21)
     for p in problems():
         N = factor(p.A).null
         basis = N @ (np.eye(N.shape[1]) + 0.3 * rng.normal(size=(N.shape[1], N.shape[1])))
-        yield Law(p, basis, basis @ rng.normal(size=N.shape[1]) - factor(p.A).solve(p.rate @ p.v))
+        yield ProjectedLaw(p, basis, basis @ rng.normal(size=N.shape[1]) - factor(p.A).solve(p.rate @ p.v))
 
 
 # -------------------------------------------------------------------- VII-A, VII-C
@@ -86,8 +86,8 @@ def force_law() -> Item:
         wrong = law.f + across + mu @ (p.C - C_c) @ p.v
         printed = max(printed, largest(wrong - p.h - p.M @ p.acceleration(wrong) - F_d) / size)
         e = rng.normal(size=len(p.A))
-        shortest = np.linalg.svd(p.A)[1][-1] if np.linalg.matrix_rank(p.A, tol=1e-9) == len(p.A) else 0.0
-        bound = max(bound, shortest * np.linalg.norm(e) - np.linalg.norm(p.A.T @ e))
+        shortest = float(np.linalg.svd(p.A)[1][-1]) if np.linalg.matrix_rank(p.A, tol=1e-9) == len(p.A) else 0.0
+        bound = max(bound, float(shortest * np.linalg.norm(e) - np.linalg.norm(p.A.T @ e)))
     return compared(
         "(49), (51), (52)",
         "hybrid law: constraint force and motion as they are asked for; sigma |e_lambda| <= |e_f|",

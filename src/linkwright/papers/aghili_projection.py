@@ -32,7 +32,7 @@ INERTIAS = {"skew": "M_c", "symmetric": "M_c'", "scaled": "M_c''"}
 
 
 @dataclass(frozen=True)
-class Problem:
+class MovingProblem:
     """M, h, a force, the Jacobian A with its rate along the motion, and a velocity that the constraints allow."""
 
     M: np.ndarray
@@ -67,7 +67,7 @@ def projector_rate(A: np.ndarray, rate: np.ndarray) -> np.ndarray:
     return S + S.T
 
 
-def problems(count: int = CASES, seed: int = 5) -> Iterator[Problem]:
+def problems(count: int = CASES, seed: int = 5) -> Iterator[MovingProblem]:
     """Problems with 2 to 7 coordinates under quadratic constraints b'q + q'S q/2; every other one has a row too many."""
     rng = np.random.default_rng(seed)
     for case in range(count):
@@ -82,7 +82,7 @@ def problems(count: int = CASES, seed: int = 5) -> Iterator[Problem]:
         if case % 2:
             mix = rng.normal(size=m)  # one more constraint that is a sum of the others at all times
             A, rate = np.vstack([A, mix @ A]), np.vstack([rate, mix @ rate])
-        yield Problem(root @ root.T + 0.1 * np.eye(n), rng.normal(size=n), rng.normal(size=n), A, rate, v)
+        yield MovingProblem(root @ root.T + 0.1 * np.eye(n), rng.normal(size=n), rng.normal(size=n), A, rate, v)
 
 
 def largest(x: Any) -> float:
@@ -126,11 +126,11 @@ def metric() -> Item:
             c = np.where(length, unit, 1.0)  # coordinates in this unit
             root = np.where(length, 1.0 / (0.4 * unit), 1.0)  # W^(1/2), kappa = 0.4 m
             x, A = c * p.f, p.A / c
-            worst = max(worst, abs(np.linalg.norm(root * x) - math.sqrt(x @ (root**2 * x))))
+            worst = max(worst, abs(float(np.linalg.norm(root * x)) - math.sqrt(x @ (root**2 * x))))
             found.append((np.linalg.norm(root * x), projector_of(A / root), np.linalg.norm(x)))
         (norm, P, bare), (norm_mm, P_mm, bare_mm) = found
-        worst = max(worst, abs(norm - norm_mm), largest(P - P_mm))
-        without = max(without, bare_mm / bare)
+        worst = max(worst, abs(float(norm - norm_mm)), largest(P - P_mm))
+        without = max(without, float(bare_mm / bare))
     return compared(
         "(8)-(10)",
         "weighted norm and the projector of A W^(-1/2) do not depend on the unit of length",
@@ -237,10 +237,11 @@ def bead(distance: float) -> dict[str, Any]:
 def rheonomic() -> Item:
     """phi = y cos(w t) - x sin(w t) by the projector with k = (dA/dt) q' + db/dt = -2 w r', and the same bead as a mechanism."""
     w, worst = 1.7, 0.0
+    matrices: list[Any] = [Projection(kind) for kind in INERTIAS]
     for rate, t in ((0.3, 0.4), (-1.1, 2.5), (2.0, 4.0)):
         along, across = np.array([math.cos(w * t), math.sin(w * t)]), np.array([-math.sin(w * t), math.cos(w * t)])
         push, terms = np.array([0.7, -0.4]), of_matrices(2.0 * np.eye(2), np.zeros(2), across[None, :], np.array([-2.0 * w * rate]))
-        found = [forward(terms, push, Projection(kind)).a for kind in INERTIAS]
+        found = [forward(terms, push, by).a for by in matrices]
         worst = max(worst, *(largest(a - push @ along / 2.0 * along - 2.0 * rate * w * across) for a in found))
     s = compile(load(bead(0.3)))
     turned = {"turn": drives.speed(w)}

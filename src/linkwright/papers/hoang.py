@@ -60,7 +60,15 @@ def _state_after_1s(case: int, why: str) -> Item:
     got = f"theta {', '.join(f'{x:.6f}' for x in run.q[1000][:3])} rad"
     title, number = CASES[case].replace(":", ","), case + 1
     return compared(
-        f"Fig. {number}", f"{title}: state after 1 s", "curves", got, off, 1e-6, "quadruple precision", why, _figure(case, number)
+        f"Fig. {number}",
+        f"{title}: state after 1 s",
+        "curves",
+        got,
+        off,
+        1e-6,
+        "the printed equations in 30 digits",
+        why,
+        _figure(case, number),
     )
 
 

@@ -177,7 +177,7 @@ def ranks() -> Item:
 
 
 def fewer_rows() -> Item:
-    """H made square: R of (20) with as many columns as freedoms, and only independent rows of Phi."""
+    """H made square: R of (20) with as many columns as degrees of freedom, and only independent rows of Phi."""
     worst, deleted, square = 0.0, 0, 0
     for p in problems():
         rows = sorted(pivoted_columns(p.A.T))
@@ -288,7 +288,8 @@ def adjusting() -> Item:
     """(26) to (34) by the printed algorithm, to the end, against two steps of the product."""
     s, mass, penalty = robot(), 0.1, 100.0
     keep = PostAdjust(M=mass, A=penalty * (2.0 * LINK) ** 2)
-    kernel = keep.correction(s.kernels, s.start.q, s.start.references, list(WANTED)).kernel
+    correction = keep.correction(s.kernels, s.start.q, s.start.references, list(WANTED))
+    assert correction is not None, "the robot has loops"
     rng, worst, left, iterations = np.random.default_rng(32), 0.0, 0.0, 0
     run = exact(1)
     for i in range(0, 1001, 100):
@@ -304,7 +305,7 @@ def adjusting() -> Item:
         J = Phi(q)
         H = mass * np.eye(3) + penalty * J[:, 3:].T @ J[:, 3:]
         speeds = np.linalg.solve(H, mass * v[3:] - penalty * J[:, 3:].T @ J[:, :3] @ v[:3])
-        found = kernel(star, v, tau=np.zeros(6))
+        found = correction.kernel(star, v, tau=np.zeros(6))
         worst = max(worst, largest(found.q[3:] - q[3:]), 1e-2 * largest(found.v[3:] - speeds), largest(found.q[:3] - star[:3]))
         left = max(left, largest(phi(q)) / largest(phi(star)))
     return compared(
