@@ -1,0 +1,1 @@
+"""Generators of the reference digits: mpmath only, independent of linkwright."""
