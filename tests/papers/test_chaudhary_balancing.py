@@ -24,7 +24,7 @@ def some_weights(search):
 def test_shaking_by_reactions_is_the_rate_of_momentum(model, method):
     """Force and moment on ground from one method's reactions, against inertia forces that are linear in the masses."""
     case = CASES[model]
-    search = paper.Search(case, method)
+    search = paper.BalancingSearch(case, method)
     x = some_weights(search)
     found = search.curves(search.mass_data(x[None]))[:, 0]
     system, turn = paper.machine(case)
@@ -39,7 +39,7 @@ def test_shaking_by_reactions_is_the_rate_of_momentum(model, method):
 
 
 def test_gradient_by_complex_steps():
-    search = paper.Search(CASES["rssr"], "subsystem")
+    search = paper.BalancingSearch(CASES["rssr"], "subsystem")
     x = some_weights(search)
     value, slope = search.value(x)
     for k in range(len(x)):

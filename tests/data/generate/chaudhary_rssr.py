@@ -1,4 +1,6 @@
-"""The driven RSSR mechanism of [Chaudhary2007 6.2], dimensions of our own: 18 Newton-Euler equations, and Lagrange's by differences.
+"""The driven RSSR mechanism of [Chaudhary2007 6.2], dimensions of our own.
+
+The 18 Newton-Euler equations of its bodies, and as a second way Lagrange's equation by differences.
 
     python -m tests.data.generate.chaudhary_rssr
 """
