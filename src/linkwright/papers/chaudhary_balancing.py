@@ -138,8 +138,11 @@ class SplitCount(NamedTuple):
     both: dict[str, int]
 
     def again(self, sizes: Sequence[int], *, dense: bool, factored: bool) -> int:
-        """Operations of one position for another set of masses, kinematics retained. `factored`: all that the masses do not touch is retained,
-        the factors of the matrices too; else equations are formed and solved again. `dense`: every entry of a matrix is a number."""
+        """Operations of one position for another set of masses, kinematics retained.
+
+        `factored`: all that the masses do not touch is retained, the factors of the matrices too; else equations are formed and
+        solved again. `dense`: every entry of a matrix is a number.
+        """
         parts = (self.both,) if factored else (self.both, self.motion)
         total = sum(n for part in parts for stage, n in part.items() if stage not in ("motion", "solve"))
         if not dense:
