@@ -23,7 +23,9 @@ def test_the_cuts_are_those_the_program_chooses() -> None:
     assert all(len(loop.subsystems) == 2 for loop in system.tree.loops)
 
 
-@pytest.mark.parametrize(("formulation", "full"), [("sslm", False), ("sslm", True), ("slm", False), ("slm", True), ("kkt", False), ("kkt", True)])
+@pytest.mark.parametrize(
+    ("formulation", "full"), [("sslm", False), ("sslm", True), ("slm", False), ("slm", True), ("kkt", False), ("kkt", True)]
+)
 def test_counting_does_not_change_the_result(formulation: str, full: bool) -> None:
     n, angle = 6, 0.7
     system = bench.chain(n)

@@ -1,14 +1,14 @@
-"""Tables 2 and 3 of [Chaudhary2007], last column: shaking force and shaking moment balanced, inverse dynamics by each of the three methods.
+"""Tables 2 and 3 of [Chaudhary2007], last column: shaking force and moment balanced, inverse dynamics by each of the three methods.
 
 The paper repeats its inverse dynamics in an optimisation of masses (its ref. [33]) and prints seconds. Objective, variables and limits
 are not printed. Ours: the sum of (F/F0)^2 and (M/M0)^2, root mean squares over the turn of the force and the moment on ground over
 those of the machine as it is, over counterweights on three links: a smaller problem than the paper's, whose iterations and evaluations
-are quoted next to ours. Force and moment are sums of the reactions that one method finds in
-the joints on ground. The motion does not change, so of one method's operations three kinds are told apart: from the motion alone (done once),
-from the masses alone (once for a set of masses), from both (for every set of masses at every position).
+are quoted next to ours. Force and moment are sums of the reactions that one method finds in the joints on ground. The motion does not
+change, so the operations of a method are of three kinds: from the motion alone (done once), from the masses alone (once for a set of
+masses), from both (for every set of masses at every position).
 
-Operations are recorded once and carried out for all positions at a time (`recording.RecordedProgram`), so what is counted is what runs.
-Gradients are exact, by complex steps, one evaluation for each variable. The search is SLSQP, which `m.balance` has too.
+Operations are recorded once and carried out for all positions at a time (`recording.RecordedProgram`), so the program runs the operations
+that are counted. Gradients are exact, by complex steps, one evaluation for each variable. The search is SLSQP, which `m.balance` has too.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def shaking(f: counts.Formed, method: str, z: Any, about: np.ndarray) -> np.ndar
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluator:
+class ShakingEvaluator:
     """One method on one mechanism, recorded: shaking force and moment over the turn from the bodies' mass data."""
 
     method: str
@@ -138,8 +138,11 @@ class SplitCount(NamedTuple):
     both: dict[str, int]
 
     def again(self, sizes: Sequence[int], *, dense: bool, factored: bool) -> int:
-        """Operations of one position for another set of masses, kinematics kept. `factored`: all that the masses do not touch is kept,
-        the factors of the matrices too; else equations are formed and solved again. `dense`: every entry of a matrix is a number."""
+        """Operations of one position for another set of masses, kinematics retained.
+
+        `factored`: all that the masses do not touch is retained, the factors of the matrices too; else equations are formed and
+        solved again. `dense`: every entry of a matrix is a number.
+        """
         parts = (self.both,) if factored else (self.both, self.motion)
         total = sum(n for part in parts for stage, n in part.items() if stage not in ("motion", "solve"))
         if not dense:
@@ -185,7 +188,7 @@ def pivot_orders(case: counts.CostCase, method: str) -> list[tuple[list[int], li
 
 
 @cache
-def evaluator(case: counts.CostCase, method: str) -> Evaluator:
+def evaluator(case: counts.CostCase, method: str) -> ShakingEvaluator:
     """Recorded at one position, prepared for all positions of the turn."""
     system, turn = machine(case)
     graph, solver = OperationGraph(), counts.Solver(pivot_orders(case, method))
@@ -199,7 +202,9 @@ def evaluator(case: counts.CostCase, method: str) -> Evaluator:
     program = RecordedProgram(graph, [x for x in total if isinstance(x, Recorded)], changing)
     courses = np.concatenate([np.asarray(part)[:-1] for part in (turn.q, turn.v, turn.a)], axis=1).T
     known = program.once(zip(motion, courses, strict=True))
-    return Evaluator(method, masses.leaves, program, known, split_count(graph, [*every, total], motion, changing), tuple(solver.sizes))
+    return ShakingEvaluator(
+        method, masses.leaves, program, known, split_count(graph, [*every, total], motion, changing), tuple(solver.sizes)
+    )
 
 
 # -------------------------------------------------------------------- the optimisation
@@ -214,7 +219,7 @@ class BalancedBy(NamedTuple):
     evaluations: int  # sets of masses
 
 
-class Search:
+class BalancingSearch:
     """Least shaking force and moment over counterweights; every set of masses is evaluated by one method."""
 
     def __init__(self, case: counts.CostCase, method: str) -> None:
@@ -289,15 +294,15 @@ def _lever(d: np.ndarray) -> np.ndarray:
 
 @cache
 def balanced(case: counts.CostCase, method: str) -> BalancedBy:
-    return Search(case, method).solved()
+    return BalancingSearch(case, method).solved()
 
 
 # -------------------------------------------------------------------- the items
 
 WAYS = {  # of counting one position for another set of masses
     "dense, solved again": {"dense": True, "factored": False},
-    "dense, factors kept": {"dense": True, "factored": True},
-    "zeros folded, factors kept": {"dense": False, "factored": True},
+    "dense, factors retained": {"dense": True, "factored": True},
+    "zeros folded, factors retained": {"dense": False, "factored": True},
 }
 
 
@@ -337,8 +342,8 @@ def _balancing(where: str, name: str, case: counts.CostCase) -> Item:
         + float(len({(x.iterations, x.evaluations) for x in found.values()}) - 1),
         1e-9,
         "the optimum of m.balance, which uses no inverse dynamics",
-        "objective, variables and limits of the paper's optimisation are not printed, ours are counterweights on three links. Masses touch no "
-        "matrix: with factors kept and zeros folded the traditional method needs fewest operations, because it has no recursion",
+        "objective, variables and limits of the paper's optimisation are not printed, ours are counterweights on three links. Masses touch "
+        "no matrix: with factors retained and zeros folded the traditional method needs fewest operations, because it has no recursion",
     )
 
 

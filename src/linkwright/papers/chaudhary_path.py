@@ -97,7 +97,7 @@ def straight_line() -> Item:
         off,
         1e-12,
         "the coupler point by its two circles; T = O4 + 3.5 (S - O4) with four digits",
-        f"by Table 1 the pantograph's arms enlarge {arms[0]:.4f} and {arms[1]:.4f} times: unequal by rounding, so the tool's line is bent a little",
+        f"by Table 1 the pantograph's arms enlarge {arms[0]:.4f} and {arms[1]:.4f} times: unequal by rounding, which bends the tool's line",
         drawing(_panels, over="crank angle [deg]", title="Chaudhary and Saha, Sec. 6.1: how straight the path is"),
     )
 

@@ -122,8 +122,8 @@ def initial_configuration() -> Item:
 
 
 ITEMS = (
-    complement, excavator_blocks, parallel_subsystems, scraper_jacobian, manipulator_jacobian, matrices_at_start, scraper_gicm, manipulator_gicm,
-    scraper_at_start, manipulator_at_start, both_eliminations, system_level_elimination, subsystem_elimination, whole_elimination,
-    link_parameters, initial_configuration, free_scraper, forced_scraper, free_manipulator, forced_manipulator, simulation_cost,
-    multiplier_cost,
+    complement, excavator_blocks, parallel_subsystems, scraper_jacobian, manipulator_jacobian, matrices_at_start, scraper_gicm,
+    manipulator_gicm, scraper_at_start, manipulator_at_start, both_eliminations, system_level_elimination, subsystem_elimination,
+    whole_elimination, link_parameters, initial_configuration, free_scraper, forced_scraper, free_manipulator, forced_manipulator,
+    simulation_cost, multiplier_cost,
 )  # fmt: skip

@@ -2,9 +2,10 @@
 
 Seconds of a processor of its time cannot be repeated. Operations can be counted: of the solution alone (from I, phi, J, Psi to
 lambda and q''), both methods with every entry of their matrices a number, as a library routine and the paper's MATLAB program have
-it (matrices of system size for SLM, blocks for SSLM), and both with zeros folded, as compiled code has them. Whole simulations, free and forced, are those of Table 3: its durations, tolerances and samples,
-and the pair of Runge-Kutta formulas that ode45 has. Their operations decide, those of all forward dynamics of a run; their times are
-measured as ratios of two programs that take turns in one process.
+it (matrices of system size for SLM, blocks for SSLM), and both with zeros folded, as compiled code has them. Whole simulations, free
+and forced, are those of Table 3: its durations, tolerances and samples, and the pair of Runge-Kutta formulas that ode45 has. Their
+operations decide, those of all forward dynamics of a run; their times are measured as ratios of two programs that take turns in one
+process.
 """
 
 from __future__ import annotations

@@ -186,7 +186,13 @@ def _graph(axes: Any, p: ParallelPlan, look: Any) -> None:
     arrows += [(("lam", b), ("lam", min(later, key=list(p.below).index)), -1) for b, later in p.below.items() if later]
     arrows += [(("lam", i), ("a", j), j) for i, touched in enumerate(p.touches) for j in touched if j in own]
     for a, b, j in arrows:
-        style = {"arrowstyle": "->", "color": look.ink if j < 0 else colour_of(j), "lw": 1.6 if j < 0 else 0.8, "shrinkA": 13.0, "shrinkB": 13.0}
+        style = {
+            "arrowstyle": "->",
+            "color": look.ink if j < 0 else colour_of(j),
+            "lw": 1.6 if j < 0 else 0.8,
+            "shrinkA": 13.0,
+            "shrinkB": 13.0,
+        }
         axes.annotate("", column[b], column[a], arrowprops=style)
     for (kind, i), place in column.items():
         loop = kind == "lam" and i < len(p.loops)
