@@ -88,6 +88,9 @@ class Simulation:
         rubbing = [f.name for f in self.system.description.frictions if f.mu]
         if rubbing:
             self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation; turns and followed motions have it")
+        keeper = self.options.stabiliser
+        if keeper.corrects and not keeper.closes and self._loops.skel.tree.nc:
+            self.notes.append(f"{keeper.text}: loops may be open after other steps or in velocity; the certificate has the largest gaps")
 
     @property
     def _loops(self) -> Loops:
