@@ -196,7 +196,10 @@ class Diagnosis:
         position."""
         if self.setup.problem.project is not None and self.setup.problem.project_refuses:
             return ""
-        return "Without projection after every step the loops drift open, which no motion through a singular position allows: take stabiliser='project'"
+        return (
+            "Without projection after every step the loops drift open, which no motion through a singular position allows: "
+            "take stabiliser='project'"
+        )
 
     def _drifted(self) -> str:
         """Loops that have opened in a run without projection."""

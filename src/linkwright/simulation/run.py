@@ -29,6 +29,7 @@ from linkwright.simulation.events import When
 from linkwright.simulation.evidence import Evidence
 from linkwright.simulation.options import Options
 from linkwright.simulation.progress import Bar
+from linkwright.simulation.reversals import within
 from linkwright.simulation.rows import entries
 from linkwright.simulation.starts import closed_for
 from linkwright.simulation.switching import RunMode, given_motions, jump, resolved, stops, switchable
@@ -82,7 +83,8 @@ class Simulation:
             for d in self.system.description.drives
             if d.joint in self.system.kernels.entries["v"]
         )
-        self.evidence = Evidence(self.system, named, bool(driven), self.free)
+        near = within(self.options.tolerance if self.options.adaptive else None)
+        self.evidence = Evidence(self.system, named, bool(driven), self.free, near)
         self.ends = {e.key: e for e in rigid_stops.ends_of(self._loops.skel.tree.description)}
         self.events = (*self.events, *rigid_stops.events_of(self._loops, tuple(self.ends.values())))
         rubbing = [f.name for f in self.system.description.frictions if f.mu]

@@ -37,8 +37,8 @@ from linkwright.simulation.rows import HEAD, SIDES, RowLayout, entries
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel as CompiledKernel
-    from linkwright.simulation.stabilisers.base import Correction
     from linkwright.motion.compiled import Compiled
+    from linkwright.simulation.stabilisers.base import Correction
 
 
 @dataclass(frozen=True)
