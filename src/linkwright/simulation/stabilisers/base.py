@@ -86,7 +86,7 @@ class Addable:
 @dataclass(frozen=True)
 class Occasional(Addable):
     """A stabiliser that corrects after a step, and says how often: after every n-th step, and only loops that are open by more than
-    `above` (dimensionless: rad, or a share of the mechanism's size)  [Aghili2005 sec. VI; Hoang2023 sec. 3.3]."""
+    `above` (dimensionless: rad, or a share of the mechanism's size)  [Aghili2005 sec. VI; Hoang2023 sec. 4]."""
 
     every: int = field(default=1, kw_only=True)
     above: float | None = field(default=None, kw_only=True)
