@@ -124,9 +124,9 @@ def _with_rows(eq: Equations, states: Sequence[Instant], loop_pivot: float) -> E
     """The plan with an order of elimination for J J' of the independent rows, with little fill, and the typical sizes of its pivots."""
     loops = [placed(eq, s).loops for s in states]
     every = [x.dimensionless(x.at(s.q, s.v, 0.0, s.references))[1] for x, s in zip(loops, states, strict=True)]
-    kept = list(range(len(every[0])) if eq.plan.keep is None else eq.plan.keep)
-    there = np.any([np.abs(J[kept]) > NOTHING for J in every], axis=0)
-    rows = [kept[i] for i in least_fill([np.flatnonzero(column).tolist() for column in there.T], [1] * len(kept))[0]]
+    independent = list(range(len(every[0])) if eq.plan.keep is None else eq.plan.keep)
+    there = np.any([np.abs(J[independent]) > NOTHING for J in every], axis=0)
+    rows = [independent[i] for i in least_fill([np.flatnonzero(column).tolist() for column in there.T], [1] * len(independent))[0]]
     pivots = [[float(p) for p, _ in ldl(J[rows] @ J[rows].T, tolerance=0.0).watch] for J in every]
     sizes = tuple((loop_pivot * np.max(pivots, axis=0)).tolist())
     order = tuple(rows), tuple(rows)

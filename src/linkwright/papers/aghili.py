@@ -168,7 +168,7 @@ def position_correction() -> Item:
         found.value,
         0.0,
         "no run off the motion; the deviation is the share of runs that are, with gravity",
-        "each passage multiplies what velocities have across the branch, and (37) corrects positions only: round-off decides which runs fail",
+        "each passage multiplies what velocities have across the branch, and (37) corrects positions only: so round-off decides",
     )
 
 

@@ -37,10 +37,11 @@ def iterates(model: str) -> tuple[float, ...]:
     """Distances of the iterates of (37) from where they lead, dimensionless: from a state some FAR off the loops."""
     s = compile(load(model))
     st, c = s.start, s.loops.columns
-    kernel = PUBLISHED.correction(s.kernels, st.q, st.references).kernel  # ty: ignore[unresolved-attribute]
+    correction = PUBLISHED.correction(s.kernels, st.q, st.references)
+    assert correction is not None, "these mechanisms have loops"
     q = [displaced(s.skel, st.q, FAR * c * np.random.default_rng(3).normal(size=s.tree.nv))]
     while len(q) < 8:
-        q.append(kernel(q[-1], np.zeros(s.tree.nv), tau=np.zeros(s.tree.nv)).q)
+        q.append(correction.kernel(q[-1], np.zeros(s.tree.nv), tau=np.zeros(s.tree.nv)).q)
     return tuple(float(np.linalg.norm(difference(s.skel, x, q[-1]) / c)) for x in q[:-1])
 
 

@@ -23,7 +23,7 @@ from linkwright.simulation.stabilisers.post_adjust import adjust, least_fill
 
 STAGES = 4  # evaluations of a step of Runge-Kutta 4
 BAUMGARTE = Baumgarte(1.0, 100.0 * math.sqrt(2.0))
-WEIGHTS = {"M": 0.1, "A": 100.0 * (2.0 * hoang.LINK) ** 2}  # the paper's, for rows in metres
+WEIGHTS: dict[str, Any] = {"M": 0.1, "A": 100.0 * (2.0 * hoang.LINK) ** 2}  # the paper's, for rows in metres
 CHEAP = 0.1  # of a step: terms that no real-time simulation would notice
 STEPS_BETWEEN = (1, 2, 5, 10, 20)
 ALL = ("A1", "A2", "A3", "P")  # with the cranks, as in the method the paper improves on
@@ -45,7 +45,7 @@ def adjusting_cost(dependent: Sequence[str] | None = None, steps: int = PostAdju
     """Operations of adjusting one state: positions by so many Gauss-Newton steps, then velocities."""
     s = hoang.robot()
     eq, st, near = s.kernels.equations(), s.start, s.kernels.defaults["near"]
-    found = chosen(s.loops, st.q, st.references, hoang.WANTED) if dependent is None else named(s.loops.skel, dependent)
+    found = chosen(s.loops, st.q, st.references, tuple(hoang.WANTED)) if dependent is None else named(s.loops.skel, dependent)
     w = PostAdjust(**WEIGHTS, steps=steps).weights(s.loops, found)
     w = replace(w, order=least_fill(s.loops, st.q, st.references, w))
     return count(lambda q, v: adjust(eq, q, v, np.zeros(1), near, w), st.q, np.ones(6)).total

@@ -62,7 +62,7 @@ class Certificate:
     engine: str
     inputs: str
     notes: tuple[str, ...] = ()
-    branch_doubts: tuple[str, ...] = ()  # why it cannot be told on which branch the motion goes on; none where it can
+    branch_doubts: tuple[str, ...] = ()  # reasons why the branch on which the motion continues is not known; none where it is
     estimated_error: float | None = None  # of coordinates, in rad or of the size; None where it was not estimated
     estimated_error_in: str = ""  # unit, coordinate and time of it
     estimated_by: str = ""  # how, or why not
@@ -149,7 +149,7 @@ class Certificate:
         none = "no loops" if self.steps else "not decided"
         lines.append(
             f"  branch         {self.branch_start or none} -> {self.branch_end or none}, {counted(self.passages, 'passage')}"
-            + ("; which one it is on cannot be told, see the notes" if self.branch_doubts else "")
+            + ("; on which it continues is not known, see the notes" if self.branch_doubts else "")
         )
         lines.append(f"  inputs         {self.inputs}")
         if self.estimated_error is not None:

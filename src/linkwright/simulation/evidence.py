@@ -67,7 +67,7 @@ class Evidence:
     drives: tuple[int, ...]  # places in names.v of the joints that are driven
     driven: bool  # they are driven in this run, not only named by the model
     free: np.ndarray
-    near: float = NEAR  # way from a singular position at which a motion that turns round cannot be told to be on its branch
+    near: float = NEAR  # way from a singular position within which the branch of a motion that turns round is not known
     losses: list[tuple[int, float]] = field(default_factory=list)  # (modes before it, energy) of impacts
     modes: list[tuple[Evaluator, tuple[str, ...]]] = field(default_factory=list)
     arrived: list[np.ndarray] = field(default_factory=list, repr=False)  # rows of the present mode, as the loop handed them out
@@ -253,7 +253,7 @@ class Evidence:
 
     @cached_property
     def reversals(self) -> tuple[Reversal, ...]:
-        """Where the motion turned round, or came to rest, too near to a singular position to tell its branch."""
+        """Motions that turned round, or came to rest, too near to a singular position for their branch to be known."""
         f = self.digest()
         found = list(f.suspects)
         if self._last_two is not None and len(self._last_two[1]) == 2:  # a run that came to rest

@@ -1,6 +1,6 @@
-"""Motions that turn round, or come to rest, next to a singular position: which branch they are on cannot be told.
+"""Motions that turn round, or come to rest, next to a singular position: the branch on which they continue is not known.
 
-Branches meet in a singular position, and the velocity says on which one a motion goes on. If it arrives with vanishing velocity, the
+Branches meet in a singular position, and the velocity decides on which one a motion continues. If it arrives with vanishing velocity, the
 motion bifurcates [Aghili2005 VIII-A]: it may stay on its branch, change over or turn round. A run whose velocity reverses a distance
 d before or behind such a position has an answer only if d is larger than what the run knows of positions.
 
@@ -37,7 +37,7 @@ class Reversal(NamedTuple):
         what = "the motion comes to rest" if self.ended else "the motion turns round"
         return (
             f"t = {self.time:.6g} s: {what} {self.distance:.1e} (rad, or of the size) from a singular position, where branches meet; "
-            "nearer than a run knows its positions, so it cannot be told on which branch it goes on"
+            "nearer than a run knows its positions, so the branch on which it continues is not known"
         )
 
 
@@ -50,7 +50,7 @@ class Suspect(NamedTuple):
 
 
 def within(tolerance: float | None) -> float:
-    """Way below which a run cannot tell; without a tolerance (fixed steps) the least one."""
+    """Way below which a run does not know its branch; without a tolerance (fixed steps) the least one."""
     return max(NEAR, STEPS_ERRORS * tolerance) if tolerance is not None else NEAR
 
 

@@ -27,7 +27,7 @@ from linkwright.simulation.stabilisers.project import Project
 STABILISERS: dict[str, Any] = {"none": Nothing, "baumgarte": Baumgarte, "post_adjust": PostAdjust, "project": Project}
 
 
-WORDS = {"true": True, "false": False, "yes": True, "no": False, "none": None}  # of options in text, as in YAML
+CONSTANTS = {"true": True, "false": False, "yes": True, "no": False, "none": None}  # of options in text, as in YAML
 
 
 def create(stabiliser: str | Stabiliser | Sequence[Any]) -> Stabiliser:
@@ -69,7 +69,7 @@ def _stabiliser(part: Any, text: str) -> Stabiliser:
 def _value(part: Any, text: str) -> Any:
     """A number, a list of them, or a word."""
     if isinstance(part, ast.Name):
-        return WORDS.get(part.id, part.id)
+        return CONSTANTS.get(part.id, part.id)
     if isinstance(part, ast.List | ast.Tuple):
         return [_value(x, text) for x in part.elts]
     try:

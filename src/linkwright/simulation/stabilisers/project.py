@@ -59,7 +59,7 @@ class Project(Occasional):
 
     @property
     def settings(self) -> dict[str, Any]:
-        given = {} if self.metric == "mass" else {"metric": self.metric}
+        given: dict[str, Any] = {} if self.metric == "mass" else {"metric": self.metric}
         given |= {} if self.velocities else {"velocities": False}
         return {"stabiliser": self.name, **given, **self.occasions}
 
