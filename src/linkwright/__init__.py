@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
     from linkwright.simulation.stabilisers.baumgarte import baumgarte
     from linkwright.simulation.stabilisers.post_adjust import post_adjust
+    from linkwright.simulation.stabilisers.project import project
     from linkwright.simulation.stepper import Stepper
     from linkwright.simulation.switching import engage, lock, release, unlock, when
     from linkwright.studies.cases import following, settling, simulating, turning
@@ -133,6 +134,7 @@ __all__ = [
     "polyline",
     "position",
     "post_adjust",
+    "project",
     "projected",
     "release",
     "setpoint",
@@ -218,6 +220,7 @@ _HOME = {
     **dict.fromkeys(("engage", "lock", "release", "unlock", "when"), "simulation.switching"),
     "baumgarte": "simulation.stabilisers.baumgarte",
     "post_adjust": "simulation.stabilisers.post_adjust",
+    "project": "simulation.stabilisers.project",
 }
 
 

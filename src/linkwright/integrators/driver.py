@@ -285,6 +285,6 @@ def slots_of(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]
             backs.append(used.function)
         return used.address if native else used.callable
 
-    pairs = [(k, k.backup if k else None) for k in (problem.rates, problem.project, problem.inputs)]
-    kernels = (*(k for pair in pairs for k in pair), problem.events, problem.sampler, problem.turns, problem.switches)
+    rates, project, inputs = ((k, k.backup if k else None) for k in (problem.rates, problem.project, problem.inputs))
+    kernels = (*rates, *project, problem.gap, *inputs, problem.events, problem.sampler, problem.turns, problem.switches)
     return [slot(k) for k in kernels], backs

@@ -25,7 +25,8 @@ _WORST = {mem.WORST_VELOCITY: lockstep.VELOCITY, mem.WORST_CORRECTION: lockstep.
 
 def suits(problem: Problem, table: Tableau, runs: int, threads: int, duration: float, step: float | None) -> bool:
     """True if runs can share their clock (fixed steps, nothing but rates and projection), have the code, and are worth it."""
-    plain = problem.nx == 0 and all(k is None for k in (problem.inputs, problem.events, problem.sampler, problem.turns, problem.switches))
+    others = problem.inputs, problem.events, problem.sampler, problem.turns, problem.switches, problem.gap
+    plain = problem.nx == 0 and all(k is None for k in others)
     coded = all(k.eight is not None for k in (problem.rates, problem.project) if k is not None)
     explicit = len(table.error) == 0 and table.gamma == 0.0 and len(table.dense) == 0 and len(table.c) == table.stages + 1
     if not (plain and coded and explicit) or step is None or runs < max(LEAST, FEWEST_RUNS * threads):

@@ -21,6 +21,7 @@ from linkwright.integrators.march import set_clocks
 from linkwright.integrators.memory import (
     CLOSED,
     COUNTS,
+    DUE,
     END,
     EVALUATIONS,
     FALLBACKS,
@@ -46,7 +47,7 @@ from linkwright.integrators.memory import (
     MemoryPlan,
     Output,
 )
-from linkwright.integrators.stepping import NEWTON_STEPS, on_loops
+from linkwright.integrators.stepping import NEWTON_STEPS, due, on_loops
 
 ALONE = -2  # some lane cannot do this step in lockstep
 FIRST, COUNT, BUDGET, TASK, LANE, SAVED = range(6)  # whole numbers: the first run, lanes with a run of their own, ..., a saved clock
@@ -227,7 +228,8 @@ def step_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarra
         doubt += 0.0 * g[e.x + i]
     if doubt != 0.0:
         return False
-    if plan.projects + plan.n_unit > 0:
+    counts[DUE] = due(plan, counts)
+    if counts[DUE] + plan.n_unit > 0:
         copy(g, e.x, e.trial, n)
         if not settle_eight(plan, e, floats, counts, g, floats[NEXT]):
             return False
@@ -257,7 +259,7 @@ def settle_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndar
     A lane that is done is computed along with the others from the same row, so its outputs stay what they are.
     """
     normalise_lanes(counts, plan.unit, plan.n_unit, g, e.trial, LANES)
-    if plan.projects == 0:
+    if plan.projects == 0 or counts[DUE] == 0:
         return True
     n, nq = LANES * plan.nm, LANES * plan.nq
     copy(g, e.trial, e.x, n)

@@ -33,13 +33,13 @@ REJECTED = -1
 # the first whole numbers: counters and flags
 (
     STARTED, STEPS, REJECTIONS, REFUSALS, EVALUATIONS, FALLBACKS, PROJECTIONS, ROWS, SEEN, TICKS, SAMPLE, EVENTS, HELD, REASON, MOST,
-    GRID, OFF, TICK, TICKED, FRESH, JACOBIANS, SWITCHED, SWITCHES, REFUSED_BREAKS, CORNER, CUT, COUNTS,
-) = range(27)  # fmt: skip
+    GRID, OFF, TICK, TICKED, FRESH, JACOBIANS, SWITCHED, SWITCHES, REFUSED_BREAKS, CORNER, CUT, DUE, CORRECTED, COUNTS,
+) = range(29)  # fmt: skip
 # the first floats: what changes, then the options
 (
     TIME, STEP, USED, NEXT, USED_BEFORE, ERROR_BEFORE, CORRECTION, WORST_POSITION, WORST_VELOCITY, WORST_CORRECTION,
-    START, END, FIXED, SMALLEST, LARGEST, TOLERANCE, CLOSED, WIDEST, ORIGIN, EVERY, EXPONENT, SHRINK, GROW, SAFETY, REALS,
-) = range(25)  # fmt: skip
+    START, END, FIXED, SMALLEST, LARGEST, TOLERANCE, CLOSED, WIDEST, ORIGIN, EVERY, EXPONENT, SHRINK, GROW, SAFETY, ABOVE, REALS,
+) = range(26)  # fmt: skip
 
 
 class Output(NamedTuple):
@@ -59,6 +59,7 @@ class MemoryPlan(NamedTuple):
     rates_again: Any  # rank-revealing, called where `rates` says degenerate
     project: Any
     project_again: Any
+    gap: Any
     inputs: Any
     inputs_again: Any
     events: Any
@@ -68,6 +69,9 @@ class MemoryPlan(NamedTuple):
     backed: int  # 1: there is such a second kernel for the rates
     projects: int  # 0: no projection, 1: with one kernel, 2: with both
     once: int  # 1: one call of it is the whole correction
+    often: int  # steps from one correction to the next
+    gated: int  # 1: only loops that are open by more than floats[ABOVE] are corrected
+    refuses: int  # 1: a correction far above the error of its step is refused as a jump
     driven: int  # 0: no kernel of inputs, 1: one, 2: with a second one
     moved: int  # 1: the projection wants the inputs of its time
     ticking: int  # 1: with a sampler
@@ -155,6 +159,7 @@ def _kernels(problem: Problem) -> Iterator[Any]:
     for kernel in (
         problem.rates,
         problem.project,
+        problem.gap,
         problem.inputs,
         problem.events,
         problem.sampler,
@@ -187,6 +192,9 @@ def layout(problem: Problem, table: Tableau, slots: list[Any], sampled: bool) ->
         backed=int(problem.rates.backup is not None),
         projects=0 if project is None else 1 + int(project.backup is not None),
         once=int(problem.project_once),
+        often=problem.project_every,
+        gated=int(problem.gap is not None),
+        refuses=int(problem.project_refuses),
         driven=0 if inputs is None else 1 + int(inputs.backup is not None),
         moved=int(problem.inputs_move and inputs is not None),
         ticking=int(problem.sampler is not None),
@@ -228,6 +236,7 @@ def layout(problem: Problem, table: Tableau, slots: list[Any], sampled: bool) ->
         (plan.coupling, table.coupling.ravel()),
         (plan.slope, table.slope),
         (EXPONENT, (table.exponent, table.shrink, table.grow, table.safety)),
+        (ABOVE, (problem.project_above,)),
     ):
         floats[at : at + len(values)] = values
     counts = np.zeros(plan.pivot + plan.implicit * plan.n, dtype=np.int64)

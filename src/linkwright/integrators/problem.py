@@ -9,6 +9,7 @@ The state is y = [q, v, x]; x are extra states of the inputs (a motor's current)
 
     rates      mechanism row -> [dq/dt, a, rates of the quadratures, ...]       (outputs after these are ignored)
     project    mechanism row -> [q, v, position residual, velocity residual, size of the correction]
+    gap        mechanism row -> [position residual]       asked before `project`: what is closed well enough is left alone
     sampler    full row -> [held values]       called every so often; they overwrite the tail of the parameters until then
     inputs     full row -> [u, rates of the extra states]       u overwrites the head of the parameters before every use
     turns      mechanism row -> [near]         overwrites as many parameters after every step: angles counted beyond whole turns
@@ -16,7 +17,8 @@ The state is y = [q, v, x]; x are extra states of the inputs (a motor's current)
     switches   full row -> [g_0, g_1, ...]      break points of rates and inputs; their sides are the last parameters
 
 `project` does one Newton step: the residuals are those it found, v is made consistent at the position it was given; or, with
-`project_once`, the whole correction: then the position residual is what is left.
+`project_once`, the whole correction: then the position residual is what is left. It is called after every step, or after every
+`project_every`-th one, and with `gap` only where the position residual exceeds `project_above`.
 """
 
 from __future__ import annotations
@@ -124,6 +126,10 @@ class Problem:
     every: float = 0.0  # s between two calls of the sampler
     n_held: int = 0
     project_once: bool = False  # one call of `project` is the whole correction
+    project_every: int = 1  # steps
+    project_above: float = 0.0  # residual that is left alone; needs `gap`
+    project_refuses: bool = True  # adaptive steps are refused where a correction far exceeds their error: it would be a jump of branch
+    gap: StepKernel | None = None
     turns: StepKernel | None = None
     n_near: int = 0  # what `turns` gives
     near_at: int = 0  # where in the parameters
@@ -140,11 +146,14 @@ class Problem:
             raise UsageError("inputs, held values and sides are different parameters: there must be room for all.")
         if self.sampler is not None and not (np.isfinite(self.every) and self.every > 0.0):
             raise UsageError(f"a sampler is called every so many seconds: `every` must be a positive time, not {self.every}.")
+        if self.project_every < 1 or not self.project_above >= 0.0:
+            raise UsageError("states are corrected after every step or after every n-th one, above a residual that is not negative.")
         if self.inputs is None and (n_in_x or self.n_u):
             raise UsageError("extra states that are no quadratures need a kernel of inputs, which gives their rates.")
         for name, kernel, n_in, n_out in (
             ("rates", self.rates, nm + more, nm + self.n_power),
             ("project", self.project, nm + more, nm + 3),
+            ("gap", self.gap, nm + more, 1),
             ("inputs", self.inputs, n + more, self.n_u + n_in_x),
             ("sampler", self.sampler, n + more, self.n_held),
             ("turns", self.turns, nm + more, self.n_near),

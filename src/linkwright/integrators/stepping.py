@@ -15,9 +15,12 @@ from linkwright.compiler.python_loops import evaluate
 from linkwright.integrators.break_points import hidden
 from linkwright.integrators.control import accepted, plan_step, rejected, stopped
 from linkwright.integrators.memory import (
+    ABOVE,
     CLOSED,
+    CORRECTED,
     CORRECTION,
     DEGENERATE,
+    DUE,
     EXPONENT,
     FALLBACKS,
     NEXT,
@@ -27,6 +30,7 @@ from linkwright.integrators.memory import (
     REFUSALS,
     SAFETY,
     SHRINK,
+    STEPS,
     TIME,
     TOLERANCE,
     TURNED,
@@ -94,11 +98,12 @@ def settle(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, t: float) -
 
     Newton steps of the projection kernel repeat until the residual is round-off, without a gate: one correction at least.
     The velocity is the one the last call gave, which was taken at the final position. A kernel that does all `once` is
-    called once, and may leave the loops as far open as it means to.
+    called once, and may leave the loops as far open as it means to. Where no correction is due the loops stay as they are.
     """
     floats[CORRECTION] = 0.0
+    counts[CORRECTED] = 0
     normalise(plan, floats, counts)
-    if plan.projects == 0:
+    if plan.projects == 0 or counts[DUE] == 0:
         return 0
     n = plan.nm
     if plan.moved > 0:  # prescribed motions have their own value at every time
@@ -110,6 +115,14 @@ def settle(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, t: float) -
     for i in range(n):
         floats[plan.m + i] = floats[plan.trial + i]
     floats[plan.m + n] = t
+    if plan.gated > 0:
+        outcome = cause(evaluate(plan.gap, floats, plan.m, plan.out, plan.work))
+        if outcome != 0:
+            return outcome
+        if floats[plan.out] <= floats[ABOVE]:
+            floats[WORST_POSITION] = max(floats[WORST_POSITION], floats[plan.out])
+            return 0
+    counts[CORRECTED] = 1
     residual, before = 0.0, math.inf
     for call in range(NEWTON_STEPS):
         counts[PROJECTIONS] += 1
@@ -146,6 +159,11 @@ def settle(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, t: float) -
     return 0
 
 
+def due(plan: MemoryPlan, counts: np.ndarray) -> int:
+    """1 if the state after the next step is corrected, as far as the number of steps decides it."""
+    return 1 if plan.projects > 0 and (counts[STEPS] + 1) % plan.often == 0 else 0
+
+
 def attempt(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """Try one step from y to new. 0: accepted; REJECTED: a shorter one is planned; else the reason to stop."""
     outcome = plan_step(plan, floats, counts)
@@ -175,14 +193,17 @@ def attempt(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
             return stopped(plan, floats, counts, NOT_FINITE)
         if error > 1.0:
             return rejected(floats, counts, max(floats[SHRINK], floats[SAFETY] * error ** (-floats[EXPONENT])), 0)
-    moved = plan.projects + plan.n_unit > 0
-    if moved:
+    counts[DUE] = due(plan, counts)
+    moved = plan.n_unit > 0
+    if counts[DUE] + plan.n_unit > 0:
         outcome = settle(plan, floats, counts, floats[NEXT])
         if outcome != 0:
             return stopped(plan, floats, counts, outcome)
-        if plan.n_error > 0 and floats[CORRECTION] > JUMP * max(error, LEAST_ERROR):
+        counts[DUE] = counts[CORRECTED]  # states inside the step are corrected if its end is
+        if plan.n_error > 0 and plan.refuses > 0 and floats[CORRECTION] > JUMP * max(error, LEAST_ERROR):
             counts[REFUSALS] += 1
             return rejected(floats, counts, 0.5, OPEN)
+        moved = moved or counts[CORRECTED] > 0
         for i in range(plan.n):
             floats[plan.new + i] = floats[plan.trial + i]
             floats[plan.x + i] = floats[plan.trial + i]

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import EliminationPlan, Equations, driven
-from linkwright.kernels.equations.kinematic import ORDERED_PIVOT
+from linkwright.kernels.equations.kinematic import ORDERED_PIVOT, SHORTEST
 from linkwright.kernels.tracing import KernelSizes, trace
 from linkwright.mechanics.closing.idle import idle_motions, spin_lines
 from linkwright.mechanics.closing.newton import wandered
@@ -29,6 +29,7 @@ from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.numerics.pivoting import pivot_order
 from linkwright.numerics.scalars import eliminate
+from linkwright.topology.elimination import eliminate as least_fill
 
 NEVER = 1e300  # a size that no pivot reaches: the rank-revealing path is taken
 LOOP_PIVOT = 1e-5  # share of its nominal size below which a loop's pivot asks for the rank-revealing path: a singular value of 3e-3
@@ -113,8 +114,23 @@ def with_drives(eq: Equations, states: Sequence[Instant], name: str) -> Eliminat
 
 def with_pivots(eq: Equations, states: Sequence[Instant], formulation: str, loop_pivot: float = LOOP_PIVOT) -> EliminationPlan:
     """The plan with the typical pivots of another formulation than sslm, or with another share of a loop's pivots."""
+    if formulation == SHORTEST:
+        return _with_rows(eq, states, loop_pivot)
     every = [_solved_terms(eq, s) for s in states]
     return replace(eq.plan, nominal={**eq.plan.nominal, **_nominal(eq, every, formulation, loop_pivot)})
+
+
+def _with_rows(eq: Equations, states: Sequence[Instant], loop_pivot: float) -> EliminationPlan:
+    """The plan with an order of elimination for J J' of the independent rows, with little fill, and the typical sizes of its pivots."""
+    loops = [placed(eq, s).loops for s in states]
+    every = [x.dimensionless(x.at(s.q, s.v, 0.0, s.references))[1] for x, s in zip(loops, states, strict=True)]
+    independent = list(range(len(every[0])) if eq.plan.keep is None else eq.plan.keep)
+    there = np.any([np.abs(J[independent]) > NOTHING for J in every], axis=0)
+    rows = [independent[i] for i in least_fill([np.flatnonzero(column).tolist() for column in there.T], [1] * len(independent))[0]]
+    pivots = [[float(p) for p, _ in ldl(J[rows] @ J[rows].T, tolerance=0.0).watch] for J in every]
+    sizes = tuple((loop_pivot * np.max(pivots, axis=0)).tolist())
+    order = tuple(rows), tuple(rows)
+    return replace(eq.plan, orders={**eq.plan.orders, SHORTEST: order}, nominal={**eq.plan.nominal, SHORTEST: sizes})
 
 
 def constant_idle(loops: Loops, states: Sequence[Instant]) -> tuple[tuple[float, ...], ...]:

@@ -18,6 +18,7 @@ ROUND_OFF = 1e-13  # error below which only round-off is left
 AMPLIFIES = 1e3  # growth of a change of the start from which on a motion amplifies errors
 CONSERVED = 1e-6  # share of the momentum below which that of a free flight counts as conserved
 BALANCED = 1e-6  # share of the energy exchanged below which the balance holds
+FAILED = {"finished": "not finished", "branch known": "branch not known"}  # checks whose names say what is right
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Certificate:
     engine: str
     inputs: str
     notes: tuple[str, ...] = ()
+    branch_doubts: tuple[str, ...] = ()  # reasons why the branch on which the motion continues is not known; none where it is
     estimated_error: float | None = None  # of coordinates, in rad or of the size; None where it was not estimated
     estimated_error_in: str = ""  # unit, coordinate and time of it
     estimated_by: str = ""  # how, or why not
@@ -71,7 +73,8 @@ class Certificate:
     checked: Mapping[str, bool] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "notes": list(self.notes), "checked": dict(self.checks())}
+        lists = {"notes": list(self.notes), "branch_doubts": list(self.branch_doubts)}
+        return {**asdict(self), **lists, "checked": dict(self.checks())}
 
     def checks(self) -> dict[str, bool]:
         """Each point of the verdict."""
@@ -81,6 +84,7 @@ class Certificate:
             "loops closed in velocity": self.velocity_residual < CLOSED,
             "energy balanced": self.energy_imbalance <= BALANCED * max(self.energy_turned_over, 1e-12),
             **({} if self.momentum_drift is None else {"momentum conserved": self.momentum_drift <= CONSERVED}),
+            "branch known": not self.branch_doubts,
             "error below 1e-3": self.estimated_error is None or self.estimated_error <= ACCURATE,
         }
 
@@ -118,7 +122,7 @@ class Certificate:
 
     def __str__(self) -> str:
         checks = self.checks()
-        failed = ", ".join("not finished" if k == "finished" else k for k, good in checks.items() if not good)
+        failed = ", ".join(FAILED.get(k, k) for k, good in checks.items() if not good)
         lines = [f"{'passed: loops, energy, branch' if self.ok else f'look at: {failed}'}; {self.error_text}"]
         method = f"{self.integrator}, " + (f"tolerance {self.tolerance:.0e}" if self.tolerance is not None else f"step {self.step:g} s")
         lines.append(f"  run            {self.status}: {self.message} {method}, {self.stabiliser}, {self.formulation}, {self.engine}")
@@ -143,7 +147,10 @@ class Certificate:
             f"{self.smallest_dependent:.2e}, of the independent part {self.smallest_independent:.2e}"
         )
         none = "no loops" if self.steps else "not decided"
-        lines.append(f"  branch         {self.branch_start or none} -> {self.branch_end or none}, {counted(self.passages, 'passage')}")
+        lines.append(
+            f"  branch         {self.branch_start or none} -> {self.branch_end or none}, {counted(self.passages, 'passage')}"
+            + ("; on which it continues is not known, see the notes" if self.branch_doubts else "")
+        )
         lines.append(f"  inputs         {self.inputs}")
         if self.estimated_error is not None:
             lines.append(f"  error          {self.error_text}, by comparison with {self.estimated_by}")

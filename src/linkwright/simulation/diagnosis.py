@@ -192,10 +192,14 @@ class Diagnosis:
 
     @property
     def _drifting(self) -> str:
-        """Advice for a run without projection: a gap phi of the loops is phi / s of the coordinates near a singular position."""
-        if self.setup.problem.project is not None:
+        """Advice for a run without projection after every step: a gap phi of the loops is phi / s of the coordinates near a singular
+        position."""
+        if self.setup.problem.project is not None and self.setup.problem.project_refuses:
             return ""
-        return "Without projection the loops drift open, which no motion through a singular position allows: take stabiliser='project'"
+        return (
+            "Without projection after every step the loops drift open, which no motion through a singular position allows: "
+            "take stabiliser='project'"
+        )
 
     def _drifted(self) -> str:
         """Loops that have opened in a run without projection."""
@@ -203,7 +207,7 @@ class Diagnosis:
         if not gap > OPENED:
             return ""
         return (
-            f"the loops have drifted open by {gap:.1e} of the size of the mechanism, because no projection closes them. "
+            f"the loops have drifted open by {gap:.1e} of the size of the mechanism, because no projection closes them after every step. "
             "Take stabiliser='project'."
         )
 

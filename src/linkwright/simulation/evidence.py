@@ -20,6 +20,8 @@ from linkwright.numerics.sparse import SparseStack
 from linkwright.results.batch import Before, cut_motion
 from linkwright.simulation.evaluating import Evaluator
 from linkwright.simulation.passages import Bracket, Passage, Watch, brackets, label, located
+from linkwright.simulation.reversals import NEAR, SLOW, WEAK, Reversal, Suspect, judged, reversing, smallest_values, suspects
+from linkwright.simulation.stabilisers.dependent import difference
 
 if TYPE_CHECKING:
     from linkwright.kernels.loop_rows import RowValues
@@ -47,6 +49,7 @@ class Findings:
     energy_end: float = 0.0
     works: tuple[float, float, float] = (0.0, 0.0, 0.0)
     brackets: list[tuple[int, Bracket, np.ndarray]] = field(default_factory=list)  # (mode, bracket, cut)
+    suspects: list[tuple[int, Suspect, np.ndarray]] = field(default_factory=list)  # (mode, reversal, cut)
     first_signs: np.ndarray | None = None
     last_signs: np.ndarray | None = None
 
@@ -64,6 +67,7 @@ class Evidence:
     drives: tuple[int, ...]  # places in names.v of the joints that are driven
     driven: bool  # they are driven in this run, not only named by the model
     free: np.ndarray
+    near: float = NEAR  # way from a singular position within which the branch of a motion that turns round is not known
     losses: list[tuple[int, float]] = field(default_factory=list)  # (modes before it, energy) of impacts
     modes: list[tuple[Evaluator, tuple[str, ...]]] = field(default_factory=list)
     arrived: list[np.ndarray] = field(default_factory=list, repr=False)  # rows of the present mode, as the loop handed them out
@@ -74,6 +78,7 @@ class Evidence:
     found: Findings = field(default_factory=Findings)
     numbers: int = 0
     _last: tuple[int, np.ndarray, np.ndarray] | None = field(default=None, repr=False)
+    _last_two: tuple[int, np.ndarray, np.ndarray] | None = field(default=None, repr=False)
     _energy_start: float | None = None
 
     def begin(self, evaluator: Evaluator, off: tuple[str, ...], references: Any) -> None:
@@ -203,7 +208,13 @@ class Evidence:
             f.last_signs = signs[1]
         for b in brackets(part, rows, J):
             f.brackets.append((mode, b, cut[np.searchsorted(rows[:, 0], b.before[0])]))
-        self._last = (mode, rows[-1], cut[-1])
+        w = v / self.system.loops.columns
+        skel = self.system.loops.skel
+        for x in suspects(
+            rows, w, lambda i: np.array([qdot(skel, q[k], v[k]) for k in i]), lambda there: self._smallest(mode, cut[0], there)
+        ):
+            f.suspects.append((mode, x, cut[np.searchsorted(rows[:, 0], x.before[0])]))
+        self._last, self._last_two = (mode, rows[-1], cut[-1]), (mode, rows[-2:], cut[-1])
 
     def _rows_at(self, q: np.ndarray, v: np.ndarray, rows: np.ndarray, cut: np.ndarray, off: tuple[str, ...]) -> RowValues:
         return self.system.kernels.variant(Variant(without=off)).rows.at(q=q, v=v, **self._more(rows, cut))
@@ -239,6 +250,40 @@ class Evidence:
         for mode, bracket, cut in self.found.brackets:
             out += located(self.watch(mode, cut), self.partition_of(mode), bracket)
         return tuple(sorted(out))
+
+    @cached_property
+    def reversals(self) -> tuple[Reversal, ...]:
+        """Motions that turned round, or came to rest, too near to a singular position for their branch to be known."""
+        f = self.digest()
+        found = list(f.suspects)
+        if self._last_two is not None and len(self._last_two[1]) == 2:  # a run that came to rest
+            mode, rows, cut = self._last_two
+            v = self._states(rows)[1] / self.system.loops.columns
+            if np.linalg.norm(v[1]) < SLOW * f.speed and self._smallest(mode, cut, self._states(rows[1:])[0])[0] < WEAK:
+                found.append((mode, Suspect(rows[0], rows[1], True), cut))
+        skel, columns = self.system.loops.skel, self.system.loops.columns
+
+        def way(q: np.ndarray, other: np.ndarray) -> float:
+            return float(np.linalg.norm(difference(skel, q, other) / columns))
+
+        out = [judged(self.watch(mode, cut), self._rank(mode), x, way, f.speed, self.near) for mode, x, cut in found]
+        return tuple(sorted(x for x in out if x is not None))
+
+    @property
+    def may_reverse(self) -> bool:
+        """True if the velocity reverses somewhere among the steps, or nearly vanishes at the end: a look at what is at hand."""
+        if self.found.suspects:
+            return True
+        rows = [x for _, x in self.waiting] + self.arrived
+        v = self._states(np.concatenate(rows))[1] / self.system.loops.columns if rows else np.zeros((0, 1))
+        sizes = np.linalg.norm(v, axis=1)
+        return bool(len(v)) and bool(len(reversing(v)) or sizes[-1] < SLOW * max(self.found.speed, sizes.max()))
+
+    def _smallest(self, mode: int, cut: np.ndarray, q: np.ndarray) -> np.ndarray:
+        return smallest_values(self.jacobians(mode, cut, q), self._rank(mode))
+
+    def _rank(self, mode: int) -> int:
+        return self.system.kernels.variant(Variant(without=self.modes[mode][1])).generic_rank
 
     def jacobians(self, mode: int, cut: np.ndarray, q: np.ndarray) -> SparseStack:
         """Dimensionless J of the loops that are closed in a mode, at positions."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SimulationError
+from linkwright.kernels.kernels import TRACED_FORMULATIONS
 from linkwright.numerics.sparse import LARGE
 from linkwright.results.recorded import RunQuality
 from linkwright.results.trajectory import Trajectory
@@ -65,6 +66,7 @@ class Proof:
         solution, o = sim.pieces[-1].solution, sim.options
         smallest = self._singular_values()
         speed = max(1.0, f.speed)
+        doubts = tuple(str(x) for x in e.reversals)
         return Certificate(
             status=solution.status,
             message=solution.message if solution.status in ENDED else why(sim),
@@ -102,7 +104,8 @@ class Proof:
             formulation=o.formulated,
             engine=engine(sim),
             inputs=sim.pieces[0].evaluator.setup.actuation.how,
-            notes=tuple(sim.notes),
+            notes=(*sim.notes, *(x for x in doubts if x not in sim.notes)),
+            branch_doubts=doubts,
             momentum_drift=momentum_drift(sim),
             break_points=total["break points"],
             estimated_error=self.accuracy.error,
@@ -157,5 +160,15 @@ def finished(sim: Simulation, again: Rerun, certify: bool = False) -> Trajectory
 
 
 def _proven(sim: Simulation, again: Rerun, certify: bool = False) -> Trajectory:
+    if _was_near(sim) and sim.evidence.may_reverse:
+        sim.notes += [str(x) for x in sim.evidence.reversals]
     run = trajectory(sim)
     return replace(run, proof=Proof(sim, run.t, run.q, again, certify))
+
+
+def _was_near(sim: Simulation) -> bool:
+    """True if the run may have come near a singular position: its kernels called the rank-revealing path, or formulations that have no
+    kernel did not need to. In all other runs evidence waits until somebody asks for the certificate."""
+    named = sim.options.formulation
+    compiled = named is None or named in ("auto", *TRACED_FORMULATIONS)
+    return not compiled or any(p.solution.counters["fallbacks"] for p in sim.pieces)

@@ -51,7 +51,9 @@ class Options:
     step: Any = _option(None, "the fixed step, or the first one ('1 ms')")
     tolerance: float = _option(1e-9, "error allowed per step, relative to the size of states")
     stabiliser: Any = _option(
-        "project", "project, baumgarte, post_adjust, none, or two joined by +", "lw.baumgarte(...), lw.post_adjust(...) or a list"
+        "project",
+        "project, baumgarte, post_adjust, none, or two joined by +; with options project(metric=euclidean, velocities=false, every=10)",
+        "lw.project(...), lw.baumgarte(...), lw.post_adjust(...) or a list",
     )
     output: Any = _option(None, f"time between samples (0.01, '10 ms') or 'steps'; {SAMPLES} intervals if not given", "an array of times")
     formulation: Any = _option(None, "{formulations}; sslm if not given", "a formulation with options of its own")

@@ -29,6 +29,7 @@ from linkwright.simulation.events import When
 from linkwright.simulation.evidence import Evidence
 from linkwright.simulation.options import Options
 from linkwright.simulation.progress import Bar
+from linkwright.simulation.reversals import within
 from linkwright.simulation.rows import entries
 from linkwright.simulation.starts import closed_for
 from linkwright.simulation.switching import RunMode, given_motions, jump, resolved, stops, switchable
@@ -82,12 +83,16 @@ class Simulation:
             for d in self.system.description.drives
             if d.joint in self.system.kernels.entries["v"]
         )
-        self.evidence = Evidence(self.system, named, bool(driven), self.free)
+        near = within(self.options.tolerance if self.options.adaptive else None)
+        self.evidence = Evidence(self.system, named, bool(driven), self.free, near)
         self.ends = {e.key: e for e in rigid_stops.ends_of(self._loops.skel.tree.description)}
         self.events = (*self.events, *rigid_stops.events_of(self._loops, tuple(self.ends.values())))
         rubbing = [f.name for f in self.system.description.frictions if f.mu]
         if rubbing:
             self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation; turns and followed motions have it")
+        keeper = self.options.stabiliser
+        if keeper.corrects and not keeper.closes and self._loops.skel.tree.nc:
+            self.notes.append(f"{keeper.text}: loops may be open after other steps or in velocity; the certificate has the largest gaps")
 
     @property
     def _loops(self) -> Loops:

@@ -34,6 +34,7 @@ from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.recording import near_of
 from linkwright.simulation.rows import HEAD
 from linkwright.simulation.run import Simulation, simulation
+from linkwright.simulation.stabilisers import Nothing, Project
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
@@ -110,8 +111,10 @@ def _simulation_of(run: Trajectory) -> Simulation:
 def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
     """The same run with these numbers free, all of its steps recorded."""
     o = sim.options
-    if o.method.table.gamma or o.stabiliser.name not in ("project", "none"):
-        raise UsageError("derivatives of a run need an explicit integrator (rk4, dopri) and the stabiliser 'project' or 'none'.")
+    if o.method.table.gamma or o.stabiliser not in (Project(), Nothing()):
+        raise UsageError(
+            "derivatives of a run need an explicit integrator (rk4, dopri) and the stabiliser 'project' or 'none', without options."
+        )
     if len(sim.pieces) != 1 or sim.off or o.formulation not in (None, "sslm"):
         raise UsageError("derivatives of a run need one mode of motion: no switching events, no constraints off, formulation sslm.")
     act = sim.pieces[0].evaluator.setup.actuation

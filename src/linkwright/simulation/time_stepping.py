@@ -38,6 +38,7 @@ from linkwright.simulation.rows import HEAD, SIDES, RowLayout, entries
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel as CompiledKernel
     from linkwright.motion.compiled import Compiled
+    from linkwright.simulation.stabilisers.base import Correction
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def setup(
     extra = 0 if actuation is None else len(actuation.x0)
     power = 3 if form.power else 0
     n_held = 0 if actuation is None else actuation.n_held
-    rates = rates_kernel(kernels, formulation, held is not None, bool(keeper.corrects))
+    rates = rates_kernel(kernels, formulation, held is not None, keeper.closes)
     row = RowLayout.of(
         system, held is not None, drivers=len(form.drivers), x=extra + power, held=n_held, sides=step_switches.sides(rates, actuation)
     )
@@ -155,7 +156,8 @@ def _assembled(
     x_scale = [] if actuation is None else list(actuation.x_scale)
     moves = row.sizes.get("drive", 0) > 0
     turns = g_turns or (actuation is not None and actuation.counts_turns)
-    turns = turns or any(reads_turns(k.inputs) for k in (rates, after.kernel if after else None) if k is not None)
+    after_step = () if after is None else (after.kernel, after.gap)
+    turns = turns or any(reads_turns(k.inputs) for k in (rates, *after_step) if k is not None)
     plain = step_kernel(rates, kernels.fallbacks["loop_rates"], inner) if answer is None else python_rates(rates, answer, inner)
     switches = step_switches.switching_kernel(rates, actuation, row)
     made = Problem(
@@ -180,12 +182,19 @@ def _assembled(
         turns=turns_kernel(system, inner) if turns else None,
         n_near=row.sizes["near"] if turns else 0,
         near_at=inner.spans["near"].start - inner.spans["tau"].start,
-        project_once=after is not None and after.once,
+        **({} if after is None else _occasions(after, keeper, inner)),
         switches=switches,
         n_switches=sum(row.sizes.get(k, 0) for k in SIDES),
     )
     settings = {**keeper.settings, **(after.settings if after else {})}
     return Setup(system, made, kernels, row, values, actuation, settings, keeper.text)
+
+
+def _occasions(after: Correction, keeper: Any, row: RowLayout) -> dict[str, Any]:
+    """When states are corrected, and whether a large correction is refused: one after several steps is that of several errors."""
+    gap = None if after.gap is None else step_kernel(after.gap, None, row)
+    options = {"project_once": after.once, "project_every": after.every, "project_above": after.above or 0.0}
+    return {**options, "gap": gap, "project_refuses": keeper.closes}
 
 
 def _answering(kernels: Kernels, formulation: Any) -> Any:

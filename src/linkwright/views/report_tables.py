@@ -414,7 +414,12 @@ def certificate(run: Trajectory) -> list[Verdict]:
             "Error",
             "; ".join(y for y in (x.error_text, x.growth_text) if y),
         ),
-        (None, "Branch", f"{x.branch_start or 'no loops'} → {x.branch_end or 'no loops'}, {passed} passed"),
+        (
+            False if x.branch_doubts else None,
+            "Branch",
+            f"{x.branch_start or 'no loops'} → {x.branch_end or 'no loops'}, {passed} passed"
+            + "".join(f"; {doubt}" for doubt in x.branch_doubts),
+        ),
         (None, "Steps", f"{x.steps} by {x.integrator}, {x.rejected} rejected; {x.stabiliser}"),
     ]
 

@@ -13,8 +13,10 @@ from linkwright.errors import UsageError
 from linkwright.simulation.stabilisers import STABILISERS, Baumgarte, Nothing, PostAdjust, Project, create
 from linkwright.simulation.stabilisers.baumgarte import baumgarte
 from linkwright.simulation.stabilisers.post_adjust import post_adjust
+from linkwright.simulation.stabilisers.project import project
 
 PAIRS = ["baumgarte+post_adjust", "baumgarte+project"]
+OPTIONS = ["project(metric=euclidean)", "baumgarte+project(metric=euclidean)"]
 
 
 @cache
@@ -22,11 +24,11 @@ def scraper():
     return lw.compile(lw.load("carpet-scraper"))
 
 
-@pytest.mark.parametrize("name", [*STABILISERS, *PAIRS])
+@pytest.mark.parametrize("name", [*STABILISERS, *PAIRS, *OPTIONS])
 def test_every_stabiliser_keeps_the_contract(name):
     """It tells its settings as JSON, and what it corrects reads the row of the time loop and moves a state towards the loops."""
     s, x = scraper(), create(name)
-    assert x.name == name == x.settings["stabiliser"] and x.text and json.dumps(x.settings)
+    assert x.name == name.partition("(")[0] == x.settings["stabiliser"] and x.text and json.dumps(x.settings)
     assert (x.gains is not None) == ("baumgarte" in name)
     st = s.assemble({"J1": 0.3}, {"J1": 4.0})
     found = x.correction(s.kernels, st.q, st.references, ("J1",))
@@ -67,6 +69,10 @@ def test_combinations_are_the_same_however_written():
     assert both == create(["baumgarte", "post_adjust"]) == create("post_adjust + baumgarte") == create([PostAdjust() + Baumgarte()])
     assert both.gains == (20.0, 100.0) and both.corrects == "adjust"
     assert create(["project"]) == Project() and create(both) is both
+    assert create("baumgarte(2, omega0=3) + post_adjust([J2, J3], A=1e+3, every=4)") == baumgarte(2, 3) + post_adjust(
+        ["J2", "J3"], A=1e3, every=4
+    )
+    assert create("project(metric=euclidean, velocities=false, above=1e-6)") == project(metric="euclidean", velocities=False, above=1e-6)
     assert post_adjust("P", M=[1, 2, 3], A=5) == PostAdjust(("P",), (1.0, 2.0, 3.0), 5.0) and hash(post_adjust("P", M=[1, 2]))
 
 
@@ -81,6 +87,12 @@ def test_combinations_are_the_same_however_written():
         ([], "empty list"),
         (3, "not 3"),
         (Baumgarte, "Baumgarte\\(1, 50\\)"),
+        ("project(", "'project\\(' cannot be read"),
+        ("project-1", "cannot be read"),
+        ("project(every=1+1j)", "every is a number of steps"),
+        ("project(every=x.y)", "cannot be read"),
+        ("project(often=3)", "often"),
+        ("project(metric=taxi)", "no metric 'taxi'.*mass"),
     ],
 )
 def test_wrong_stabilisers_are_refused_with_advice(wrong, message):
@@ -98,6 +110,11 @@ def test_wrong_stabilisers_are_refused_with_advice(wrong, message):
         (lambda: PostAdjust(M="heavy"), "M of post-adjusting must be numbers"),
         (lambda: PostAdjust(A=float("inf")), "A .*not finite"),
         (lambda: PostAdjust(steps=0), "one or more"),
+        (lambda: PostAdjust(every=0), "every is a number of steps"),
+        (lambda: Project(every=2.5), "every is a number of steps"),
+        (lambda: Project(above=0.0), "above is a gap"),
+        (lambda: Project(above="1 mm"), "above is a gap"),
+        (lambda: Project(velocities="yes"), "velocities is True or False"),
         (lambda: _weights(dependent="J99"), "'J99' is not a coordinate"),
         (lambda: _weights(dependent=["J2", "J2"]), "twice"),
         (lambda: _weights(dependent=[]), "empty"),

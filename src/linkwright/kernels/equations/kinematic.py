@@ -26,6 +26,7 @@ from linkwright.numerics.spatial import array, cross, point_acceleration
 
 Arrays = dict[str, Any]
 ORDERED_PIVOT = 1e-6  # of its typical size: below it a pivot of an elimination in fixed order asks for the rank-revealing path
+SHORTEST = "shortest"  # plan of the step onto the loops that is shortest in the Euclidean metric of dimensionless coordinates
 
 
 class Driven(NamedTuple):

@@ -29,6 +29,7 @@ class Baumgarte(Addable):
 
     name = "baumgarte"
     corrects = ""
+    closes = False
 
     def __post_init__(self) -> None:
         for key in ("delta", "omega0"):

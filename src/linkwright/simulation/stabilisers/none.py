@@ -19,6 +19,7 @@ class Nothing(Addable):
     name = "none"
     gains = None
     corrects = ""
+    closes = False
     text = "none: loops drift"
 
     @property

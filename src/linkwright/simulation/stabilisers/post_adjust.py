@@ -1,4 +1,4 @@
-"""Post-adjusting: after every step only the dependent coordinates are moved towards the loops  [Hoang2023 (26)-(34)].
+"""Post-adjusting: after a step only the dependent coordinates are moved towards the loops  [Hoang2023 (26)-(34)].
 
 With q* and v* as integrated, d the dependent entries and phi, J with the rows of all loops, the adjusted state minimises
 
@@ -25,7 +25,7 @@ from linkwright.errors import UsageError, call_explained, counted
 from linkwright.kernels.equations.kinematic import KinematicEquations, largest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import ldl
-from linkwright.simulation.stabilisers.base import Addable, Correction, Inputs
+from linkwright.simulation.stabilisers.base import Correction, Inputs, Occasional
 from linkwright.simulation.stabilisers.dependent import chosen, difference, moved, named, velocity_names
 from linkwright.simulation.stabilisers.step_kernel import LAW, step_kernel
 from linkwright.topology.elimination import eliminate
@@ -114,13 +114,14 @@ def least_fill(loops: Loops, q: Any, near: Any, w: Weights) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class PostAdjust(Addable):
-    """Adjust dependent coordinates after every step.
+class PostAdjust(Occasional):
+    """Adjust dependent coordinates after a step.
 
     `dependent`: coordinates ("P.x") or joints ("P"); default: all but those of the driven joints, without drives as many as J has
     rank, chosen at the start. `M` weighs their change (a number, one for each, or a matrix), `A` the gap of the rows (a number, or
     one for each), both in SI; default 0.1 and 100 of dimensionless coordinates and rows. `M_velocity`, `A_velocity` of the velocity
-    (default: M and A). `position`, `velocity`: what is adjusted.
+    (default: M and A). `position`, `velocity`: what is adjusted. `every` n steps, and only where loops are open by more than `above`:
+    step 3 of the paper's algorithm, which ends before it begins where the error is small.
     """
 
     dependent: Sequence[str] | None = None
@@ -137,6 +138,7 @@ class PostAdjust(Addable):
     corrects = "adjust"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if isinstance(self.dependent, str):
             object.__setattr__(self, "dependent", (self.dependent,))
         elif self.dependent is not None:
@@ -150,15 +152,20 @@ class PostAdjust(Addable):
             raise UsageError(f"post-adjusting takes one or more Gauss-Newton steps, not {self.steps!r}.")
 
     @property
+    def closes(self) -> bool:
+        return self.each_step and self.position and self.velocity
+
+    @property
     def settings(self) -> dict[str, Any]:
         given = {k: getattr(self, k) for k in ("dependent", "M", "A", "M_velocity", "A_velocity") if getattr(self, k) is not None}
-        return {"stabiliser": self.name, **given, "position": self.position, "velocity": self.velocity, "steps": self.steps}
+        how = {"position": self.position, "velocity": self.velocity, "steps": self.steps}
+        return {"stabiliser": self.name, **given, **how, **self.occasions}
 
     @property
     def text(self) -> str:
         what = " and ".join(k for k in ("position", "velocity") if getattr(self, k))
         which = ", ".join(self.dependent) if self.dependent is not None else "dependent coordinates"
-        return f"post-adjusting {what} of {which}"
+        return f"post-adjusting {what} of {which}" + ("" if self.each_step else f" {self.when}")
 
     def weights(self, loops: Loops, dependent: tuple[int, ...]) -> Weights:
         """The weights of a mechanism's rows and dependent coordinates, in SI."""
@@ -186,13 +193,27 @@ class PostAdjust(Addable):
             return adjust(there, x["q"], x["v"], x.get("t", np.zeros(1)), x.get("near", kernels.defaults["near"]), w)
 
         names = velocity_names(loops.skel)
-        return Correction(adjust_kernel(kernels, w, gains), answer, once=True, settings={"dependent": [names[i] for i in found]})
+        settings = {"dependent": [names[i] for i in found]}
+        return self.occasional(kernels, Correction(adjust_kernel(kernels, w, gains), answer, once=True, settings=settings), gains)
 
 
 @call_explained
-def post_adjust(dependent: Sequence[str] | str | None = None, **options: Any) -> PostAdjust:
-    """Adjust only dependent coordinates after every step; options M, A, position, velocity, M_velocity, A_velocity, steps."""
-    return call_explained(PostAdjust, "post_adjust")(dependent, **options)
+def post_adjust(
+    dependent: Sequence[str] | str | None = None,
+    *,
+    M: Any = None,
+    A: Any = None,
+    position: bool = True,
+    velocity: bool = True,
+    M_velocity: Any = None,
+    A_velocity: Any = None,
+    steps: int = STEPS,
+    every: int = 1,
+    above: float | None = None,
+) -> PostAdjust:
+    """Adjust only dependent coordinates after a step, with the weights `M` of their change and `A` of the gaps. `position=False` or
+    `velocity=False` leave one level alone; `every` n steps, and only where loops are open by more than `above`."""
+    return PostAdjust(dependent, M, A, position, velocity, M_velocity, A_velocity, steps, every=every, above=above)
 
 
 # -------------------------------------------------------------------- given weights

@@ -17,18 +17,20 @@ LAW = ("drive", "speed", "acceleration")  # of prescribed motions
 Function = Callable[["Equations", Any, Any, Any, Any], dict[str, Any]]  # (eq, q, v, t, near) -> named arrays
 
 
-def step_kernel(kernels: Kernels, name: str, function: Function, key: Any, gains: bool, answer: Fallback | None = None) -> Kernel:
+def step_kernel(
+    kernels: Kernels, name: str, function: Function, key: Any, gains: bool, answer: Fallback | None = None, *, solve: str = "sslm"
+) -> Kernel:
     """A function as kernel of these kernels, made once, its code stored on disk. It reads q, v, t, tau, the motion of drivers, two gains
     where the rates of the run have them, free, near. `key`: whatever else the function depends on, as JSON; `answer`: who
-    answers states whose pivots degenerate."""
+    answers states whose pivots degenerate; `solve`: the plan that its order of elimination comes from."""
     from linkwright.kernels.kernel import Kernel
 
-    at = (name, "after a step", repr(key), gains)
+    at = (name, "after a step", repr(key), gains, solve)
     if at not in kernels.made:
         package, _, module = function.__module__.partition(".")
         own = package == "linkwright" and kernels.model_key is not None  # else the program is traced first, and found by its digest
-        parts = [name, "after a step", key, gains, digest(module), kernels.model_key] if own else None
-        program = _Trace(kernels, function, gains)
+        parts = [name, "after a step", key, gains, solve, digest(module), kernels.model_key] if own else None
+        program = _Trace(kernels, function, gains, solve)
         kernels.made[at] = Kernel(name, program, parts, kernels.entries, kernels.defaults, answer, kernels.engine)
     return kernels.made[at]
 
@@ -36,8 +38,8 @@ def step_kernel(kernels: Kernels, name: str, function: Function, key: Any, gains
 class _Trace:
     """Makes the program when it is asked for."""
 
-    def __init__(self, kernels: Kernels, function: Function, gains: bool):
-        self.kernels, self.function, self.gains = kernels, function, gains
+    def __init__(self, kernels: Kernels, function: Function, gains: bool, solve: str):
+        self.kernels, self.function, self.gains, self.solve = kernels, function, gains, solve
 
     def __call__(self) -> Program:
         from linkwright.compiler.graph import TraceGraph  # here, so that a process that finds its code on disk loads no tracer
@@ -50,5 +52,5 @@ class _Trace:
         if self.gains:
             g.input("gains", 2)
         free, near = g.input("free", n.free), g.input("near", n.near)
-        found = self.function(self.kernels.equations(free).moved(*law), q, v, t, near)
+        found = self.function(self.kernels.equations(free, self.solve).moved(*law), q, v, t, near)
         return without_unused(g.program(list(found.items())), ("near",))

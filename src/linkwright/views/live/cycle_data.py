@@ -317,6 +317,7 @@ def certificate_json(run: Trajectory) -> list[dict[str, Any]]:
         "loops closed in position": f"open by at most {c.position_residual:.1e} of the mechanism's size",
         "loops closed in velocity": f"{c.velocity_residual:.1e} of the largest speed",
         "energy balanced": f"off by at most {c.energy_imbalance:.1e} J of {c.energy_turned_over:.3g} J exchanged",
+        "branch known": "; ".join(c.branch_doubts) or f"{c.branch_start or 'no loops'} to {c.branch_end or 'no loops'}",
         "error below 1e-3": "; ".join(x for x in (c.error_text, c.growth_text) if x),
     }
     return [{"name": name, "ok": bool(ok), "text": said.get(name, "")} for name, ok in c.checks().items()]
