@@ -107,6 +107,11 @@ class BoundControl:
         return tuple(getattr(self.written, "live", ()))
 
     @property
+    def redundant(self) -> bool:
+        """True if drives are more than what they have to do: their weights decide who does how much."""
+        return self.written.weighs and len(self.targets) > self.n_tasks + len(self.live_forces)
+
+    @property
     def needs_multipliers(self) -> bool:
         return bool(self.live_forces)
 

@@ -189,7 +189,7 @@ class Dynamics:
         if self.cuts_given or core.description.cuts is not None:
             return core
         tree = inverse_tree(core.description, core.drive_names)
-        return core if tree.cuts == core.tree.cuts or tree.floating else Compiled(core.description, tree.cuts)
+        return core if tree.cuts == core.tree.cuts or tree.floating else Compiled(core.description, tree.cuts, core.loops.kappa)
 
 
 def _is_of(core: Compiled, st: Any) -> bool:
