@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, listing, nearest
+from linkwright.joints import JOINTS, velocity_kinds
 from linkwright.mechanics.forces.motor_dc import DCMotor
 from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Description, Drive
@@ -89,8 +90,11 @@ def _first(*values: float | None) -> float | None:
 
 
 def is_rotary_effort(desc: Description, drive: str) -> bool:
-    """True if the effort of a drive is a torque: a coordinate that turns, not a slide or a cylinder."""
-    return all(c.name != drive for c in desc.cylinders) and joint_part(desc, drive).kinds == {"angle"}
+    """True if the effort of a drive is a torque: along a velocity that turns, the first one of a joint with several."""
+    if any(c.name == drive for c in desc.cylinders):
+        return False
+    joint, entries = joint_part(desc, drive)
+    return velocity_kinds(JOINTS[joint.type])[entries[0]] == "angle"
 
 
 def rated_efforts(desc: Description, drives: Sequence[str], given: Any, who: str = "") -> dict[str, float]:
