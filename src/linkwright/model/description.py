@@ -331,6 +331,9 @@ class Drive:
     limits: tuple[Scalar | None, Scalar | None] = (None, None)  # of the effort at the joint
 
 
+ACTING = ("springs", "dampers", "frictions", "stops", "loads", "cylinders")  # sections of what pushes bodies
+
+
 @dataclass(frozen=True)
 class Description:
     """A mechanism as the user described it."""
@@ -384,6 +387,11 @@ class Description:
 
     def point(self, ref: PointRef) -> Point:
         return self.body(ref[0]).point(ref[1])
+
+    @property
+    def acting(self) -> tuple[Any, ...]:
+        """Return everything that pushes bodies apart from drives and weight, in the order of its sections."""
+        return tuple(x for section in ACTING for x in getattr(self, section))
 
     @property
     def planar(self) -> bool:
