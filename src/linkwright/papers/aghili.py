@@ -19,7 +19,7 @@ from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.formulations.projection import constraint_inertia, decoupled, projector
 from linkwright.mechanism import compile, load
 from linkwright.numerics.linalg import factor
-from linkwright.papers import Item, aghili_control, aghili_passage, compared
+from linkwright.papers import Item, aghili_control, aghili_efforts, aghili_passage, compared
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.simulation.switching import engage, when
 
@@ -326,5 +326,5 @@ def appearing_constraint() -> Item:
 
 ITEMS = (
     particle, slider_crank, constraint_forces, singular_positions, position_correction, projector_cases, inertia_variants,
-    condition_numbers, decoupling, appearing_constraint, *aghili_control.ITEMS,
+    condition_numbers, decoupling, appearing_constraint, *aghili_control.ITEMS, *aghili_efforts.ITEMS,
 )  # fmt: skip

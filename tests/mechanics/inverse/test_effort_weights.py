@@ -11,7 +11,7 @@ from linkwright.mechanics.inverse.effort_weights import effort_weights, rated_ef
 from linkwright.model.description import Drive
 from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.optimisation.inertia_regressor import regressor
-from linkwright.papers.aghili_control import _cart
+from linkwright.papers import aghili_control
 from linkwright.system.system import System
 from tests import factory
 
@@ -84,7 +84,7 @@ def test_they_take_the_same_efforts_on_many_more(seed: int) -> None:
 
 
 def cart(unit: str = "m", drive: dict | None = None) -> dict:
-    return {**_cart(unit), "drive": {n: (drive or {}).get(n, "free") for n in DRIVES}}
+    return {**aghili_control.cart(unit), "drive": {n: (drive or {}).get(n, "free") for n in DRIVES}}
 
 
 def cart_loads(model: dict, **options):
