@@ -29,7 +29,10 @@ EVERYTHING = {
         "coil": {"between": ["ground.W", "arm.P"], "stiffness": "50 N/m", "free": "0.2 m"},
         "gas": {"type": "gas", "between": ["ground.V", "arm.P"], "force": "40 N", "length": "0.9 m", "stroke": "0.5 m", "progression": 1.3},
     },
-    "dampers": {"oil": {"joint": "O", "coefficient": "0.3 N m s/rad"}, "strut": {"between": ["ground.W", "arm.P"], "coefficient": "4 N s/m"}},
+    "dampers": {
+        "oil": {"joint": "O", "coefficient": "0.3 N m s/rad"},
+        "strut": {"between": ["ground.W", "arm.P"], "coefficient": "4 N s/m"},
+    },
     "friction": {"O": {"coulomb": "0.2 N m"}},
     "stops": {"O": {"max": "10 deg", "stiffness": "100 N m/rad"}, "push": {"max": "0.4 m", "stiffness": "30 N/m"}},
     "loads": {"pull": {"on": "arm.P", "force": [3, -4]}},

@@ -38,7 +38,7 @@ class Multiplier:
         return r.lam[row], r.L[row]
 
     def of_stress(self, eq: Equations, place: Any, Z: np.ndarray) -> np.ndarray:
-        """What each self-stress, a column of multipliers, adds."""
+        """Changes of this force by each self-stress, a column of multipliers."""
         return Z[_labels(eq).index(self.name)]
 
 
@@ -64,7 +64,7 @@ class Reaction:
         return base, np.array(row)
 
     def of_stress(self, eq: Equations, place: Any, Z: np.ndarray) -> np.ndarray:
-        """What each self-stress, a column of multipliers, adds."""
+        """Changes of this force by each self-stress, a column of multipliers."""
         still = np.zeros(eq.loops.skel.tree.nv)
         base = self._component(eq, place, still, np.zeros(len(Z)), ())
         return np.array([self._component(eq, place, still, z, ()) - base for z in Z.T])
@@ -117,6 +117,7 @@ def indeterminate(eq: Equations, x: Mapping[str, Any], rows: Sequence[ForceRow])
     Of multipliers only the part in the range of J can be controlled, e (1 - W W') of a row e, and no more of them than are independent.
     """
     place = eq.joint_axis_terms(x["q"], x["v"], x["t"], x["near"]).place
+    assert place is not None
     W = eq.loops.factored(place.closure).left_null  # of dimensionless rows
     labels, shares = _labels(eq), {}
     for row in rows:

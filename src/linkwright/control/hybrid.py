@@ -215,8 +215,8 @@ def _shared(left: IndeterminateForces, first: bool) -> list[str]:
     if left.lost:
         alone = left.among[left.lost[0]]
         problem = (
-            f"hybrid: {listing(left.lost)} cannot be held: the Jacobian of the loops has redundant rows, {listing(alone)} share a load, and "
-            "the drives change that load, not the shares. Hold one of them, or leave a constraint out of the model."
+            f"hybrid: {listing(left.lost)} cannot be held: the Jacobian of the loops has redundant rows, {listing(alone)} share a load, "
+            "and the drives change that load, not the shares. Hold one of them, or leave a constraint out of the model."
         )
         if first:
             raise UsageError(problem)

@@ -130,7 +130,7 @@ def _sample(
 
 
 def _efforts_of(system: System, c: Trajectory, i: int, drives: tuple[str, ...]) -> np.ndarray:
-    """(drives, nv): least efforts for what the tree's coordinates need: u = W (N'B W)^+ N' g, N the motions the loops allow, W the weights."""
+    """(drives, nv): least efforts for what the tree's coordinates need: u = W (N'B W)^+ N' g, N the motions of the loops, W the weights."""
     loops, skel, m = system.loops, c.skel, c.instants[i].motion
     closed = loops.closure(m, c.v[i], float(c.t[i]), c.references[i])
     N = loops.columns[:, None] * loops.factored(closed).null

@@ -20,7 +20,7 @@ ANGLES = (0.7, 0.9, 1.1)  # rad: of the cart's pole
 
 
 def least_efforts() -> Item:
-    """A cart and its pole, pushed by a force and a torque, by inverse dynamics and by projected control; files in metres and millimetres."""
+    """A cart and its pole, pushed by a force and a torque, by inverse dynamics and projected control; files in metres and millimetres."""
     drives, off, shown = ["slide", "P"], 0.0, {}
     for rated in (None, {"slide": "2 N", "P": "1 N m"}):
         for unit in ("m", "mm"):
@@ -39,8 +39,8 @@ def least_efforts() -> Item:
         "(46), (47)",
         "least efforts of inverse dynamics and of projected control are the same",
         "one weighted norm",
-        f"{default[0]:.4f} N, {default[1]:.4f} N m with kappa of the drawing and {given[0]:.4f} N, {given[1]:.4f} N m with kappa = 0.5 m, by both; "
-        f"largest difference {max(off, 1e-16):.0e} over {4 * len(ANGLES)} cases in metres and millimetres",
+        f"{default[0]:.4f} N, {default[1]:.4f} N m with kappa of the drawing and {given[0]:.4f} N, {given[1]:.4f} N m with kappa = 0.5 m, "
+        f"by both; largest difference {max(off, 1e-16):.0e} over {4 * len(ANGLES)} cases in metres and millimetres",
         off,
         1e-10,
         "s.inverse against lw.projected; own data",
@@ -69,8 +69,8 @@ def remark_5() -> Item:
         "remark 5",
         "constraint forces are always controllable, multipliers only where the Jacobian has full rank",
         "F always; lambda only at full rank",
-        f"rank {np.linalg.matrix_rank(t.J)} of {len(t.J)}: C.tx is {found.lam['C'][0]:.4f} N with least reactions and {other[row]:.4f} N with least "
-        f"multipliers, J' lambda the same within {max(force, 1e-16):.0e} N; full rank: {FORCE:g} N within {max(full, 1e-16):.0e} N",
+        f"rank {np.linalg.matrix_rank(t.J)} of {len(t.J)}: C.tx is {found.lam['C'][0]:.4f} N with least reactions and {other[row]:.4f} N "
+        f"with least multipliers, J' lambda the same within {max(force, 1e-16):.0e} N; full rank: {FORCE:g} N within {max(full, 1e-16):.0e} N",
         force + full + (0.0 if len(noted) == 1 and abs(other[row] - FORCE) > 1e-3 else 1.0),
         1e-9,
         "least squares on [M J'; J 0]",

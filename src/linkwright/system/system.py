@@ -220,7 +220,7 @@ class System:
         """Solve for drive efforts and the reaction of every joint in a motion.
 
         `a` gives the accelerations of drives (default zero), joints or points by name, completed on the loops, or all
-        of them as an array (checked). `rated` weighs efforts of redundant drives, `preload` is what they hold inside;
+        of them as an array (checked). `rated` weighs efforts of redundant drives (`loads.notes`), `preload` is what they hold inside;
         `stiffness` and `release` choose among reactions that are not unique.
         """
         options = {"rated": rated, "preload": preload, "stiffness": stiffness, "release": release}

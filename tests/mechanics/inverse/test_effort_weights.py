@@ -119,7 +119,7 @@ def test_one_unknown_rating_leaves_the_metric_to_the_length() -> None:
     _, plain = cart_loads(cart())
     _, some = cart_loads(cart(drive={"slide": {"limits": "2 N"}}))
     assert some.tau == plain.tau and "no rated effort of P is known" in some.notes[0] and "no rated efforts are known" in plain.notes[0]
-    with pytest.raises(lw.UsageError, match="rated gives no effort for drive 'P'.* Name all drives or none"):
+    with pytest.raises(lw.UsageError, match=r"rated gives no effort for drive 'P'.* Name all drives or none"):
         cart_loads(cart(), rated={"slide": 2})
     with pytest.raises(lw.UsageError, match="rated: 'Q' is not a drive here"):
         cart_loads(cart(), rated={"Q": 2})

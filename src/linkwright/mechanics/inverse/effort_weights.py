@@ -45,7 +45,7 @@ class EffortWeights:
 
     @property
     def note(self) -> str:
-        """The weighting in words, for a result in which it decided something."""
+        """The weighting as text, for a result in which it decided something."""
         return f"efforts of the redundant drives {listing(self.drives)}: {self._norm}"
 
     @property
@@ -76,7 +76,8 @@ def effort_weights(
     unknown = tuple(name for name, x in known.items() if x is None)
     if given and unknown:
         raise UsageError(
-            f"{who}rated gives no effort for drive '{unknown[0]}', and the model has neither limits nor a motor for it. Name all drives or none."
+            f"{who}rated gives no effort for drive '{unknown[0]}', and the model has neither limits nor a motor for it. "
+            "Name all drives or none."
         )
     if unknown or not known:
         sizes = 1.0 / scale(["angle" if turns else "length" for turns in rotary], kappa)

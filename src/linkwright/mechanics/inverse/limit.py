@@ -19,13 +19,13 @@ from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.numerics.linalg import factor
 
 
-class Passage(NamedTuple):
+class LimitEfforts(NamedTuple):
     solved: Solved
     loose: np.ndarray  # directions of (lam, u) that are not determined
     notes: tuple[str, ...] = ()  # the weighting of efforts, where it decided something
 
 
-def passage(p: InverseProblem, given: Choices = NO_CHOICES) -> Passage | None:
+def passage(p: InverseProblem, given: Choices = NO_CHOICES) -> LimitEfforts | None:
     """The solution in a passage; None where the position is regular."""
     place = p.place
     if p.terms.nc == 0:
@@ -45,4 +45,4 @@ def passage(p: InverseProblem, given: Choices = NO_CHOICES) -> Passage | None:
     chosen = settled_efforts(p, z / every, f.null / every[:, None], given)
     stress = f.null[:n] / r[:, None]
     loose = np.concatenate([np.concatenate([lost, np.zeros((n - nc, rows.passages))]), stress], axis=1)
-    return Passage(Solved(chosen.z[:nc], chosen.z[nc:n], (A.shape,)), loose, chosen.notes)
+    return LimitEfforts(Solved(chosen.z[:nc], chosen.z[nc:n], (A.shape,)), loose, chosen.notes)
