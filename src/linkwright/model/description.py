@@ -375,7 +375,7 @@ class Description:
 
     def _named(self, section: str, name: str, kind: str) -> Any:
         if name not in self._by_name[section]:
-            raise ModelError(f"there is no {kind} '{name}'. {nearest(name, [x.name for x in getattr(self, section)], section.capitalize())}")
+            raise ModelError(f"there is no {kind} '{name}'. {nearest(name, [x.name for x in vars(self)[section]], section.capitalize())}")
         return self._by_name[section][name]
 
     @cached_property

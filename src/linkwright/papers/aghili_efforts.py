@@ -70,7 +70,8 @@ def remark_5() -> Item:
         "constraint forces are always controllable, multipliers only where the Jacobian has full rank",
         "F always; lambda only at full rank",
         f"rank {np.linalg.matrix_rank(t.J)} of {len(t.J)}: C.tx is {found.lam['C'][0]:.4f} N with least reactions and {other[row]:.4f} N "
-        f"with least multipliers, J' lambda the same within {max(force, 1e-16):.0e} N; full rank: {FORCE:g} N within {max(full, 1e-16):.0e} N",
+        f"with least multipliers, J' lambda the same within {max(force, 1e-16):.0e} N; "
+        f"full rank: {FORCE:g} N within {max(full, 1e-16):.0e} N",
         force + full + (0.0 if len(noted) == 1 and abs(other[row] - FORCE) > 1e-3 else 1.0),
         1e-9,
         "least squares on [M J'; J 0]",
