@@ -22,6 +22,7 @@ from linkwright.drives.signals import Commanded
 from linkwright.drives.voltage import BoundVoltage, motor_of, need_place_for_rotor
 from linkwright.errors import UsageError
 from linkwright.mechanics.forces.motor_dc import DCMotor, flow, gearbox_loss, terminal_voltage
+from linkwright.mechanics.inverse.effort_weights import largest_effort
 from linkwright.model.description import Description
 from linkwright.numerics.scalars import real, where
 
@@ -85,6 +86,14 @@ class PlacedActuator:
     def limits(self) -> bool:
         """True if it may give less than is asked for."""
         return self.limit is not None or self.motor is not None
+
+    @property
+    def rating(self) -> float | None:
+        """The largest effort at rest; None where nothing limits it."""
+        if self.motor is None:
+            return largest_effort(self.limit)
+        torque = self.motor.torque_at_rest
+        return None if torque is None else float(torque * abs(self.motor.ratio))
 
     def span(self, speed: Any) -> tuple[Any, Any]:
         """The least and the largest effort it can give at this speed."""

@@ -75,6 +75,7 @@ class Control(ABC):
     damping: float = 0.02
     kind = ""
     solves = True  # efforts come from equations in which the drives must act on everything followed
+    weighs = True  # where drives are redundant, weights decide how much each does
     called = False  # the law is a function of the caller's: never taken from a program of its own
     optional_reference = False
     held_elsewhere = ("reference", "drives", "model", "off", "rated")  # fields that a bound controller holds in another form

@@ -28,9 +28,10 @@ from linkwright.drives.place import DriveTarget, target
 from linkwright.errors import UsageError, counted, degrees_of_freedom
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.inverse.effort_weights import effort_weights
 from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model.description import Description
-from linkwright.model.file import quantity, reread
+from linkwright.model.file import reread
 from linkwright.numerics.linalg import factor
 from linkwright.results.state import State
 
@@ -50,12 +51,14 @@ def bind(
     off: Sequence[str] = (),
     first: bool = True,
     others: bool = False,
+    ratings: Mapping[str, float | None] | None = None,
 ) -> BoundControl:
     """The controller at a mechanism and the state it begins from.
 
     drivers, armature, off: motions given by others, rotors of motors and loops switched off at this moment; `others`: whether
     anything else pushes, which force sensors feel. `first`: whether
-    the drives must be able to push everything there is to push; later on, after a switch, that is only noted.
+    the drives must be able to push everything there is to push; later on, after a switch, that is only noted. `ratings`: largest
+    efforts of the actuators by drive, where they are given and known.
     """
     written = as_control(written)
     _check_numbers(written)
@@ -63,7 +66,9 @@ def bind(
     real = Believed(system.kernels.variant(variant))
     believed = _believed(written, system, variant, real)
     skel = believed.kernels.loops.skel
-    targets = _targets(written, system, drivers)
+    targets = control_targets(written, system, drivers)
+    names, who = [x.name for x in targets], f"{written.kind}: "
+    weights = effort_weights(system.description, names, system.loops.kappa, rated=written.rated, actuators=ratings, who=who)
     default = system.kernels.defaults["free"]
     start = {
         "q": np.array(st.q, dtype=float),
@@ -83,7 +88,7 @@ def bind(
         targets,
         tuple(tasks),
         tuple(paths),
-        _weights(written, targets, system.loops.kappa),
+        weights.sizes,
         sample_time(written.every, written.kind),
         start,
         tuple(system.kernels.entries["lam"]),
@@ -101,6 +106,7 @@ def bind(
     _check_reach(out, st, first)
     if first:
         _check_outputs(out)
+        out.notes += [weights.note] if out.redundant else []
         out.notes += _begins(out, system.loops.kappa)
     return out
 
@@ -180,7 +186,7 @@ def _model(written: Control, system: Any) -> Description:
     return description
 
 
-def _targets(written: Control, system: Any, drivers: Sequence[str]) -> tuple[DriveTarget, ...]:
+def control_targets(written: Control, system: Any, drivers: Sequence[str]) -> tuple[DriveTarget, ...]:
     """The drives a controller may use; those of the model file if nothing is said."""
     mine = written.drive_names(system.description)
     if not mine:
@@ -224,25 +230,6 @@ def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Drive
         tasks += mine
         paths.append(path)
     return tasks, paths
-
-
-def _weights(written: Control, targets: Sequence[DriveTarget], kappa: float) -> np.ndarray:
-    """Sizes of efforts that cost the same: rated ones, or torques and forces times the characteristic length [Aghili2005 (48)]."""
-    if written.rated is not None and not isinstance(written.rated, Mapping):
-        raise UsageError(f"{written.kind}: rated is a dict by drive, rated={{'{targets[0].name}': '5 N m'}}, not {written.rated!r:.40}.")
-    rated = dict(written.rated or {})
-    unknown = [n for n in rated if n not in [x.name for x in targets]]
-    if unknown:
-        raise UsageError(f"{written.kind}: rated names '{unknown[0]}', which is no drive of this controller.")
-    if not rated:
-        return np.array([1.0 if x.rotary else 1.0 / kappa for x in targets])
-    missing = [x.name for x in targets if x.name not in rated]
-    if missing:
-        raise UsageError(f"{written.kind}: rated gives no effort for drive '{missing[0]}'; name all drives or none.")
-    out = np.array([quantity(rated[x.name], x.dimension("effort"), f"rated effort of '{x.name}'") for x in targets])
-    if not (np.isfinite(out).all() and (out > 0.0).all()):
-        raise UsageError(f"{written.kind}: rated efforts are positive.")
-    return out
 
 
 def _check_outputs(bound: BoundControl) -> None:

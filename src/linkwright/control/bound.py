@@ -7,7 +7,7 @@ pivots degenerate, the rank-revealing path on numbers answers instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from linkwright.compiler.graph import Sym
 from linkwright.control.base import Command, Control, ForceSensor, OwnState
+from linkwright.control.force_rows import IndeterminateForces, indeterminate
 from linkwright.control.least import NominalSizes, nominal
 from linkwright.control.programmed import Programmed
 from linkwright.control.references import Path
@@ -105,6 +106,19 @@ class BoundControl:
     def live_forces(self) -> tuple[int, ...]:
         """Mask of the forces that there are: those of constraints that an event released are not."""
         return tuple(getattr(self.written, "live", ()))
+
+    def indeterminate_forces(self, rows: Sequence[Any]) -> IndeterminateForces:
+        """Forces among these that redundant constraints of the mechanism leave open everywhere."""
+        kernels = self.real.kernels
+        if not rows or kernels.generic_rank == kernels.sizes.nc:  # full rank, except in single positions
+            return IndeterminateForces({}, [])
+        x = {**self.start, "moved": np.ones(len(self.start["moved"]))}
+        return indeterminate(self.real.equations(x), x, rows)
+
+    @property
+    def redundant(self) -> bool:
+        """True if drives are more than what they have to do: their weights decide who does how much."""
+        return self.written.weighs and len(self.targets) > self.n_tasks + len(self.live_forces)
 
     @property
     def needs_multipliers(self) -> bool:

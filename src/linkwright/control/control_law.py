@@ -37,6 +37,7 @@ class ControlLaw(Control):
     reference: Any = None
     kind = "control_law"
     solves = False
+    weighs = False
     called = True
     optional_reference = True
     efforts: EffortFunction | None = None  # once it is at its place

@@ -19,7 +19,7 @@ import numpy as np
 
 from linkwright.control.actuators import Actuator, PlacedActuator
 from linkwright.control.base import Command, Control
-from linkwright.control.binding import bind
+from linkwright.control.binding import bind, control_targets
 from linkwright.control.bound import Answer, BoundControl, is_traced
 from linkwright.control.control_law import ControlLaw, EffortFunction, ReplayedEfforts, as_control
 from linkwright.control.encoders import BoundEncoders, placed_encoders
@@ -27,6 +27,7 @@ from linkwright.control.noise import Noise
 from linkwright.control.situation import Situation
 from linkwright.drives.base import Bound
 from linkwright.drives.law_cache import fingerprint
+from linkwright.drives.place import DriveTarget
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
@@ -84,9 +85,10 @@ class Controlling:
         others: bool = False,
     ) -> tuple[BoundFeedback, list[Bound]]:
         """The loop at a mechanism and a state, and the drives it commands."""
+        acting = self._actuators(control_targets(self.written, system, drivers), system.description)
         now: dict[str, Any] = {"free": free, "drivers": drivers, "off": off, "first": first, "others": others}
+        now["ratings"] = {a.target.name: a.rating for a in acting}
         bound = bind(self.written, system, st, armature=armature, **now)
-        acting = self._actuators(bound)
         rotors = np.array(armature, dtype=float)
         for a in acting:
             if a.armature and a.target.entry is not None:
@@ -104,8 +106,8 @@ class Controlling:
         loop = BoundFeedback(bound, tuple(acting), self.noise, late, encoders, self.origin, self.given)
         return loop, [a.drive() for a in acting]
 
-    def _actuators(self, bound: BoundControl) -> list[PlacedActuator]:
-        given, names = self.actuators, [x.name for x in bound.targets]
+    def _actuators(self, targets: Sequence[DriveTarget], description: Description) -> list[PlacedActuator]:
+        given, names = self.actuators, [x.name for x in targets]
         if given is None or isinstance(given, Actuator):
             given = dict.fromkeys(names, given or Actuator())
         if not isinstance(given, Mapping):
@@ -115,8 +117,7 @@ class Controlling:
                 raise UsageError(f"actuators: '{name}' is no drive of the controller. {nearest(str(name), names, 'Drives')}")
             if not isinstance(a, Actuator):
                 raise UsageError(f"the actuator of '{name}' is lw.actuator(limit=..., motor=...), not {type(a).__name__}.")
-        pairs = enumerate(bound.targets)
-        return [given.get(x.name, Actuator()).bind(x, i, bound.description) for i, x in pairs]
+        return [given.get(x.name, Actuator()).bind(x, i, description) for i, x in enumerate(targets)]
 
 
 @dataclass(eq=False)

@@ -26,14 +26,14 @@ import numpy as np
 from linkwright.control import force_feedback
 from linkwright.control.actuators import CUT, TINY
 from linkwright.control.base import Command, OwnState, taken_in
-from linkwright.control.force_rows import ForceRow, force_row
+from linkwright.control.force_rows import ForceRow, IndeterminateForces, force_row
 from linkwright.control.gains import gains
 from linkwright.control.least import NominalSizes, least
 from linkwright.control.projected import Projected
 from linkwright.control.references import read_reference
 from linkwright.control.response import Response
 from linkwright.control.situation import Situation
-from linkwright.errors import UsageError, counted
+from linkwright.errors import UsageError, counted, listing
 from linkwright.numerics.scalars import minimum, real, solve, where
 
 
@@ -61,6 +61,7 @@ class Hybrid(Projected):
         assert isinstance(plain, Hybrid)
         rows = tuple(force_row(bound.description, bound.lam_names, bound.lam_kinds, str(name)) for name in self.force)
         live = self._live(bound, rows)
+        bound.notes += _shared(bound.indeterminate_forces([rows[i] for i in live]), bound.first)
         n, p = bound.n_tasks + len(rows), len(bound.targets)
         if n > p:
             raise UsageError(
@@ -207,3 +208,21 @@ class Hybrid(Projected):
                 rates[n + i] = (sensed[k] - at.states[n + i]) / self.filter
             records[3 * i : 3 * i + 3] = [wanted, sensed[k], wanted - sensed[k]]
         return command._replace(rates=rates, records=records)
+
+
+def _shared(left: IndeterminateForces, first: bool) -> list[str]:
+    """Notes on forces of which only a sum can be controlled; raise UsageError where a run begins and nothing of one can be."""
+    if left.lost:
+        alone = left.among[left.lost[0]]
+        problem = (
+            f"hybrid: {listing(left.lost)} cannot be held: the Jacobian of the loops has redundant rows, {listing(alone)} share a load, "
+            "and the drives change that load, not the shares. Hold one of them, or leave a constraint out of the model."
+        )
+        if first:
+            raise UsageError(problem)
+        return [problem]
+    return [
+        f"hybrid: {name} is statically indeterminate: {listing(among)} share a load, and the drives change that load, not the shares. "
+        "The share of least reactions is held; a real machine may carry another one"
+        for name, among in left.among.items()
+    ]

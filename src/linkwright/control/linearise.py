@@ -33,6 +33,7 @@ from linkwright.errors import SingularityError, UsageError, counted, nearest
 from linkwright.files.columns import aligned
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.variants import Variant
+from linkwright.mechanics.inverse.effort_weights import effort_weights
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.file import quantity
 from linkwright.numerics.linalg import factor
@@ -153,7 +154,7 @@ class Plant:
     acting: Callable[[Mapping[str, Any]], tuple[Any, Any, Any, Any]] | None = None
     x_names: tuple[str, ...] = ()
     x: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    costly: np.ndarray | None = None  # sizes of efforts that cost the same; None: from the metric
+    costly: np.ndarray | None = None  # sizes of efforts that cost the same; None: those of the model's drives
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -173,8 +174,11 @@ class Plant:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """Sizes of efforts that cost the same: torques, and forces times the characteristic length, or as given."""
-        return self.costly if self.costly is not None else np.array([1.0 if x.rotary else 1.0 / self.eq.loops.kappa for x in self.targets])
+        """Sizes of efforts that cost the same: those of the controller, or of the model's drives."""
+        if self.costly is not None:
+            return self.costly
+        loops = self.eq.loops
+        return effort_weights(loops.skel.tree.description, [x.name for x in self.targets], loops.kappa).sizes
 
     @cached_property
     def program(self) -> Program:

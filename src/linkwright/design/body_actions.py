@@ -20,7 +20,6 @@ from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.dynamics.tree import body_inertias
 from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.kinematics.motion import accelerations, locate, node_motion, pose_of
-from linkwright.model.coordinates import joint_name
 from linkwright.model.description import Description
 from linkwright.numerics.spatial import cross, cross_wrench
 
@@ -44,7 +43,7 @@ def body_actions(loads: Loads, body: str) -> tuple[BodyAction, ...]:
     skel = loads.problem.place.loops.skel
     d, node = skel.tree.description, skel.node(body)
     com = in_world(loads, node, np.array(skel.com[node], dtype=float))
-    rows = [*_pins(loads, d, body), *_drives(loads, d, node), *_elements(loads, d, body, node), *_links(loads, node, com)]
+    rows = [*_pins(loads, d, body), *_drives(loads, d, node), *_elements(loads, d, node), *_links(loads, node, com)]
     return (*rows, *_mass(loads, node, com))
 
 
@@ -91,25 +90,17 @@ def _end(loads: Loads, between: Any, node: int) -> np.ndarray:
     return next(np.asarray(e.position, dtype=float) for e in ends if e.node == node)
 
 
-def _elements(loads: Loads, d: Description, body: str, node: int) -> Iterator[BodyAction]:
-    """Springs, dampers, friction, loads and pushing cylinders, each at its point; then what else was applied."""
+def _elements(loads: Loads, d: Description, node: int) -> Iterator[BodyAction]:
+    """Springs, dampers, friction, stops, loads and pushing cylinders, each at its point; then what else was applied."""
     place = loads.problem.place
-    skel = place.loops.skel
     rest = np.sum([w for n, w in place.external if n == node] or [np.zeros(6)], axis=0)
     size = float(np.abs(rest).max())
-    acting: tuple[Any, ...] = (*d.springs, *d.dampers, *d.frictions, *d.loads, *d.cylinders)
-    for x in acting:
+    for x in d.acting:
         for n, w in forces.FORCES[type(x)](x).wrenches(place):
             if n != node or not np.any(w):
                 continue
-            if getattr(x, "body", ""):
-                at = np.asarray(locate(skel, place.motion, (x.body, x.point)).position, dtype=float)
-            elif getattr(x, "between", None):
-                at = _end(loads, x.between, node)
-            else:
-                at = _joint_point(loads, d, joint_name(x.joint))
             rest = rest - w
-            yield _action(loads, x.name, "load", node, w, at)
+            yield _action(loads, x.name, "load", node, w, np.asarray(forces.acting_at(place, x, node), dtype=float))
     if np.abs(rest).max() > 1e-12 * max(size, 1.0):
         yield _action(loads, "friction by load, given wrenches", "load", node, rest, in_world(loads, node, np.zeros(3)))
 

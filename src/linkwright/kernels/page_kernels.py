@@ -31,7 +31,6 @@ from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, accelerations, locate, motion, node_motion, pose_of
-from linkwright.model.coordinates import joint_name
 from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Load
 from linkwright.numerics.scalars import eliminate
@@ -108,20 +107,11 @@ def _drives(s: PageInstant, u: Any) -> list[AppliedWrench]:
 
 
 def _elements(s: PageInstant) -> list[AppliedWrench]:
-    skel, out = s.eq.loops.skel, []
-    d = skel.tree.description
-    everything: tuple[Any, ...] = (*d.springs, *d.dampers, *d.frictions, *d.stops, *d.loads, *d.cylinders)
-    for x in everything:
+    out = []
+    for x in s.eq.loops.skel.tree.description.acting:
         for node, w in forces.FORCES[type(x)](x).wrenches(s.moment):
-            if getattr(x, "body", ""):
-                at = locate(skel, s.m, (x.body, x.point)).position
-            elif getattr(x, "between", None):
-                at = s.end(x.between, node)
-            elif any(c.name == x.joint for c in d.cylinders):
-                at = s.end(next(c.between for c in d.cylinders if c.name == x.joint), node)
-            else:
-                at = s.joint_point(joint_name(x.joint))
-            out.append(AppliedWrench(x.name, "applied" if isinstance(x, Load) else "element", node, w, at))
+            kind = "applied" if isinstance(x, Load) else "element"
+            out.append(AppliedWrench(x.name, kind, node, w, forces.acting_at(s.moment, x, node)))
     return out
 
 

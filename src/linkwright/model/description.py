@@ -1,10 +1,8 @@
 """Description of a mechanism: a graph of bodies and joints with everything attached to it, as frozen data.
 
-A `Description` is complete and normalised: names are resolved, units are SI and radians,
-drawn shapes have become coordinates in the bodies' own frames. It holds no mathematics.
-A number may still be an `Expr` of the model's parameters; `numbers()` puts values in (floats,
-complex numbers or traced symbols) and returns a description of plain scalars, which is what
-topology and everything after it read.
+A `Description` is complete and normalised: names are resolved, units are SI and radians, drawn shapes have become coordinates in the
+bodies' own frames. It holds no mathematics. A number may still be an `Expr` of the model's parameters; `numbers()` puts values in (floats,
+complex numbers or traced symbols) and returns a description of plain scalars, which is what topology and everything after it read.
 
 Planar models (`plane` is set) live in the x-y plane of these coordinates whatever the plane is
 called; `plane` only names the two axes for people. `ground` is the first body.
@@ -12,7 +10,7 @@ called; `plane` only names the two axes for people. `ground` is the first body.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -30,6 +28,7 @@ Mat3 = tuple[Vec3, Vec3, Vec3]
 PointRef = tuple[str, str]  # (body, point)
 
 GROUND = "ground"
+ACTING = ("springs", "dampers", "frictions", "stops", "loads", "cylinders")  # sections of what pushes bodies
 
 
 def _place() -> Any:
@@ -369,12 +368,15 @@ class Description:
     poses: tuple[tuple[str, Placement], ...] = field(default=(), compare=False, repr=False)
 
     def body(self, name: str) -> Body:
-        found = self._by_name["bodies"].get(name)
-        return _named(self.bodies, name, "body", "Bodies") if found is None else found
+        return self._named("bodies", name, "body")
 
     def joint(self, name: str) -> Joint:
-        found = self._by_name["joints"].get(name)
-        return _named(self.joints, name, "joint", "Joints") if found is None else found
+        return self._named("joints", name, "joint")
+
+    def _named(self, section: str, name: str, kind: str) -> Any:
+        if name not in self._by_name[section]:
+            raise ModelError(f"there is no {kind} '{name}'. {nearest(name, [x.name for x in vars(self)[section]], section.capitalize())}")
+        return self._by_name[section][name]
 
     @cached_property
     def _by_name(self) -> dict[str, dict[str, Any]]:
@@ -384,6 +386,11 @@ class Description:
 
     def point(self, ref: PointRef) -> Point:
         return self.body(ref[0]).point(ref[1])
+
+    @property
+    def acting(self) -> tuple[Any, ...]:
+        """Return everything that pushes bodies apart from drives and weight, in the order of its sections."""
+        return tuple(x for section in ACTING for x in getattr(self, section))
 
     @property
     def planar(self) -> bool:
@@ -441,10 +448,3 @@ class Description:
     def _evaluation(self) -> Evaluation:
         """Values of expressions with the parameters as they are; the reader of a file puts those in that it has found."""
         return Evaluation(evaluate_parameters(dict(self.parameters), {}))
-
-
-def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:
-    for thing in things:
-        if thing.name == name:
-            return thing
-    raise ModelError(f"there is no {kind} '{name}'. {nearest(name, [t.name for t in things], plural)}")

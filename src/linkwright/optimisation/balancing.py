@@ -19,6 +19,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.errors import UsageError, nearest
 from linkwright.files.columns import table
+from linkwright.mechanics.inverse.effort_weights import effort_weights
 from linkwright.model.description import Body, Description
 from linkwright.model.file import read_text, write
 from linkwright.motion import cycle
@@ -253,8 +254,8 @@ def _least_squares(
 
 
 def _effort_scale(system: System, reg: CycleRegressor) -> np.ndarray:
-    """Forces of sliding drives count like torques at the characteristic length."""
-    return np.array([1.0 if cycle.is_rotary(system.description, d) else system.loops.kappa for d in reg.drives])
+    """Efforts of several drives are compared by the weights that choose among redundant ones."""
+    return 1.0 / effort_weights(system.description, reg.drives, system.loops.kappa).sizes
 
 
 def _result(

@@ -19,6 +19,7 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse.effort_weights import effort_weights
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import accelerations, body_jacobian
 from linkwright.model.description import Body
@@ -129,10 +130,12 @@ def _sample(
 
 
 def _efforts_of(system: System, c: Trajectory, i: int, drives: tuple[str, ...]) -> np.ndarray:
-    """(drives, nv): least efforts for what the tree's coordinates need: u = (N'B)^+ N' g, N the motions the loops allow."""
+    """(drives, nv): least efforts for what the tree's coordinates need: u = W (N'B W)^+ N' g, N the motions of the loops, W the weights."""
     loops, skel, m = system.loops, c.skel, c.instants[i].motion
     closed = loops.closure(m, c.v[i], float(c.t[i]), c.references[i])
     N = loops.columns[:, None] * loops.factored(closed).null
     pushes = unit_pushes(system.description, Instant.moving(skel, m, float(c.t[i]), c.references[i]), drives)
     B = np.array([dynamics.generalised(skel, m, push) for push in pushes]).T
-    return factor(N.T @ B).solve(N.T)
+    sizes = effort_weights(system.description, drives, loops.kappa).sizes
+    sizes = sizes / sizes.max()  # ranks are those of dimensionless columns, whatever the rated efforts
+    return sizes[:, None] * factor(N.T @ (B * sizes)).solve(N.T)

@@ -19,7 +19,7 @@ from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.formulations.projection import constraint_inertia, projector
 from linkwright.mechanism import compile, load
 from linkwright.numerics.linalg import factor
-from linkwright.papers import Item, aghili_control, aghili_cost, aghili_laws, aghili_passage, aghili_projection, compared
+from linkwright.papers import Item, aghili_passage, compared
 from linkwright.papers.aghili_projection import projector_of
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.simulation.switching import engage, when
@@ -264,9 +264,3 @@ def appearing_constraint() -> Item:
         "1/2 (J v)^2 / (J M^-1 J'), and the slot held after",
         "the impact, which the paper does not speak of, is inelastic in the mass metric",
     )
-
-
-ITEMS = (
-    *aghili_projection.ITEMS, *aghili_cost.ITEMS, particle, slider_crank, constraint_forces, singular_positions, position_correction,
-    projector_cases, condition_numbers, appearing_constraint, *aghili_laws.ITEMS, *aghili_control.ITEMS,
-)  # fmt: skip

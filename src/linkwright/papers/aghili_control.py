@@ -297,14 +297,15 @@ def units() -> Item:
 
 def _cart_efforts(unit: str, rated: dict[str, str]) -> tuple[float, float]:
     c = CART
-    s = compile(load(_cart(unit)))
+    s = compile(load(cart(unit)))
     st = s.assemble({"P": c["phi"]}, {"P": c["speed"]})
     path = {"P": f"0.9 rad + 0.7 rad/s*t + {c['wanted'] / 2.0} rad/s^2*t^2"}
     found = s.control(projected(path, drives=["slide", "P"], rated=rated), st)(st)
     return found["slide"], found["P"]
 
 
-def _cart(unit: str) -> dict[str, Any]:
+def cart(unit: str) -> dict[str, Any]:
+    """The model of the cart with its lengths in metres or millimetres."""
     c = CART
     sin, cos = math.sin(c["beta"]), math.cos(c["beta"])
     x = (c["l"] * math.sin(c["phi"]) * cos - c["l"] * math.cos(c["phi"]) * sin - c["d"]) / sin
@@ -329,6 +330,3 @@ def _cart(unit: str) -> dict[str, Any]:
         },
         "cuts": ["line"],
     }
-
-
-ITEMS = (two_joints, one_joint, torques, force_error, reach, units, least_at_every_instant, arm_torques)

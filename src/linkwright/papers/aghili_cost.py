@@ -218,6 +218,3 @@ def baumgarte_slows() -> Item:
         "evaluations must grow with omega0: the largest ratio of a run to the next",
         "steps become proportional to 1/omega0; at 10/s the terms cost a fifth",
     )
-
-
-ITEMS = (multiplications, least_effort, inversions, baumgarte_slows)

@@ -243,6 +243,3 @@ def stiffness() -> Item:
         1e-6,  # nonlinear terms of 1 mm cancel in the difference
         "G_P (A M^-1 A')^-1",
     )
-
-
-ITEMS = (least_norm, force_law, unilateral, passive_joints, special_cases, closed_forms, stiffness)

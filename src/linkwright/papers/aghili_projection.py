@@ -386,9 +386,3 @@ def decoupling() -> Item:
         "mu P, the inverse of M, and constraint forces of the full equations",
         "Prop. 3 prints 'if'; App. IV says iff, and its last arrow holds both ways because P M^-1 P is regular on the null space",
     )
-
-
-ITEMS = (
-    subspaces, metric, acceleration_split, rate_of_projector, rheonomic, projected_dynamics, inertia_variants, definiteness,
-    constraint_force, decoupling,
-)  # fmt: skip

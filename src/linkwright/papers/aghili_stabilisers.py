@@ -124,6 +124,3 @@ def every_few_steps() -> Item:
         "iterations, the one that only finds the loops closed included",
         "(37) leaves velocities alone, which is why its error is larger than that of a projection of both",
     )
-
-
-ITEMS = (quadratic_convergence, passages, every_few_steps)

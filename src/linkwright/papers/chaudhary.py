@@ -16,7 +16,7 @@ import numpy as np
 from linkwright.mechanics.dynamics.denoc import denoc, gravity_part, twists
 from linkwright.mechanics.dynamics.tree import bias_force, mass_matrix
 from linkwright.mechanism import compile, load
-from linkwright.papers import Item, chaudhary_balancing, chaudhary_models, chaudhary_path, compared
+from linkwright.papers import Item, compared
 from linkwright.papers import inverse_cost as inverse_counts
 from linkwright.papers.extremes import extremes
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
@@ -250,9 +250,3 @@ def complements() -> Item:
         "recursions that form no N",
         "(8) must read W M E t for M W t', and (9) E t for E t'",
     )
-
-
-ITEMS = (
-    driving_torque, all_joint_forces, inertias, extension, sizes_of_table_2, order_of_solving, sizes_of_table_3, savings,
-    *chaudhary_balancing.ITEMS, complements, *chaudhary_path.ITEMS, *chaudhary_models.ITEMS,
-)  # fmt: skip

@@ -357,6 +357,3 @@ def scraper_balancing() -> Item:
 
 def rssr_balancing() -> Item:
     return _balancing("Table 3, optimisation", "RSSR", counts.CASES[1])
-
-
-ITEMS = (scraper_balancing, rssr_balancing)

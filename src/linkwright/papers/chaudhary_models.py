@@ -264,6 +264,3 @@ def _twist_gap(s: Any, st: Any) -> float:
         for i in carried
     ]
     return float(np.abs(gaps).max())
-
-
-ITEMS = (determinacy, rssr, rssr_forces, seven_hinges, propagation, moving_base)

@@ -112,6 +112,3 @@ def _panels() -> list[FigurePanel]:
             curves.append(FigureCurve(np.degrees(found["angle"]), 1e3 * (height - height[len(height) // 2]), model, colour=i))
         out.append(FigurePanel("height [mm]", curves, f"{label}: height over its middle", legend=True))
     return out
-
-
-ITEMS = (straight_line,)

@@ -17,7 +17,7 @@ from linkwright.mechanics.dynamics.denoc import denoc
 from linkwright.mechanics.dynamics.tree import mass_matrix
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.mechanism import compile, load
-from linkwright.papers import Item, compared, hoang_equations
+from linkwright.papers import Item, compared
 from linkwright.papers.extremes import extremes
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.papers.hoang_runs import WANTED, as_published, crossings, determinants, exact, gaps, robot, zeros
@@ -255,9 +255,3 @@ def power_balance() -> Item:
         "a balance, J",
         "in SI a motor's two constants are one number: with 3 and 0.1 power (Km - Ke) i w is created",
     )
-
-
-ITEMS = (
-    constant_voltages, pd_control, reach, passages, arrival, rank_never_lost, residuals_case_1, residuals_case_2, accuracy,
-    null_space, skew, power_balance, *hoang_equations.ITEMS,
-)  # fmt: skip

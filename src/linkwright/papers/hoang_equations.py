@@ -393,9 +393,3 @@ def inverse_problem() -> Item:
         "six equations for u and lambda, and the motion they give",
         "torques come from inverse dynamics, u = (tau + r^2 J a + c v)/k; sizing of drives does this over a motion",
     )
-
-
-ITEMS = (
-    equations_of_motion, christoffel, motor_with_inductance, motor_without_inductance, ranks, fewer_rows, smallest_singular_value,
-    baumgarte, baumgarte_through_zeros, adjusting, closure, choice_of_omega, inverse_problem,
-)  # fmt: skip

@@ -170,6 +170,3 @@ def augmented() -> Item:
         "the criticism is right for a penalty without iteration; with it the multipliers become the exact ones and the penalty decides "
         "the number of steps only",
     )
-
-
-ITEMS = (fixed_partition, passing_run, augmented)

@@ -142,6 +142,3 @@ def fewer_variables() -> Item:
         "the operations for all coordinates",
         "fewer variables are cheaper, and the motion is the worse for it" if errors[0] > errors[1] else "",
     )
-
-
-ITEMS = (cost, real_time, some_steps, fewer_variables)

@@ -13,24 +13,11 @@ import numpy as np
 
 from linkwright.papers import Item, compared
 from linkwright.papers import koul_printed as printed_data
-from linkwright.papers.koul_cost import multiplier_cost, simulation_cost
-from linkwright.papers.koul_eliminations import both_eliminations, subsystem_elimination, system_level_elimination, whole_elimination
 from linkwright.papers.koul_matrices import (
     SPEED,
-    complement,
-    excavator_blocks,
     manipulator,
-    manipulator_at_start,
-    manipulator_gicm,
-    manipulator_jacobian,
-    matrices_at_start,
     scraper,
-    scraper_at_start,
-    scraper_gicm,
-    scraper_jacobian,
 )
-from linkwright.papers.koul_parallel import parallel_subsystems
-from linkwright.papers.koul_runs import forced_manipulator, forced_scraper, free_manipulator, free_scraper
 
 ENDS = {  # the points of the models between which lengths of Table 1 are
     "carpet-scraper": (
@@ -119,11 +106,3 @@ def initial_configuration() -> Item:
         "the table; theta_1 for a platform at 60 deg, within the two digits that 1.04 has",
         "on an equilateral base of 1 m, which is ours: that the platform is then upright makes it probable, not certain",
     )
-
-
-ITEMS = (
-    complement, excavator_blocks, parallel_subsystems, scraper_jacobian, manipulator_jacobian, matrices_at_start, scraper_gicm,
-    manipulator_gicm, scraper_at_start, manipulator_at_start, both_eliminations, system_level_elimination, subsystem_elimination,
-    whole_elimination, link_parameters, initial_configuration, free_scraper, forced_scraper, free_manipulator, forced_manipulator,
-    simulation_cost, multiplier_cost,
-)  # fmt: skip

@@ -212,6 +212,3 @@ def _graph(axes: Any, p: ParallelPlan, look: Any) -> None:
 
 def _spread(count: int, shift: float = 0.0) -> np.ndarray:
     return np.linspace(1.0, -1.0, count) if count > 1 else np.array([shift])
-
-
-ITEMS = (parallel_subsystems,)

@@ -23,6 +23,7 @@ from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import FRICTION_ROUNDS, posed, rubbing_effort
 from linkwright.mechanics.inverse.choice import reaction_vector
+from linkwright.mechanics.inverse.effort_weights import effort_weights, nearest_efforts
 from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.inverse.problem import UNDRIVEN, InverseProblem
 from linkwright.model.coordinates import joint_part
@@ -180,10 +181,10 @@ def _settled(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str]
     Z, nc = s.self_stress, s.nc
     if Z.shape[2] == 0:
         return Batch(loops, rows, _acted(z, nc, drives))
-    E = Z[:, nc:]
-    push = factor(E, 1e-10 * max(1.0, float(np.abs(E).max(initial=0.0))), thin=True)
-    z = z - _times(Z, push.solve(z[:, nc:]))
-    rest = Z @ (np.eye(Z.shape[2]) - push.solve(E))
+    sizes = effort_weights(loops.skel.tree.description, drives, loops.kappa).sizes
+    y, push = nearest_efforts(Z[:, nc:], -z[:, nc:], sizes, s.r[:, nc:])
+    z = z + _times(Z, y)
+    rest = Z @ (np.eye(Z.shape[2]) - push.solve(Z[:, nc:] / sizes[:, None]))
     batch = Batch(loops, {**rows, "stress": rest[:, :, 0]}, _acted(z, nc, drives))
 
     def reactions(x: Instant) -> Any:

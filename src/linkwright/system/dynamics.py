@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.mechanics import inverse
 from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.closing.mobility import Mobility
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import BlockPlaces, Terms, terms
@@ -19,6 +20,7 @@ from linkwright.mechanics.formulations.forward import Forward, forward
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.inverse.base import base_push
+from linkwright.mechanics.inverse.effort_weights import effort_weights
 from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.motion import joint_rate
 from linkwright.model.file import quantity
@@ -156,6 +158,18 @@ class Dynamics:
         driven = {name.partition(".")[0] for name in drives}
         return [n for joint in self._base if joint not in driven for n in self._names if n.startswith(f"{joint}.")] if self._base else []
 
+    def redundancy_notes(self, drives: Sequence[str], mobility: Callable[[], Mobility]) -> tuple[str, ...]:
+        """How efforts are chosen, where there are more drives than degrees of freedom and efforts can be computed."""
+        core = self.core
+        if len(drives) < 2 or any(b.mass is None for b in core.description.bodies[1:]):
+            return ()
+        base = len(self._base_velocities(drives))
+        if core.description.planar and len(drives) <= core.tree.nv - core.tree.nc - base:  # rows count, as nothing spins idly in a plane
+            return ()
+        if len(drives) <= mobility().freedoms - base:
+            return ()
+        return (effort_weights(core.description, drives, core.loops.kappa).note,)
+
     def _at_rest(self, a: Any, base: Sequence[str], drives: Sequence[str]) -> tuple[Any, list[str]]:
         """Accelerations with those of the base zero where only other joints are named, and the names that rest as far as they can."""
         whole = {name: [x for x in base if x.startswith(f"{name}.")] for name in self._base}
@@ -189,7 +203,7 @@ class Dynamics:
         if self.cuts_given or core.description.cuts is not None:
             return core
         tree = inverse_tree(core.description, core.drive_names)
-        return core if tree.cuts == core.tree.cuts or tree.floating else Compiled(core.description, tree.cuts)
+        return core if tree.cuts == core.tree.cuts or tree.floating else Compiled(core.description, tree.cuts, core.loops.kappa)
 
 
 def _is_of(core: Compiled, st: Any) -> bool:

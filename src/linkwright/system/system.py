@@ -220,7 +220,7 @@ class System:
         """Solve for drive efforts and the reaction of every joint in a motion.
 
         `a` gives the accelerations of drives (default zero), joints or points by name, completed on the loops, or all
-        of them as an array (checked). `rated` weighs efforts of redundant drives, `preload` is what they hold inside;
+        of them as an array (checked). `rated` weighs efforts of redundant drives (`loads.notes`), `preload` is what they hold inside;
         `stiffness` and `release` choose among reactions that are not unique.
         """
         options = {"rated": rated, "preload": preload, "stiffness": stiffness, "release": release}
@@ -252,7 +252,7 @@ class System:
     ) -> Trajectory:
         """Return one cycle of a drive, or its way from `start` to `stop`: kinematics always, efforts and loads where there are masses."""
         c, names = self._motions.turn(drive, steps, speed, duration, start, stop), self.core.drive_names
-        return replace(c, system=self, drives=tuple(names if not c.drive or c.drive in names else [c.drive, *names]))
+        return self._driven(c, names if not c.drive or c.drive in names else [c.drive, *names])
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, *, duration: Any = 1.0, steps: int = 100, drives: Any = None) -> Trajectory:
         """Return states and loads along a motion of drives, points or bodies, by name.
@@ -262,7 +262,12 @@ class System:
         times, else `steps` equal steps in `duration` ("1.2 s"). drives: whose efforts carry the motion. `notes` report jumps and the like.
         """
         chosen = self.core.named_drives(drives)
-        return replace(self._motions.follow(motion, t, duration, steps, chosen), system=self, drives=tuple(chosen))
+        return self._driven(self._motions.follow(motion, t, duration, steps, chosen), chosen)
+
+    def _driven(self, c: Trajectory, drives: Sequence[str]) -> Trajectory:
+        """The motion with its drives, and a note on how efforts are chosen where these are redundant."""
+        shared = self._dynamics.redundancy_notes(drives, lambda: self.mobility)
+        return replace(c, system=self, drives=tuple(drives), notes=(*c.notes, *shared))
 
     def potential(self, st: State) -> float:
         """Return the potential energy of weight and springs."""

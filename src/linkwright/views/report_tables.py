@@ -321,6 +321,7 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
     count = f"{len(loose)} of {counted(len(loads.bearings.rows), 'eye')} of the links"
     text_of_row = f"statically indeterminate in {count}" if loose else "statically determinate"
     out.append((None if loose else True, "Loads", text_of_row))
+    out += [(None, "Redundant drives", said) for said in c.loads[0].notes]
     out += [(None, "Sampling", said) for said in loads.notes]
     out += [(s.ok, f"Motor of {s.history.name}", "within its limits" if s.ok else "exceeds a limit") for s in sizings if s.margins]
     return out

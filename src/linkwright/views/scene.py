@@ -354,7 +354,7 @@ class Scene:
     def _between(self) -> list[tuple[PointRef, PointRef]]:
         """Ends of everything that acts between two points."""
         d = self.description
-        refs = [getattr(e, "between", None) for e in (*d.rods, *d.cylinders, *d.dampers, *d.springs)]
+        refs = [getattr(e, "between", None) for e in (*d.rods, *d.acting)]
         return [pair for pair in refs if pair is not None]
 
     def _marks(self) -> list[tuple[str, str, ScenePoint]]:

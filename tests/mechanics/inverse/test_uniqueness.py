@@ -84,7 +84,7 @@ def test_redundant_drives_least_effort_preload_and_ratings():
     preloaded = s.inverse(st, a=a.a, drives=all_drives, preload={"J2": 5.0})
     np.testing.assert_allclose(s.forward(st, tau=preloaded.tau).a, a.a, atol=1e-9)
     assert preloaded.tau["J2"] > five.tau["J2"] and norm(preloaded) > norm(five)
-    strong = s.inverse(st, a=a.a, drives=all_drives, rated={"J1": 100.0})
+    strong = s.inverse(st, a=a.a, drives=all_drives, rated=dict.fromkeys(all_drives, 1.0) | {"J1": 100.0})
     others = [name for name in all_drives if name != "J1"]  # the strong motor works for free: the others have less to do
     assert sum(strong.tau[n] ** 2 for n in others) < sum(five.tau[n] ** 2 for n in others)
 

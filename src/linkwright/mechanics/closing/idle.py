@@ -103,7 +103,7 @@ def _stretches(loops: Loops, m: Motion, twists: dict[str, np.ndarray]) -> list[n
     """(1, motions) for each cylinder, spring and damper between two points: the rate of its length over kappa."""
     skel, ground = loops.skel, np.zeros_like(next(iter(twists.values())))
     d, centre, out = skel.tree.description, skel.origin(0), []
-    pairs = (getattr(x, "between", None) for x in (*d.cylinders, *d.springs, *d.dampers))
+    pairs = (getattr(x, "between", None) for x in d.acting)
     for a, b in (x for x in pairs if x):
         p, q = (locate(skel, m, ref).position for ref in (a, b))
         line = (q - p) / (float(np.linalg.norm(q - p)) or 1.0)

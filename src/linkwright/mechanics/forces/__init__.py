@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwright.mechanics.forces.base import Force, ForceLine, Wrenches, joint_effort, joint_efforts, line, push
+from linkwright.mechanics.forces.base import Force, ForceLine, Wrenches, acting_at, joint_effort, joint_efforts, line, push
 from linkwright.mechanics.forces.damper import DamperForce
 from linkwright.mechanics.forces.friction import FrictionForce
 from linkwright.mechanics.forces.load import CylinderForce, LoadForce
@@ -32,8 +32,7 @@ FORCES: dict[type, Any] = {
 
 def of_description(desc: d.Description) -> tuple[Force, ...]:
     """All forces a model file names, in a fixed order."""
-    sections = (desc.springs, desc.dampers, desc.frictions, desc.stops, desc.loads, desc.cylinders)
-    return tuple(FORCES[type(x)](x) for section in sections for x in section)
+    return tuple(FORCES[type(x)](x) for x in desc.acting)
 
 
-__all__ = ["FORCES", "Force", "ForceLine", "Wrenches", "joint_effort", "joint_efforts", "line", "of_description", "push"]
+__all__ = ["FORCES", "Force", "ForceLine", "Wrenches", "acting_at", "joint_effort", "joint_efforts", "line", "of_description", "push"]

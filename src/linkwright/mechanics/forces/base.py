@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwright.mechanics.kinematics.motion import joint_rate, locate
+from linkwright.mechanics.kinematics.motion import joint_rate, locate, locate_at, pose_of
+from linkwright.model.coordinates import joint_name
 from linkwright.model.description import Joint, PointRef
 from linkwright.numerics.spatial import point_wrench
 
@@ -73,3 +74,16 @@ def push(on: ForceLine, force: Any) -> Wrenches:
     a, b = on.ends
     ends = ((a, -force), (b, force))
     return [(p.node, point_wrench(p.arm, f * on.n)) for p, f in ends if p.node >= 0]
+
+
+def acting_at(at: Instant, thing: Any, node: int) -> Any:
+    """World point at which something of `Description.acting` pushes a body: the point of a load, the end of a line, or the joint."""
+    skel = at.skel
+    d = skel.tree.description
+    if getattr(thing, "body", ""):
+        return locate(skel, at.motion, (thing.body, thing.point)).position
+    between = getattr(thing, "between", None) or next((c.between for c in d.cylinders if c.name == thing.joint), None)
+    if between:
+        return next(x.position for x in (locate(skel, at.motion, ref) for ref in between) if x.node == node)
+    joint = d.joint(joint_name(thing.joint))
+    return locate_at(skel, at.motion, skel.node(joint.second), pose_of(joint.frame_second).p).position

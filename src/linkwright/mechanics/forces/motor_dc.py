@@ -56,6 +56,12 @@ class DCMotor:
         return self.ratio * self.ratio * self.J
 
     @property
+    def torque_at_rest(self) -> Any:
+        """Largest torque of the shaft at rest, at the rated voltage or the largest current; None where neither limits it."""
+        currents = [x for x in (None if self.rated is None else self.rated / self.R, self.max_current) if x is not None]
+        return self.Kt * min(currents) if currents else None
+
+    @property
     def has_current(self) -> bool:
         """True if the current is a state of its own."""
         return bool(self.L > 0.0)

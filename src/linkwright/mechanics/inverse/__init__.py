@@ -101,16 +101,15 @@ def method_of(method: str | Method) -> Method:
 def _once(p: InverseProblem, method: Method, given: Choices) -> Loads:
     name = getattr(method, "__name__", type(method).__name__)
     if not p.driven:
-        at_passage = passage(p)
-        if at_passage is not None:
-            solved, loose = at_passage
-            return Loads(p, solved.lam, solved.u, loose, solved, f"{name} (limit)")
+        there = passage(p, given)
+        if there is not None:
+            return Loads(p, there.solved.lam, there.solved.u, there.loose, there.solved, f"{name} (limit)", notes=there.notes)
     p.check_driven()
     solved = method(p)
     if not isinstance(solved, Solved):
         raise UsageError(f"the method '{name}' returned {spelled(solved)}; it must return linkwright.mechanics.inverse.methods.Solved.")
     chosen = choose(p, solved.lam, solved.u, given)
-    return Loads(p, chosen.lam, chosen.u, chosen.free, solved, name)
+    return Loads(p, chosen.lam, chosen.u, chosen.free, solved, name, notes=chosen.notes)
 
 
 def load_friction(loads: Loads) -> list[tuple[int, Any]]:

@@ -1,7 +1,7 @@
 """Choosing among equal answers: least efforts, least reactions, stiffness, preload, released rows.
 
-(lam, u) may change by any self-stress Z y. First the efforts are settled: the least ones in the metric of the drives'
-ratings, or nearest to a given preload. What is left free is chosen so that the reactions of all joints have the least
+(lam, u) may change by any self-stress Z y. First the efforts are settled: the least ones by `effort_weights`, or
+nearest to a given preload. What is left free is chosen so that the reactions of all joints have the least
 sum of |F|^2 + |M|^2/kappa^2 (or the given compliances), which does not depend on the cuts; components may be released
 (forced to zero) first, as commercial codes do. A component is unique where no self-stress touches it.
 """
@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
-from linkwright.joints import JOINTS
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.reactions import AXES, JointWrench, every_joint_wrench, labelled
+from linkwright.mechanics.inverse.effort_weights import EffortWeights, effort_weights, is_rotary_effort, nearest_efforts
 from linkwright.mechanics.inverse.problem import InverseProblem
-from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.model.file.units import FORCE, TORQUE
 from linkwright.numerics.linalg import factor
@@ -31,13 +30,14 @@ class ChosenLoads(NamedTuple):
     lam: np.ndarray
     u: np.ndarray
     free: np.ndarray  # (nc + drives, number): self-stresses of (lam, u), before any choice
+    notes: tuple[str, ...] = ()  # the weighting of efforts, where it decided something
 
 
 @dataclass(frozen=True)
 class Choices:
     """Choices of a caller where loads are not unique, with every name and value checked whether it is needed or not."""
 
-    rated: Mapping[str, float] = field(default_factory=dict)
+    weights: EffortWeights | None = None  # of given rated efforts; None: those of the model, or the characteristic length
     preload: Mapping[str, float] = field(default_factory=dict)
     stiffness: Mapping[str, Any] = field(default_factory=dict)
     release: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -49,16 +49,12 @@ class Choices:
         if not (rated or preload or stiffness or release):
             return Choices()
         desc, rows = loops.skel.tree.description, _rows(loops)
-        efforts = {}
-        for word, given in (("rated", rated), ("preload", preload)):
-            found = _by_name(word, given, drives, "Drives", "5")
-            efforts[word] = {n: quantity(x, _effort(desc, n), f"{word} of '{n}'") for n, x in found.items()}
-        low = next((n for n, x in efforts["rated"].items() if not x > 0.0), None)
-        if low is not None:
-            raise UsageError(f"the rated effort of '{low}' must be greater than zero, not {efforts['rated'][low]:g}.")
+        weights = effort_weights(desc, drives, loops.kappa, rated=rated) if rated is not None else None
+        wanted = _by_name("preload", preload, drives, "Drives", "5")
+        ahead = {n: quantity(x, TORQUE if is_rotary_effort(desc, n) else FORCE, f"preload of '{n}'") for n, x in wanted.items()}
         stiff = {n: _stiffness(n, x, rows[n]) for n, x in _by_name("stiffness", stiffness, rows, "Joints", "10").items()}
         freed = {n: _released(n, x, rows[n]) for n, x in _by_name("release", release, rows, "Joints", "['tz']").items()}
-        return Choices(**efforts, stiffness=stiff, release=freed)
+        return Choices(weights, ahead, stiff, freed)
 
 
 def _rows(loops: Loops) -> dict[str, tuple[str, ...]]:
@@ -77,11 +73,6 @@ def _by_name(word: str, given: Any, known: Any, kind: str, values: str) -> Mappi
         if name not in known:
             raise UsageError(f"{word}: there is no '{name}' here. {nearest(str(name), known, kind)}")
     return given or {}
-
-
-def _effort(desc: Description, drive: str) -> Any:
-    joint = next((j for j in desc.joints if j.name == drive), None)
-    return TORQUE if joint is not None and JOINTS[joint.type].coordinate_kinds == ("angle",) else FORCE
 
 
 def _stiffness(name: str, given: Any, rows: tuple[str, ...]) -> dict[str, float]:
@@ -114,16 +105,29 @@ def choose(p: InverseProblem, lam: np.ndarray, u: np.ndarray, given: Choices = N
     if Z.shape[1] == 0:
         return ChosenLoads(lam, u, Z)
     nc = p.terms.nc
-    weights = np.array([1.0 / given.rated.get(d, 1.0) for d in p.drives])
-    wanted = np.array([given.preload.get(d, 0.0) for d in p.drives])
-    z = np.concatenate([lam, u])
-    E = weights[:, None] * Z[nc:]
-    push = factor(E, 1e-10 * max(1.0, np.abs(E).max(initial=0.0)))
-    z = z + Z @ push.solve(weights * (wanted - z[nc:]))
-    rest = Z @ push.null
+    z, rest, notes = settled_efforts(p, np.concatenate([lam, u]), Z, given)
     if rest.shape[1]:
         z = z + rest @ _least_reactions(p, z, rest, given)
-    return ChosenLoads(z[:nc], z[nc:], Z)
+    return ChosenLoads(z[:nc], z[nc:], Z, notes)
+
+
+class SettledEfforts(NamedTuple):
+    z: np.ndarray  # (lam, u) with the least efforts
+    rest: np.ndarray  # self-stresses that leave the efforts alone
+    notes: tuple[str, ...]
+
+
+def settled_efforts(p: InverseProblem, z: np.ndarray, Z: np.ndarray, given: Choices = NO_CHOICES) -> SettledEfforts:
+    """(lam, u) with the efforts of least weighted norm, or nearest to the preload, among z + Z y."""
+    if not p.drives:
+        return SettledEfforts(z, Z, ())
+    nc, loops = p.terms.nc, p.place.loops
+    end = nc + len(p.drives)
+    weights = given.weights or effort_weights(loops.skel.tree.description, p.drives, loops.kappa)
+    wanted = np.array([given.preload.get(d, 0.0) for d in p.drives])
+    y, push = nearest_efforts(Z[nc:end], wanted - z[nc:end], weights.sizes, p.scales[1][nc:])
+    beyond = ", measured from the preload" if given.preload else ""
+    return SettledEfforts(z + Z @ y, Z @ push.null, (weights.note + beyond,) if push.rank else ())
 
 
 def _least_reactions(p: InverseProblem, z: np.ndarray, rest: np.ndarray, given: Choices) -> np.ndarray:

@@ -7,17 +7,26 @@ are then exact, and the multipliers of the lost rows are marked as not determine
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from linkwright.errors import SingularityError
 from linkwright.mechanics.closing.passage import acceleration_rows
+from linkwright.mechanics.inverse.choice import NO_CHOICES, Choices, settled_efforts
 from linkwright.mechanics.inverse.methods import Solved
 from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.numerics.linalg import factor
 
 
-def passage(p: InverseProblem) -> tuple[Solved, np.ndarray] | None:
-    """(solution, loose directions of (lam, u)) in a passage; None where the position is regular."""
+class LimitEfforts(NamedTuple):
+    solved: Solved
+    loose: np.ndarray  # directions of (lam, u) that are not determined
+    notes: tuple[str, ...] = ()  # the weighting of efforts, where it decided something
+
+
+def passage(p: InverseProblem, given: Choices = NO_CHOICES) -> LimitEfforts | None:
+    """The solution in a passage; None where the position is regular."""
     place = p.place
     if p.terms.nc == 0:
         return None
@@ -30,7 +39,10 @@ def passage(p: InverseProblem) -> tuple[Solved, np.ndarray] | None:
     z = f.solve(p.g * c)
     if np.abs(A @ z - p.g * c).max() > 1e-7 * (1.0 + np.abs(p.g * c).max()):
         raise SingularityError("in this singular position the drives cannot carry the motion: it is a dead centre for them.")
-    n = len(r)
-    loose = np.zeros((n, rows.passages))
-    loose[: p.terms.nc] = rows.replaced / p.terms.row_scale[:, None]
-    return Solved(z[: p.terms.nc] / r[: p.terms.nc], z[p.terms.nc : n] / r[p.terms.nc :], (A.shape,)), loose
+    n, nc = len(r), p.terms.nc
+    lost = rows.replaced / p.terms.row_scale[:, None]
+    every = np.concatenate([r, np.ones(A.shape[1] - n)])  # the forces along u'Jdot have no scale of their own
+    chosen = settled_efforts(p, z / every, f.null / every[:, None], given)
+    stress = f.null[:n] / r[:, None]
+    loose = np.concatenate([np.concatenate([lost, np.zeros((n - nc, rows.passages))]), stress], axis=1)
+    return LimitEfforts(Solved(chosen.z[:nc], chosen.z[nc:n], (A.shape,)), loose, chosen.notes)

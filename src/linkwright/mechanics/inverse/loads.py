@@ -58,6 +58,7 @@ class Loads:
     method: str = "subsystem"
     outside: tuple[tuple[int, Any], ...] = field(default=(), repr=False)  # wrenches that come from neither ground nor the mechanism
     base: Mapping[str, float] = field(default_factory=dict)  # efforts along the velocities of a floating base that the motion needs
+    notes: tuple[str, ...] = ()  # how efforts of redundant drives were chosen
 
     @property
     def skel(self) -> Skeleton:
@@ -267,4 +268,5 @@ class Loads:
             w = self.reaction(name)
             rows.append((name, *(f"{x:.6g}" for x in (*w.force, np.linalg.norm(w.force))), "yes" if w.unique else "no"))
         base = [table(("floating base", "effort"), [(n, f"{x:.6g}") for n, x in self.base.items()], left=1)] if self.base else []
-        return "\n".join([efforts, *base, table(("joint", "force x", "force y", "force z", "size", "unique"), rows, left=(0, 5))])
+        joints = table(("joint", "force x", "force y", "force z", "size", "unique"), rows, left=(0, 5))
+        return "\n".join([efforts, *base, joints, *(f"note: {x}" for x in self.notes)])

@@ -65,8 +65,7 @@ def numbers(values: Iterable[Any]) -> str:
 def held(system: System) -> MujocoForces:
     """Sort the forces of a mechanism."""
     out, d = MujocoForces(), system.description
-    things = (*d.springs, *d.dampers, *d.frictions, *d.stops, *d.loads, *d.cylinders)
-    for force, thing in zip(system.forces, things, strict=True):
+    for force, thing in zip(system.forces, d.acting, strict=True):
         why = _put(out, system, thing)
         if why:
             out.lost.append(Loss(thing.name, why))
