@@ -39,6 +39,7 @@ from linkwright.results.recorded import (
     plain,
 )
 from linkwright.results.singular_positions import SingularPlace
+from linkwright.results.singular_words import places_in_words
 from linkwright.results.state import State
 from linkwright.results.tables import unit_of
 
@@ -118,10 +119,10 @@ class Trajectory:
         settings = {k: x for k, x in self.settings.items() if k != "static"}
         return replace(self, v=self.arrays[PATH_V], a=self.arrays[PATH_A], arrays=rest, settings=settings)
 
-    @property
+    @cached_property
     def singular(self) -> tuple[SingularPlace, ...]:
         """Return the singular positions of a turn: dead centres at its ends, and positions that it passes."""
-        return tuple(SingularPlace(**x) for x in self.settings.get("singular", ()))
+        return places_in_words(self)
 
     @property
     def near_singular(self) -> np.ndarray:
