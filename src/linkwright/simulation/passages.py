@@ -51,7 +51,7 @@ class Passage(NamedTuple):
         }[self.kind]
         s = ", ".join(f"{x:.1e}" for x in self.singular_values[:2])
         values = f"smallest singular values {s}" if self.kind == "rank" else f"J itself keeps its rank, smallest singular values {s}"
-        return f"t = {self.time:.9g} s: {what}{', ' if self.words else ''}{self.words} ({values})"
+        return f"t = {self.time:.9g} s: {what}{'; ' if self.words else ''}{self.words} ({values})"
 
 
 class Bracket(NamedTuple):
