@@ -21,11 +21,13 @@ from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
 from linkwright.motion.cycle import position_text
 from linkwright.motion.stop_ends import coordinate_now
+from linkwright.numerics.linalg import factor
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 
 SAME = 1e-6  # rad, or of the size: an end of a swing is known to 1e-9, and one that is no dead centre is far from it
 MOST = 12  # positions that are listed
+LOOKED_AT = 8  # samples among which the one farthest from any dead centre is taken for an ordinary position
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,12 @@ def _coordinate(d: Description, name: str) -> str:
 def _turning_back(system: System, c: Trajectory, output: str, place: float) -> str:
     """What is special where an output turns back at a place of the drive; empty where it does not, or nothing is."""
     loops, d = system.loops, system.description
-    lost = LostRank(loops.with_([driven(d, output, Line(0.0, 0.0))]), closed=len(loops.row_scale))
-    away = _apart(d, c.drive, c[c.drive], place)
-    near, ordinary = (Instant(c.skel, c.q[i], np.zeros(system.tree.nv), 0.0, c.references[i]) for i in (away.argmin(), away.argmax()))
+    i = int(_apart(d, c.drive, c[c.drive], place).argmin())
+    near = Instant(c.skel, c.q[i], np.zeros(system.tree.nv), 0.0, c.references[i])
+    hold = driven(d, output, Line(coordinate_now(loops, output, near), 0.0))
+    lost = LostRank(loops.with_([hold]), closed=len(loops.row_scale))
+    still = [Instant(c.skel, c.q[i], np.zeros(system.tree.nv), 0.0, c.references[i]) for i in range(0, len(c), max(1, len(c) // LOOKED_AT))]
+    ordinary = max(still, key=lambda x: float(factor(lost.evaluated(x.q, 0.0, x.references)[1]).smallest))
     at = singular_position(lost, near, ordinary)
     if at is None:
         return ""

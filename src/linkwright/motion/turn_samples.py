@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwright import joints as joint_types
 from linkwright.mechanics.closing.continuation import WINDOW, Walker, walk
-from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
+from linkwright.mechanics.constraints.driver import DrivenDistance, DrivenPoint, Driver
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
@@ -119,10 +119,16 @@ def trajectory(
         return c
     places = sorted(places, key=lambda f: f[1])
     singular = [SingularPlace(kind, x - t[0], drive, float(law(x)[0]), y) for kind, x, y, _ in places]
-    drives = [c for c in tied.constraints[len(loops.constraints) :] if isinstance(c, Driver | DrivenDistance)]
-    beside = [(q, {c.name: float(c.law(x)[0]) for c in drives}) for _, x, _, q in places]
+    drives = [c for c in tied.constraints[len(loops.constraints) :] if isinstance(c, Driver | DrivenDistance | DrivenPoint)]
+    beside = [(q, {_drive_name(c): float(c.law(x)[0]) for c in drives}) for _, x, _, q in places]
     near = near_places(c.t, np.array([scale.strength(s) for s in spectra]), singular).astype(float)[:, None]
     return replace(c, settings=stored(singular, beside), arrays={NEAR_SINGULAR: near})
+
+
+def _drive_name(c: Driver | DrivenDistance | DrivenPoint) -> str:
+    """The name under which a drive is asked for: `A`, `C.slide`."""
+    names = joint_types.JOINTS[c.joint.type].q_names if isinstance(c, Driver) else ()
+    return f"{c.name}.{names[c.coordinate]}" if isinstance(c, Driver) and len(names) > 1 else c.name
 
 
 def _bridged(loops: Loops, tied: Loops, walkers: list[Walker]) -> list[Walker]:

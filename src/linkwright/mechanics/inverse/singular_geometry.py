@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright import joints
 from linkwright.errors import listing
 from linkwright.mechanics.closing.singular_position import REACH, LostRank, SelfStress, self_stresses, singular_position
 from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
@@ -159,6 +160,23 @@ class Contact(NamedTuple):
     spot: Spot | None
 
 
+def _held(lost: LostRank) -> tuple[set[str], set[str]]:
+    """Joints and cylinders that do not move, and slots in which the pin may turn and not slide."""
+    tree = lost.loops.skel.tree
+    fixed: dict[str, set[int]] = {}
+    cylinders = set()
+    for c in lost.loops.constraints[len(tree.loops) :]:
+        if isinstance(c, Driver):
+            fixed.setdefault(c.joint.name, set()).add(c.coordinate)
+        elif isinstance(c, DrivenDistance):
+            cylinders.add(c.name)
+    for n in tree.nodes:
+        fixed.setdefault(n.joint.name, set()).update(i - n.v.start for i in lost.held if n.v.start <= i < n.v.stop)
+    types = {j.name: joints.JOINTS[j.type] for j in (*tree.description.joints, *(n.joint for n in tree.nodes))}
+    whole = {name for name, some in fixed.items() if some and len(some) == types[name].nv}
+    return whole | cylinders, {name for name, some in fixed.items() if name not in whole and some == {types[name].guide}}
+
+
 class _Frame:
     """Links under one self-stress: rigid clusters of bodies, rods and held cylinders, with the contacts that carry force."""
 
@@ -166,14 +184,12 @@ class _Frame:
         self.x, self.lam, self.size = stress.at, lam, lost.loops.kappa
         tree = self.x.skel.tree
         self.d = tree.description
-        extra = lost.loops.constraints[len(tree.loops) :]
-        held = {c.joint.name for c in extra if isinstance(c, Driver)} | {c.name for c in extra if isinstance(c, DrivenDistance)}
-        held |= {n.joint.name for n in tree.nodes if n.v.stop > n.v.start and {*range(n.v.start, n.v.stop)} <= {*lost.held}}
+        held, self.pinned = _held(lost)
         self.rigid = clusters(self.d, held)
         self.ground = self.rigid[self.d.bodies[0].name]
         self.floating = {n.body for n in tree.nodes if n.joint.name in held and n.body in tree.floating}
         self.rigid |= dict.fromkeys(self.floating, self.ground)
-        self.elements = {e.name: e for e in elements_of(self.d, held)}
+        self.elements = {e.name: self._pinned(e) for e in elements_of(self.d, held)}
         self.opaque: set[str] = set()  # links under forces without a line
         self.contacts = self._contacts()
 
@@ -200,6 +216,10 @@ class _Frame:
                 out.setdefault(u, []).append(Contact(e, others[0] if len(others) == 1 else "", spot))
         return out
 
+    def _pinned(self, e: Element) -> Element:
+        """A slot in which the pin does not slide is a pin."""
+        return Element("pin", e.name, (self._slot_pin(e),)) if e.kind == "slot" and e.name in self.pinned else e
+
     def _slot_pin(self, e: Element) -> BodyPoint:
         """The point of the pin in a slot: on the body that does not carry the slot."""
         return next(s for s in e.spots if e.normal is None or s.body != e.normal.body)
@@ -215,18 +235,23 @@ class _Frame:
         for w in every_joint_wrench(self.x, self.lam, None, inertial=False):
             j, held = self.d.joint(w.joint), constraint_part(self.x, w)
             name = (j.pin or j.name) if (j.pin or j.name) in self.elements else j.name
-            for part, key in ((held, name), (w._replace(moment=w.moment - held.moment, force=w.force - held.force), f"effort of {j.name}")):
+            effort = w._replace(moment=w.moment - held.moment, force=w.force - held.force)
+            for part, key in ((held, name), (effort, self._effort(j.name))):
                 put(key, j.second, self._planar(part.moment, part.force))
                 put(key, j.first, -self._planar(part.moment, part.force))
         skel, closure = self.x.skel, self.x.closure
         for k, (c, rows, part) in enumerate(zip(self.x.loops.constraints, closure.rows, closure.parts, strict=True)):
             if k < len(skel.tree.loops) and c.name in skel.tree.cuts:
                 continue
-            key = c.name if k < len(skel.tree.loops) or isinstance(c, DrivenDistance) else f"effort of {c.name}"
+            key = c.name if k < len(skel.tree.loops) or isinstance(c, DrivenDistance) else self._effort(c.name)
             for node, G in part.G:
                 w = G.T @ self.lam[rows]
                 put(key, skel.tree.nodes[node].body if node >= 0 else self.ground, self._planar(w[:3], w[3:]))
         return {name: {u: float(np.abs(w).max()) for u, w in at.items()} for name, at in wrenches.items()}
+
+    def _effort(self, joint: str) -> str:
+        """Under which name the force that holds a joint acts: together with that of a slot it is the force of a pin."""
+        return joint if joint in self.pinned else f"effort of {joint}"
 
     def _planar(self, moment: Any, force: Any) -> np.ndarray:
         """(Fx, Fy, M / size) of a wrench at its own point."""
