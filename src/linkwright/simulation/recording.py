@@ -20,6 +20,7 @@ from linkwright.results.batch import Before, cut_references
 from linkwright.results.recorded import Column, CountedReferences, RunEvent
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.travel import beyond_stops
+from linkwright.simulation.inductance import inductance_notes
 from linkwright.simulation.rigid_stops import unstoppable
 from linkwright.simulation.rows import HEAD
 from linkwright.simulation.run import RunPiece, Simulation
@@ -61,6 +62,7 @@ def trajectory(sim: Simulation) -> Trajectory:
     )
     given = unstoppable(sim.drive, {}) if sim.ends else set()
     more = [*(saturation_notes(made) if sim.control is not None else ()), *(beyond_stops(made, given) if given else ())]
+    more += inductance_notes(sim, made)
     return replace(made, notes=(*made.notes, *more)) if more else made
 
 
