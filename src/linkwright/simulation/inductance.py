@@ -1,47 +1,43 @@
 """How far the inductance of motors would move the joints of a run that leaves it out: an estimate to first order.
 
-With L = 0 the current i = (u - Ke w)/R follows the voltage at once. With L it is late by T = L/R, so the effort is less by N Kt T di/dt, and the
-joints of the motors move by x with
+With L = 0 the current i = (u - Ke w)/R follows the voltage at once [Hoang2023 (8)]. With L it is late by T = L/R, so the effort is less by
+N Kt T di/dt, and the joints of the motors are off by x with
 
-    x'' = D (-C x' - N Kt T di/dt)        D = B' N (N' M N)^-1 N' B        C = N^2 (Kt Ke/R + b)
+    x'' = D (-C x' - N Kt T di/dt)        C = N^2 (Kt Ke/R + b)
 
-D are the accelerations of the motors' joints for unit efforts in them (here N spans the null space of J), C the damping by back EMF and friction. The current
-begins at its start value, so its first jump counts as well. Positions change forces and inertia too; that is left out, as are gearbox losses.
+D are the accelerations of the motors' joints for unit efforts in them, C is the damping by back EMF and friction. The current begins at its start
+value, so its first jump counts as well. Changes of forces and inertia with x, and losses of the gearbox, are left out.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linkwright.drives.voltage import BoundVoltage
 from linkwright.errors import listing
 from linkwright.mechanics.constraints.drives import driven
-from linkwright.mechanics.dynamics.tree import mass_matrix
-from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model.curves.lines import Line
 from linkwright.model.file.units import KINDS, shown
-from linkwright.numerics.linalg import factor
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
-    from linkwright.simulation.run import Simulation
 
+Accelerations = Callable[[np.ndarray], np.ndarray]  # efforts in addition to those of the run, (samples, nv) -> accelerations
 NEGLIGIBLE = 1e-3  # share of the travel of a joint below which nothing is said
-INTERVALS = 200  # of a run, at most
 FEWEST = 20  # samples: fewer do not show how currents change
 
 
-def inductance_notes(sim: Simulation, run: Trajectory) -> list[str]:
-    """What a run without inductance leaves out, if motors give their electrical time constant and it matters."""
-    motors = [b for b in sim.pieces[0].evaluator.setup.actuation.equations.bounds if isinstance(b, BoundVoltage) and b.motor.time_constant]
-    if not motors or len(sim.pieces) > 1 or len(run) < FEWEST or np.ptp(run.t) == 0.0:
+def inductance_notes(run: Trajectory, motors: Sequence[BoundVoltage], accelerations: Accelerations) -> list[str]:
+    """What a run without inductance leaves out, if it matters; all the motors have a time constant."""
+    if len(run) < FEWEST or np.ptp(run.t) == 0.0:
         return []
-    moved = np.abs(shifts(run, motors)).max(axis=0)
+    moved = np.abs(shifts(run, motors, accelerations)).max(axis=0)
     travel = np.array([float(np.ptp(run[b.target.name])) for b in motors])
     shares = moved / np.maximum(travel, np.finfo(float).tiny)
-    if shares.max() < NEGLIGIBLE:
+    if not shares.max() >= NEGLIGIBLE:  # also true where a sample in a singular position has no accelerations
         return []
     k = int(shares.argmax())
     worst, units = motors[k], run.skel.tree.description.units
@@ -55,15 +51,14 @@ def inductance_notes(sim: Simulation, run: Trajectory) -> list[str]:
     ]
 
 
-def shifts(run: Trajectory, motors: list[BoundVoltage]) -> np.ndarray:
-    """(intervals + 1, motors): how much further each joint would be, over the run."""
-    at = np.unique(np.linspace(0, len(run) - 1, INTERVALS + 1).round().astype(int))
-    t, D = run.t[at], np.array([_accelerations(run, motors, int(i)) for i in at])
+def shifts(run: Trajectory, motors: Sequence[BoundVoltage], accelerations: Accelerations) -> np.ndarray:
+    """(samples, motors): how much further each joint would be."""
+    t, D = run.t, _responses(run, motors, accelerations)
     gain, damping, late = (np.array(x) for x in zip(*(_of_joint(b) for b in motors), strict=True))
-    currents = np.array([np.asarray(run[f"motor.{b.target.name}.current"])[at] for b in motors]).T
-    x, speed = np.zeros((len(at), len(motors))), -D[0] @ (gain * late * (currents[0] - [b.current for b in motors]))
+    currents = np.array([run[f"motor.{b.target.name}.current"] for b in motors]).T
+    x, speed = np.zeros((len(t), len(motors))), -D[0] @ (gain * late * (currents[0] - [b.current for b in motors]))
     one = np.eye(len(motors))
-    for n in range(len(at) - 1):  # implicit midpoint rule: stable however strong the damping is
+    for n in range(len(t) - 1):  # implicit midpoint rule: stable however strong the damping is
         h, here = float(t[n + 1] - t[n]), 0.5 * (D[n] + D[n + 1])
         drag = 0.5 * h * here * damping
         after = np.linalg.solve(one + drag, (one - drag) @ speed - here @ (gain * late * (currents[n + 1] - currents[n])))
@@ -78,16 +73,20 @@ def _of_joint(b: BoundVoltage) -> tuple[float, float, float]:
     return m.ratio * m.Kt, m.ratio**2 * (m.Kt * m.Ke / m.R + m.viscous), m.time_constant
 
 
-def _accelerations(run: Trajectory, motors: list[BoundVoltage], i: int) -> np.ndarray:
-    """D at a sample."""
-    loops, skel = run.frame, run.skel
-    tied = loops.with_([driven(skel.tree.description, b.target.name, Line(1.0, 0.0)) for b in motors])
-    m = motion(skel, run.q[i], np.zeros(skel.tree.nv))
-    J = np.asarray(tied.closure(m, np.zeros(skel.tree.nv), 0.0, run.references[i]).J)
-    own, B = J[: len(loops.row_scale)], J[len(loops.row_scale) :]
-    M = np.asarray(mass_matrix(skel, m), dtype=float)
-    for b in motors:
-        if b.target.entry is not None:
-            M[b.target.entry, b.target.entry] += b.armature
-    free = loops.columns[:, None] * factor(own * loops.columns / loops.row_scale[:, None]).null
-    return B @ free @ np.linalg.solve(free.T @ M @ free, free.T @ B.T)
+def _responses(run: Trajectory, motors: Sequence[BoundVoltage], accelerations: Accelerations) -> np.ndarray:
+    """(samples, motors, motors): D, accelerations of the joints for unit efforts in them."""
+    B = np.array([_efforts(run, b) for b in motors])  # (motors, samples, nv)
+    more = [accelerations(row) - run.a for row in B]
+    return np.array([[np.sum(own * a, axis=1) for a in more] for own in B]).transpose(2, 0, 1)
+
+
+def _efforts(run: Trajectory, b: BoundVoltage) -> np.ndarray:
+    """(samples, nv): a unit effort of the motor in the tree's coordinates."""
+    out = np.zeros_like(run.v)
+    if b.target.entry is not None:
+        out[:, b.target.entry] = 1.0
+        return out
+    loops = run.frame.with_([driven(run.skel.tree.description, b.target.name, Line(1.0, 0.0))])  # a cut joint or a cylinder
+    for i, q in enumerate(run.q):
+        out[i] = np.asarray(loops.at(q, np.zeros(run.v.shape[1]), 0.0, run.references[i]).J)[-1]
+    return out

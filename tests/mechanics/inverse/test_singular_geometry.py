@@ -42,7 +42,7 @@ def held(m: Any, *names: str) -> LostRank:
     return LostRank(s.loops.with_(drives), closed=len(s.loops.row_scale))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_dead_centres_of_the_rocker_of_a_grashof_four_bar(seed: int) -> None:
     """The rocker turns back where A, B and C are in line, AC = coupler +- crank; the law of cosines gives its angle at D."""
     rng = np.random.default_rng(seed)
@@ -61,7 +61,7 @@ def test_dead_centres_of_the_rocker_of_a_grashof_four_bar(seed: int) -> None:
         assert rows[f"crank and coupler are in line (A, B, C {how})"].at == pytest.approx(at, abs=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_dead_centres_of_the_drive_of_a_four_bar(seed: int) -> None:
     """Without Grashof the crank stops where B, C and D are in line: BD = coupler + rocker or |coupler - rocker|."""
     rng = np.random.default_rng(seed)
