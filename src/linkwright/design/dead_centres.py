@@ -1,7 +1,7 @@
 """Dead centres of a cycle in words: singular positions of the drives, and the ends of swings and strokes inside the cycle.
 
-Where an output of a mechanism with one degree of freedom turns back while its drive goes on, the loops with the output held lose rank. What is
-special about the links there is read as at any singular position (`mechanics.inverse.singular_geometry`).
+Where an output of a mechanism with one degree of freedom turns back while its drive goes on, the loops with the output held lose rank.
+What is special about the links there is read as at any singular position (`mechanics.inverse.singular_geometry`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class DeadCentreWords:
 
 
 def dead_centres(system: System, c: Trajectory, ends: Sequence[tuple[str, float, float]]) -> tuple[DeadCentreWords, ...]:
-    """Positions with words, in the order of the drive; `ends`: (name of a swing or stroke, places of its smallest and its largest value)."""
+    """Positions with words, in the order of the drive; `ends`: (name of a swing or stroke, places of its smallest and largest value)."""
     d = system.description
     kinds = {"dead centre": f"dead centre of {c.drive}", "passage": "passage"}
     found = [(float(c.place(x.at)), kinds[x.kind], x.words) for x in c.singular if x.words]

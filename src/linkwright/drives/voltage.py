@@ -47,7 +47,7 @@ def motor(
     """A DC motor with a gearbox, for `lw.voltage(..., motor=...)`; the keys of `motor_dc` in the model file.
 
     `ratio` is motor speed over joint speed; for a slider or cylinder give the spindle's `lead`, the travel of one motor turn.
-    `time_constant` is the electrical one, L/R, of a motor without L: a note of the run estimates how far the inductance would move the joint.
+    `time_constant` is the electrical one, L/R, of a motor without L: a note of the run estimates how far L would move the joint.
     """
     given = {"Kt": Kt, "R": R, "Ke": Ke, "L": L, "J": J, "viscous": viscous, "friction": friction, "friction_speed": friction_speed}
     given |= {"ratio": ratio, "efficiency": efficiency, "rated": rated, "max_current": max_current}

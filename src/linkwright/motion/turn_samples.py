@@ -87,7 +87,15 @@ def counts_balls(loops: Loops) -> bool:
 
 
 def trajectory(
-    loops: Loops, tied: Loops, found: Sampled, drive: str, law: Curve, origin: np.ndarray, *, full_turn: bool, dead: Sequence[DeadCentre] = ()
+    loops: Loops,
+    tied: Loops,
+    found: Sampled,
+    drive: str,
+    law: Curve,
+    origin: np.ndarray,
+    *,
+    full_turn: bool,
+    dead: Sequence[DeadCentre] = (),
 ) -> Trajectory:
     """The samples as a turn of a drive that follows `law`; turns count from q = `origin`; `dead`: dead centres beyond its ends."""
     t = found.t

@@ -1,8 +1,8 @@
 """Hoang et al.: geometry of the singular positions of the 3-RRR robot, and what neglecting the motors' inductance costs.
 
-Sec. 5.1 says where the robot is singular: det Phi_x = 0 where the three rods are parallel or concurrent, det Phi_theta = 0 where a leg is stretched or
-folded. Here the nine positions that case 1 passes in its first second are refined to round-off, and the lines are drawn from the printed
-equations (35), (36), not from Linkwright's model; the words are Linkwright's own.
+Sec. 5.1 says where the robot is singular: det Phi_x = 0 where the three rods are parallel or concurrent, det Phi_theta = 0 where a leg is
+stretched or folded. Here the nine positions that case 1 passes in its first second are refined to round-off, and the lines are drawn from
+the printed equations (36), not from Linkwright's model; the words are Linkwright's own.
 """
 
 from __future__ import annotations

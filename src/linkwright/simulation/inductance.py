@@ -5,8 +5,8 @@ N Kt T di/dt, and the joints of the motors are off by x with
 
     x'' = D (-C x' - N Kt T di/dt)        C = N^2 (Kt Ke/R + b)
 
-D are the accelerations of the motors' joints for unit efforts in them, C is the damping by back EMF and friction. The current begins at its start
-value, so its first jump counts as well. Changes of forces and inertia with x, and losses of the gearbox, are left out.
+D are the accelerations of the motors' joints for unit efforts in them, C is the damping by back EMF and friction. The current begins at
+its start value, so its first jump counts as well. Changes of forces and inertia with x, and losses of the gearbox, are left out.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def inductance_notes(run: Trajectory, motors: Sequence[BoundVoltage], accelerati
     henry = shown(worst.motor.time_constant * worst.motor.R, KINDS["inductance"], ("mH",), 3)
     return [
         f"the inductance of the motors of {listing([b.target.name for b in motors])} is left out (L = 0). With L/R = {times} "
-        f"'{worst.target.name}' would be up to about {far} off this result, {100.0 * shares[k]:.2g} % of its travel (first-order estimate). "
+        f"'{worst.target.name}' would be up to about {far} off this result, {100 * shares[k]:.2g} % of its travel (first-order estimate). "
         f"Replace its time_constant by L={henry!r} to simulate the current."
     ]
 

@@ -48,7 +48,10 @@ def test_dead_centres_of_the_rocker_of_a_grashof_four_bar(seed: int) -> None:
     rng = np.random.default_rng(seed)
     crank, coupler, rocker, ground = 0.3 + 0.1 * rng.random(), 0.9 + 0.1 * rng.random(), 0.7 + 0.1 * rng.random(), 1.0
     m = lw.load(four_bar(crank, coupler, rocker, ground, rng.uniform(0.5, 1.5)))
-    inside = {how: np.arccos((ground**2 + rocker**2 - (coupler + sign * crank) ** 2) / (2 * ground * rocker)) for how, sign in (("stretched", 1), ("folded", -1))}
+    inside = {
+        how: np.arccos((ground**2 + rocker**2 - (coupler + sign * crank) ** 2) / (2 * ground * rocker))
+        for how, sign in (("stretched", 1), ("folded", -1))
+    }
     limits = m.limits("D")
     assert limits.dead_low and limits.dead_high
     turned = limits.high - limits.low
@@ -95,7 +98,12 @@ def test_the_dead_centres_of_a_slider_crank() -> None:
     model = {
         "plane": "xy",
         "drawing": {"A": [0, 0], "B": [0, r], "C": [np.sqrt(length**2 - (r - e) ** 2), e]},
-        "bodies": {"ground": {"pins": ["A"], "points": ["C"]}, "crank": {"pins": ["A", "B"]}, "rod": {"pins": ["B", "C"]}, "piston": {"pins": ["C"]}},
+        "bodies": {
+            "ground": {"pins": ["A"], "points": ["C"]},
+            "crank": {"pins": ["A", "B"]},
+            "rod": {"pins": ["B", "C"]},
+            "piston": {"pins": ["C"]},
+        },
         "joints": {"rail": {"type": "prismatic", "between": ["ground", "piston"], "at": "C", "axis": [1, 0]}},
         "drive": {"A": "60 rpm"},
     }
@@ -162,7 +170,8 @@ def test_a_six_bar_has_three_lines_in_one_point() -> None:
 
 def _pins(m: Any, body: str) -> list[Any]:
     b = m.system.description.body(body)
-    used = {tuple(x.at) for j in m.system.description.joints for x, o in ((j.frame_first, j.first), (j.frame_second, j.second)) if o == body}
+    frames = [x for j in m.system.description.joints for x in ((j.frame_first, j.first), (j.frame_second, j.second))]
+    used = {tuple(frame.at) for frame, owner in frames if owner == body}
     return [p for p in b.points if tuple(p.at) in used][:2]
 
 

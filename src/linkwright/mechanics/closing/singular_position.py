@@ -1,14 +1,14 @@
 """The singular position next to a state, to round-off, and the self-stress that the lost rank carries there.
 
-A walk stops shortly before a dead centre and a located passage has an error of its own, but geometry is only read from a position that is exact.
-Rows of constraints of which m - r are redundant everywhere lose rank where they have m - r + 1 left null vectors, the columns of mu, for the
-velocities that are free:
+A walk stops shortly before a dead centre and a located passage has an error of its own, but geometry is only read from a position that
+is exact. Rows of constraints of which m - r are redundant everywhere lose rank where they have m - r + 1 left null vectors, the
+columns of mu, for the velocities that are free:
 
     phi(t, q) = 0        J_free' mu = 0        mu_0' mu = 1
 
-Newton's method with steps of minimum norm solves this for q, mu and, where the constraints follow laws of time, t; mu_0 are the weakest left singular
-vectors of the state. The derivative of J' mu is taken by central differences: the residuals are exact, so its error of 1e-10 only slows the
-convergence.
+Newton's method with steps of minimum norm solves this for q, mu and, where the constraints follow laws of time, t; mu_0 are the weakest
+left singular vectors of the state. The derivative of J' mu is taken by central differences: the residuals are exact, so its error of 1e-10
+only slows the convergence.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LOST = 1e-9  # dimensionless singular value of a lost row: positions are exact t
 REACH = 0.3  # dimensionless: farther off lies another position, not the one that was met
 ROUNDS = 12  # of Newton; 3 to 5 do
 DIFFERENCE = 1e-5  # dimensionless: the step of central differences, with an error of its square
-MOST = 60  # velocities: of larger mechanisms the differences take seconds
+MOST = 30  # velocities: of larger mechanisms the differences take seconds
 FLAT = 1e-7  # share of the largest singular value of Newton's matrix below which a direction is left alone
 TINY = 1e-300
 

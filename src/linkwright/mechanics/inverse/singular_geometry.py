@@ -1,15 +1,15 @@
 """Geometry of a singular position in words: links in line, lines that meet in one point or are parallel, a link across a guide.
 
-Where rows of constraints lose rank there is a self-stress: forces in the joints that balance each other without any load. They tell which
-links the lost rank is about, and equilibrium tells what is special about these links [Hoang2023 sec. 5.2; Hunt 1978]:
+Where rows of constraints lose rank there is a self-stress: forces in the joints that balance each other without any load. They show which
+links the lost rank is about, and equilibrium shows what is special about these links [Hoang2023 sec. 5.1]:
 
     a link with two pins carries a force along the line of the pins, so two such links on a common pin are in line: stretched or folded
     a link with a pin and a guide carries a force across the guide: a link on the same pin is perpendicular to the guide
     a body under three forces has them concurrent or parallel
 
-Lines count only if geometry alone gives them: the line of two pins, of a rod, of a held cylinder, the normal of a slot, the normal of a guide
-through a pin. Each statement is tested at the position (`EXACT`) and must not hold elsewhere. Mechanisms in space, forces of gears, belts,
-cams and pins on curves, bodies under four forces and more have no such reading, and nothing is said of them.
+Lines count only if geometry alone gives them: the line of two pins, of a rod, of a held cylinder, the normal of a slot, the normal of a
+guide through a pin. Each statement is tested at the position (`EXACT`) and must not hold elsewhere. Mechanisms in space, forces of gears,
+belts, cams and pins on curves, bodies under four forces and more have no such reading, and nothing is said of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from linkwright.mechanics.closing.singular_position import REACH, LostRank, Self
 from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.dynamics.reactions import at_joint, constraint_part, every_joint_wrench
+from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.transmission import BodyPoint, Element, Normal, clusters, elements_of, vector
 from linkwright.model.curves.lines import Line as Straight
@@ -290,11 +290,12 @@ class _Frame:
 
     def _in_order(self, chain: Sequence[str]) -> Iterator[list[Contact]]:
         """The two contacts of every link of a chain, the one towards the link before it first."""
-        for i, u in enumerate(chain):
+        before, *after = "", *chain[1:], ""
+        for u, behind in zip(chain, after, strict=True):
             a, b = self.contacts[u]
-            if (i > 0 and b.other == chain[i - 1] and a.other != chain[i - 1]) or (i == 0 and len(chain) > 1 and a.other == chain[1] != b.other):
-                a, b = b, a
-            yield [a, b]
+            turned = b.other == before != a.other if before else a.other == behind != b.other
+            yield [b, a] if turned else [a, b]
+            before = u
 
     def _block(self, u: str) -> bool:
         """True for a link with a pin and a guide: a sliding block, which has no line of two pins."""
@@ -324,7 +325,9 @@ class _Frame:
 
     def _slot_line(self, c: Contact) -> Line | None:
         e = c.element
-        return Line((f"slot {e.name}",), (Spot(e.name, self._slot_pin(e)),), ((e.kind, e.name, e.normal),)) if e.kind == "slot" and e.normal else None
+        if e.kind != "slot" or e.normal is None:
+            return None
+        return Line((f"the slot {e.name}",), (Spot(e.name, self._slot_pin(e)),), ((e.kind, e.name, e.normal),))
 
 
 def _measured(g: SingularGeometry, x: Instant, size: float) -> SingularGeometry:
