@@ -15,21 +15,21 @@ def test_the_items_agree():
         assert item.verdict == "agrees", item
 
 
-def test_words_are_those_of_lines_and_legs_drawn_from_the_paper():
+def test_texts_are_those_of_lines_and_legs_drawn_from_the_paper():
     found = hoang_geometry.passed()
     assert sum(x.kind == "Phi_x" for x in found) == 5 and sum(x.kind == "Phi_theta" for x in found) == 4
     for x in found:
         crank, rod, B = hoang_geometry.rods(x.q)
         if x.kind == "Phi_x":
-            point = np.array([float(v) for v in re.findall(r"-?[\d.]+(?=[,)])", x.words)][-2:])
-            assert x.words.startswith("the lines of r1, r2 and r3 meet in one point")
+            point = np.array([float(v) for v in re.findall(r"-?[\d.]+(?=[,)])", x.geometry)][-2:])
+            assert x.geometry.startswith("the lines of r1, r2 and r3 meet in one point")
             # four digits of the point are written; a rod misses it by at most their round-off
             off = rod[:, 0] * (point - B)[:, 1] - rod[:, 1] * (point - B)[:, 0]
             assert np.abs(off).max() < 1e-3
         else:
             leg = int(np.abs(hoang_geometry.sines(x.q)).argmin())
             how = "stretched" if crank[leg] @ rod[leg] > 0.0 else "folded"
-            assert x.words == f"crank{leg + 1} and r{leg + 1} are in line (A{leg + 1}, crank{leg + 1}.A, platform.B{leg + 1} {how})"
+            assert x.geometry == f"crank{leg + 1} and r{leg + 1} are in line (A{leg + 1}, crank{leg + 1}.A, platform.B{leg + 1} {how})"
 
 
 def test_a_sample_beside_a_zero_is_not_singular():

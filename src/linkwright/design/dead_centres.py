@@ -1,6 +1,6 @@
-"""Dead centres of a cycle in words: singular positions of the drives, and the ends of swings and strokes inside the cycle.
+"""Dead centres of a cycle, described: singular positions of the drives, and the ends of swings and strokes inside the cycle.
 
-Where an output of a mechanism with one degree of freedom turns back while its drive goes on, the loops with the output held lose rank.
+Where an output of a mechanism with one degree of freedom turns back while its drive continues, the loops with the output held lose rank.
 What is special about the links there is read as at any singular position (`mechanics.inverse.singular_geometry`).
 """
 
@@ -16,7 +16,7 @@ from linkwright import joints
 from linkwright.mechanics.closing.singular_position import LostRank, singular_position
 from linkwright.mechanics.constraints.drives import driven, is_rotary
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.singular_geometry import geometry_words, read_geometry
+from linkwright.mechanics.inverse.singular_geometry import geometry_text, read_geometry
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
 from linkwright.motion.cycle import position_text
@@ -31,34 +31,34 @@ LOOKED_AT = 8  # samples among which the one farthest from any dead centre is ta
 
 
 @dataclass(frozen=True)
-class DeadCentreWords:
+class DescribedPosition:
     """A position of the cycle with what is special about the links there."""
 
     drive: str
     at: float  # position of the leading drive, SI
     position: str  # the same in the file's unit: "30.14 deg"
     what: str  # "dead centre of A", "passage" or "rocker.angle is largest"
-    words: str
+    geometry: str
 
     def __str__(self) -> str:
-        return f"{self.drive} = {self.position}, {self.what}: {self.words}"
+        return f"{self.drive} = {self.position}, {self.what}: {self.geometry}"
 
 
-def dead_centres(system: System, c: Trajectory, ends: Sequence[tuple[str, float, float]]) -> tuple[DeadCentreWords, ...]:
-    """Positions with words, in the order of the drive; `ends`: (name of a swing or stroke, places of its smallest and largest value)."""
+def dead_centres(system: System, c: Trajectory, ends: Sequence[tuple[str, float, float]]) -> tuple[DescribedPosition, ...]:
+    """Described positions, in the order of the drive; `ends`: (name of a swing or stroke, places of its smallest and largest value)."""
     d = system.description
     kinds = {"dead centre": f"dead centre of {c.drive}", "passage": "passage"}
-    found = [(float(c.place(x.at)), kinds[x.kind], x.words) for x in c.singular if x.words]
+    found = [(float(c.place(x.at)), kinds[x.kind], x.geometry) for x in c.singular if x.geometry]
     if d.planar and system.mobility.freedoms == 1 and c.drive in c.channels and c[c.drive].ndim == 1:
         for name, *places in ends:
             output = _coordinate(d, name)
             if output and output != c.drive:
-                words = [(at, _turning_back(system, c, output, at)) for at in places]
-                found += [(at, f"{name} is {how}", said) for (at, said), how in zip(words, ("smallest", "largest"), strict=True) if said]
+                geometry = [(at, _turning_back(system, c, output, at)) for at in places]
+                found += [(at, f"{name} is {how}", said) for (at, said), how in zip(geometry, ("smallest", "largest"), strict=True) if said]
     merged: dict[tuple[str, str], tuple[float, list[str]]] = {}
-    for at, what, words in sorted(found, key=lambda x: x[0]):
-        merged.setdefault((position_text(d, c.drive, at), words), (at, []))[1].append(what)
-    rows = [DeadCentreWords(c.drive, at, text, " and ".join(what), words) for (text, words), (at, what) in merged.items()]
+    for at, what, geometry in sorted(found, key=lambda x: x[0]):
+        merged.setdefault((position_text(d, c.drive, at), geometry), (at, []))[1].append(what)
+    rows = [DescribedPosition(c.drive, at, text, " and ".join(what), geometry) for (text, geometry), (at, what) in merged.items()]
     return tuple(rows[:MOST])
 
 
@@ -73,7 +73,7 @@ def _coordinate(d: Description, name: str) -> str:
 
 
 def _turning_back(system: System, c: Trajectory, output: str, place: float) -> str:
-    """What is special where an output turns back at a place of the drive; empty where it does not, or nothing is."""
+    """Text about the links where an output turns back at a place of the drive; empty where it does not, or nothing is."""
     loops, d = system.loops, system.description
     i = int(_apart(d, c.drive, c[c.drive], place).argmin())
     near = Instant(c.skel, c.q[i], np.zeros(system.tree.nv), 0.0, c.references[i])
@@ -87,7 +87,7 @@ def _turning_back(system: System, c: Trajectory, output: str, place: float) -> s
     there = Instant(c.skel, at.q, at.v, 0.0, loops.counted_references(at.q, at.references))
     if _apart(d, c.drive, coordinate_now(loops, c.drive, there), place) > SAME * max(1.0, loops.kappa):
         return ""
-    return geometry_words(read_geometry(lost, at, ordinary), d.units)
+    return geometry_text(read_geometry(lost, at, ordinary), d.units)
 
 
 def _apart(d: Description, drive: str, x: Any, place: float) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from linkwright.design.belts import BeltGeometry, belt_geometry, belt_warnings
 from linkwright.design.cams import CamSummary, summaries
-from linkwright.design.dead_centres import DeadCentreWords, dead_centres
+from linkwright.design.dead_centres import DescribedPosition, dead_centres
 from linkwright.design.doubts import doubts
 from linkwright.design.grashof import FourBar, four_bars
 from linkwright.design.tables import extremes
@@ -82,7 +82,7 @@ class Summary:
     transmission: tuple[Range, ...]  # transmission angles, 0 .. 90 deg
     pressure: tuple[Range, ...]  # pressure angles, 0 .. 90 deg, at the samples
     cams: tuple[CamSummary, ...]
-    dead_centres: tuple[DeadCentreWords, ...]  # positions of the cycle in which links are in line, or lines of force meet
+    dead_centres: tuple[DescribedPosition, ...]  # positions of the cycle in which links are in line, or lines of force meet
     no_transmission: tuple[str, ...]  # bodies without a transmission angle
     no_transmission_because: tuple[str, ...]  # the reason of each
     residual: float  # of the closed loops, dimensionless
@@ -172,7 +172,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
     transmission: tuple[Range, ...] = ()
     pressure: tuple[Range, ...] = ()
     cams: tuple[CamSummary, ...] = ()
-    dead: tuple[DeadCentreWords, ...] = ()
+    dead: tuple[DescribedPosition, ...] = ()
     if not d.joints:
         how = "nothing to turn"
     elif mobility.freedoms == 0:

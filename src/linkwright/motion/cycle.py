@@ -22,7 +22,7 @@ from linkwright.mechanics.closing.revolutions import returned, skipped
 from linkwright.mechanics.constraints.drives import driven, is_rotary
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.singular_geometry import at_dead_centre, geometry_words
+from linkwright.mechanics.inverse.singular_geometry import at_dead_centre, geometry_text
 from linkwright.model.curves import Curve
 from linkwright.model.curves.formula import Formula, need_smooth
 from linkwright.model.curves.lines import Line
@@ -37,8 +37,8 @@ from linkwright.motion.quick_drives import coarse_notes, need_few_turns
 from linkwright.motion.stop_ends import OtherEnd, StopTimes, coordinate_now, ends_text, others_end, others_of, stops_of, times_between_stops
 from linkwright.motion.turn_samples import DeadCentre, Walk, sampled, swept, trajectory
 from linkwright.motion.undriven import check_driven
+from linkwright.results.place_geometry import places_of
 from linkwright.results.singular_positions import PEAKS, passage_note
-from linkwright.results.singular_words import places_of
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.travel import beyond_stops
 
@@ -63,8 +63,8 @@ class Limits:
     dead_high: bool
     stop_low: str = ""  # low is at a rigid stop: of this coordinate
     stop_high: str = ""
-    words_low: str = ""  # of a dead centre: what is special about the links there, where it has such a reading
-    words_high: str = ""
+    geometry_low: str = ""  # of a dead centre: what is special about the links there, where it has such a reading
+    geometry_high: str = ""
 
 
 class _Reached(NamedTuple):
@@ -73,7 +73,7 @@ class _Reached(NamedTuple):
     share: float
     dead: bool
     stop: str
-    words: str = ""  # of a dead centre
+    geometry: str = ""  # of a dead centre
 
 
 def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), walking: Walking | None = None) -> Limits:
@@ -101,13 +101,14 @@ def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), wa
         if there >= end:
             return _Reached(there, False, stop)
         positions = {joint: float(law(there)[0]), **{h: float(x(0.0)[0]) for h, x in rest.items()}}
-        return _Reached(there, True, "", geometry_words(at_dead_centre(loops, positions, joint, last, here), desc.units))
+        return _Reached(there, True, "", geometry_text(at_dead_centre(loops, positions, joint, last, here), desc.units))
 
     up = reached(1.0)
     if is_rotary(desc, joint) and up.share >= 1.0:
         return Limits(joint, x0, x0 + span, True, False, False)
     down = reached(-1.0)
-    return Limits(joint, x0 - down.share * span, x0 + up.share * span, False, down.dead, up.dead, down.stop, up.stop, down.words, up.words)
+    low, high = x0 - down.share * span, x0 + up.share * span
+    return Limits(joint, low, high, False, down.dead, up.dead, down.stop, up.stop, down.geometry, up.geometry)
 
 
 def _longest(loops: Loops, joint: str) -> float:

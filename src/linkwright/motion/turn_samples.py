@@ -16,9 +16,9 @@ from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
 from linkwright.results.batch import cut_references
 from linkwright.results.interpolation import Samples, states
+from linkwright.results.place_geometry import stored
 from linkwright.results.recorded import CountedReferences, CutReferences, cut_rows
 from linkwright.results.singular_positions import Scale, SingularPlace, located, near_places, steep_minima
-from linkwright.results.singular_words import stored
 from linkwright.results.trajectory import NEAR_SINGULAR, Trajectory
 
 if TYPE_CHECKING:

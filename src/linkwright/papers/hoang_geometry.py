@@ -2,7 +2,7 @@
 
 Sec. 5.1 says where the robot is singular: det Phi_x = 0 where the three rods are parallel or concurrent, det Phi_theta = 0 where a leg is
 stretched or folded. Here the nine positions that case 1 passes in its first second are refined to round-off, and the lines are drawn from
-the printed equations (36), not from Linkwright's model; the words are Linkwright's own.
+the printed equations (36), not from Linkwright's model; the texts are Linkwright's own.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ SHIFTS = (5.163467e-4, 4.298646e-3, 1.3074781e-2)  # rad: largest of the three c
 
 
 class Passed(NamedTuple):
-    """A singular position of case 1: when it is passed, what vanishes, the position, and the words of the run."""
+    """A singular position of case 1: when it is passed, what vanishes, the position, and the text of the run."""
 
     time: float
     kind: str  # "Phi_x" or "Phi_theta"
     q: np.ndarray
-    words: str
+    geometry: str
 
 
 @cache
@@ -48,7 +48,7 @@ def passed() -> tuple[Passed, ...]:
         held = (0, 1, 2) if p.kind == "drives" else (3, 4, 5)
         at = singular_position(LostRank(s.loops, held), near, s.start.instant, reach=1e-4)
         assert at is not None
-        out.append(Passed(p.time, "Phi_x" if p.kind == "drives" else "Phi_theta", at.q, p.words))
+        out.append(Passed(p.time, "Phi_x" if p.kind == "drives" else "Phi_theta", at.q, p.geometry))
     return tuple(out)
 
 
@@ -74,7 +74,7 @@ def sines(q: np.ndarray) -> np.ndarray:
 
 def _geometry(kind: str, off: float, what: str, printed: str) -> Item:
     found = [x for x in passed() if x.kind == kind]
-    said = "; ".join(f"t = {x.time:.4f} s: {x.words}" for x in found)
+    said = "; ".join(f"t = {x.time:.4f} s: {x.geometry}" for x in found)
     return compared(
         "Sec. 5.1",
         what,
@@ -83,7 +83,7 @@ def _geometry(kind: str, off: float, what: str, printed: str) -> Item:
         off,
         1e-12,  # positions are closed to 1e-13 of the mechanism's size
         "0, from the printed equations (36)",
-        "the words are those of run.passages",
+        "the texts are those of run.passages",
     )
 
 

@@ -29,6 +29,7 @@ from linkwright.results.between_samples import at_times
 from linkwright.results.channels import Channel
 from linkwright.results.loads import EachLoads, LoadHistory, SampleLoads
 from linkwright.results.measured import dwells_of, measured
+from linkwright.results.place_geometry import SingularPlace, described_places
 from linkwright.results.readings import Readings
 from linkwright.results.recorded import (
     Column,
@@ -38,8 +39,6 @@ from linkwright.results.recorded import (
     checked_columns,
     plain,
 )
-from linkwright.results.singular_positions import SingularPlace
-from linkwright.results.singular_words import places_in_words
 from linkwright.results.state import State
 from linkwright.results.tables import unit_of
 
@@ -122,7 +121,7 @@ class Trajectory:
     @cached_property
     def singular(self) -> tuple[SingularPlace, ...]:
         """Return the singular positions of a turn: dead centres at its ends, and positions that it passes."""
-        return places_in_words(self)
+        return described_places(self)
 
     @property
     def near_singular(self) -> np.ndarray:

@@ -31,7 +31,7 @@ FEWEST = 20  # samples: fewer do not show how currents change
 
 
 def inductance_notes(run: Trajectory, motors: Sequence[BoundVoltage], accelerations: Accelerations) -> list[str]:
-    """What a run without inductance leaves out, if it matters; all the motors have a time constant."""
+    """A note on what a run without inductance leaves out, if it matters; all the motors have a time constant."""
     if len(run) < FEWEST or np.ptp(run.t) == 0.0:
         return []
     moved = np.abs(shifts(run, motors, accelerations)).max(axis=0)

@@ -315,8 +315,8 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
         if count:
             what = f"{counted(count, 'dead centre' if kind == 'dead centre' else 'singular position')}"
             out.append((None, "Singular positions", f"{what} {text if count > 1 or kind == 'passage' else 'ends the travel of the drive'}"))
-    places = [(position_text(system.description, x.drive, c.place(x.at)), x) for x in c.singular if x.words]
-    out += [(None, "Singular position", f"{x.drive} = {at}: {x.words}") for at, x in places[:MOST_PLACES]]
+    places = [(position_text(system.description, x.drive, c.place(x.at)), x) for x in c.singular if x.geometry]
+    out += [(None, "Singular position", f"{x.drive} = {at}: {x.geometry}") for at, x in places[:MOST_PLACES]]
     if loads.bearings is None:
         return out
     out.append(_balanced(system, c))

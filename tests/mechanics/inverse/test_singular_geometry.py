@@ -1,4 +1,4 @@
-"""Geometry of singular positions in words, against closed forms and lines drawn by hand."""
+"""Geometry of singular positions as text, against closed forms and lines drawn by hand."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_dead_centres_of_the_rocker_of_a_grashof_four_bar(seed: int) -> None:
     assert limits.dead_low and limits.dead_high
     turned = limits.high - limits.low
     assert turned == pytest.approx(inside["stretched"] - inside["folded"], abs=1e-6)  # a dead centre is located to 1e-7 of a turn
-    assert {limits.words_low, limits.words_high} == {f"crank and coupler are in line (A, B, C {how})" for how in inside}
-    rows = {x.words: x for x in m.info().dead_centres}
+    assert {limits.geometry_low, limits.geometry_high} == {f"crank and coupler are in line (A, B, C {how})" for how in inside}
+    rows = {x.geometry: x for x in m.info().dead_centres}
     for how, sign in (("stretched", 1), ("folded", -1)):
         away = coupler + sign * crank
         at = np.arccos((away**2 + ground**2 - rocker**2) / (2 * away * ground)) + (np.pi if how == "folded" else 0.0)
@@ -73,9 +73,9 @@ def test_dead_centres_of_the_drive_of_a_four_bar(seed: int) -> None:
     limits, c = m.limits("A"), m.turn()
     far, near = (np.arccos((crank**2 + ground**2 - x**2) / (2 * crank * ground)) for x in (coupler + rocker, abs(coupler - rocker)))
     assert (limits.low, limits.high) == pytest.approx((near, far), abs=1e-6)
-    words = [f"coupler and rocker are in line (B, C, D {how})" for how in ("folded", "stretched")]
-    assert [limits.words_low, limits.words_high] == words == [x.words for x in c.singular]
-    assert [x.words for x in m.info().dead_centres if "dead centre of A" in x.what] == words
+    geometry = [f"coupler and rocker are in line (B, C, D {how})" for how in ("folded", "stretched")]
+    assert [limits.geometry_low, limits.geometry_high] == geometry == [x.geometry for x in c.singular]
+    assert [x.geometry for x in m.info().dead_centres if "dead centre of A" in x.what] == geometry
 
 
 def test_a_perturbed_position_claims_nothing() -> None:
@@ -109,7 +109,7 @@ def test_the_dead_centres_of_a_slider_crank() -> None:
     }
     rows = lw.load(model).info().dead_centres
     ends = {how: np.arcsin(e / (length + s * r)) + (np.pi if s < 0 else 0.0) for how, s in (("stretched", 1), ("folded", -1))}
-    assert [x.words for x in rows] == [f"crank and rod are in line (A, B, C {how})" for how in ends]
+    assert [x.geometry for x in rows] == [f"crank and rod are in line (A, B, C {how})" for how in ends]
     assert [x.at for x in rows] == pytest.approx(list(ends.values()), abs=1e-8) and "rail is largest" in rows[0].what
     # a crank that is too long stops where the rod is across the guide: B is the rod's length above or below it
     longer = copy.deepcopy(model)
@@ -117,7 +117,7 @@ def test_the_dead_centres_of_a_slider_crank() -> None:
     limits = lw.load(longer).limits("A")
     low = np.arcsin((e - length) / np.hypot(0.6, 0.5))
     assert (limits.low, limits.high) == pytest.approx((low, np.pi - low), abs=1e-6)
-    assert limits.words_low == limits.words_high == "rod is perpendicular to the guide of rail (B, C)"
+    assert limits.geometry_low == limits.geometry_high == "rod is perpendicular to the guide of rail (B, C)"
 
 
 def platform(legs: str, size: float) -> Any:
@@ -156,7 +156,7 @@ def test_a_six_bar_has_three_lines_in_one_point() -> None:
     """Where the arm of the carpet scraper turns back, the lines of crank, rocker and link5 meet: drawn again from the pins."""
     m = lw.load("carpet-scraper")
     rows = [x for x in m.info().dead_centres if "arm.angle" in x.what]
-    assert len(rows) == 2 and all("the lines of rocker, crank and link5 meet in one point" in x.words for x in rows)
+    assert len(rows) == 2 and all("the lines of rocker, crank and link5 meet in one point" in x.geometry for x in rows)
     for row in rows:
         st = m.system.assemble(q={"J1": row.at})
         normals = []
@@ -176,7 +176,7 @@ def _pins(m: Any, body: str) -> list[Any]:
 
 
 def test_mechanisms_without_a_reading_say_nothing() -> None:
-    """In space, of redundant legs, and through a gear: there is a self-stress, and no words are made of it."""
+    """In space, of redundant legs, and through a gear: there is a self-stress, and nothing is said of it."""
     bennett = lw.load("bennett").system
     assert read_geometry(LostRank(bennett.loops), bennett.start.instant, bennett.start.instant) == ()
     m = platform("PQST", 0.5)
@@ -190,22 +190,22 @@ def test_mechanisms_without_a_reading_say_nothing() -> None:
     assert lost.spare(at) == 1 and read_geometry(lost, at, still(locked, at.q + 0.1)) == ()
 
 
-def test_the_passages_of_a_run_carry_the_words() -> None:
+def test_the_passages_of_a_run_are_described() -> None:
     """Case 1 of Hoang et al.: five times the rods meet, four times a leg is stretched or folded, in the first second."""
     found = [p for p in hoang.exact(1).passages if p.time < 1.0]
     assert [p.kind for p in found].count("drives") == 5 and [p.kind for p in found].count("independent") == 4
     for p in found:
         if p.kind == "drives":
-            assert p.words.startswith("the lines of r1, r2 and r3 meet in one point, (")
+            assert p.geometry.startswith("the lines of r1, r2 and r3 meet in one point, (")
         else:
-            assert " are in line (" in p.words and p.words.endswith(("stretched)", "folded)"))
-        assert p.words in str(p)
+            assert " are in line (" in p.geometry and p.geometry.endswith(("stretched)", "folded)"))
+        assert p.geometry in str(p)
 
 
 def test_a_change_point_names_the_driven_link_too() -> None:
     (place,) = lw.load("change-point-four-bar").turn().singular
-    assert place.words == "crank, coupler and rocker are in line (A, B, C, D)"
+    assert place.geometry == "crank, coupler and rocker are in line (A, B, C, D)"
     run = lw.compile("slider-crank")
     st = run.assemble(q={"A": "120 deg"}, v={"A": 3.0})
     p = run.simulate(st, 0.6).passages[0]
-    assert p.kind == "rank" and p.words == "crank and rod are in line (A, B, C folded), perpendicular to the slot of C"
+    assert p.kind == "rank" and p.geometry == "crank and rod are in line (A, B, C folded), perpendicular to the slot of C"

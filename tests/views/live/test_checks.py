@@ -121,7 +121,7 @@ def test_singular_positions_are_those_of_python() -> None:
         assert [x["ends"] for x in found] == [ends for _, ends in wanted], name
         # both are located to some 1e-6 of the range
         np.testing.assert_allclose([x["value"] for x in found], [at for at, _ in wanted], atol=1e-4, err_msg=name)
-        assert sorted(x["words"] for x in found) == sorted(x.words for x in turn.singular) and all(x["words"] for x in found)
+        assert sorted(x["geometry"] for x in found) == sorted(x.geometry for x in turn.singular) and all(x["geometry"] for x in found)
 
 
 def test_a_scissor_through_its_upright_position_is_marked() -> None:

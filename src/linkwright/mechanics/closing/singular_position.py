@@ -43,7 +43,7 @@ class LostRank(NamedTuple):
     """Whose loss of rank is meant: that of the rows of the loops in the columns of the velocities that are not held."""
 
     loops: Loops
-    held: tuple[int, ...] = ()  # velocities that do not count, as those of drives that stand still
+    held: tuple[int, ...] = ()  # velocities that do not count, such as those of drives that hold
     closed: int | None = None  # rows that are satisfied as well, the first ones; None: all, at a time t that is free
 
     @property
@@ -62,7 +62,7 @@ class LostRank(NamedTuple):
 
 
 def singular_position(lost: LostRank, near: Instant, elsewhere: Instant, *, reach: float = REACH) -> Instant | None:
-    """The position at most `reach` from `near` where rank is lost; None if there is none. `elsewhere` is a position with the usual rank."""
+    """The position at most `reach` from `near` where rank is lost; None if there is none. `elsewhere`: a position without loss of rank."""
     loops, free = lost.loops, lost.free
     nv, rows = loops.skel.tree.nv, len(loops.row_scale)
     counted = rows - lost.spare(elsewhere) if 0 < nv <= MOST else 0

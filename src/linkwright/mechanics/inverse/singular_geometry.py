@@ -1,4 +1,4 @@
-"""Geometry of a singular position in words: links in line, lines that meet in one point or are parallel, a link across a guide.
+"""Geometry of a singular position as text: links in line, lines that meet in one point or are parallel, a link across a guide.
 
 Where rows of constraints lose rank there is a self-stress: forces in the joints that balance each other without any load. They show which
 links the lost rank is about, and equilibrium shows what is special about these links [Hoang2023 sec. 5.1]:
@@ -30,7 +30,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.transmission import BodyPoint, Element, Normal, clusters, elements_of, vector
-from linkwright.model.curves.lines import Line as Straight
+from linkwright.model.curves.lines import Line
 from linkwright.model.file.units import KINDS, display_unit
 
 EXACT = 1e-9  # sine of an angle, or distance over the size: positions are exact to 1e-13 and the geometry to some thousand times that
@@ -47,7 +47,7 @@ class Spot(NamedTuple):
     at: BodyPoint
 
 
-class Line(NamedTuple):
+class ForceLine(NamedTuple):
     """A line of force that geometry gives, through one or more spots; with a normal along it where there are fewer than two."""
 
     links: tuple[str, ...]
@@ -80,7 +80,7 @@ class SingularGeometry:
     """One statement about a singular position."""
 
     kind: str  # "in line", "stretched", "folded", "across", "concurrent" or "parallel"
-    lines: tuple[Line, ...]  # one of links in line, three of a body
+    lines: tuple[ForceLine, ...]  # one of links in line, three of a body
     off: float  # how far from exact it is: a sine, or a distance over the size
     body: str = ""  # under three forces
     point: tuple[float, float] | None = None  # in which they meet, m
@@ -104,7 +104,7 @@ class SingularGeometry:
         return in_line
 
 
-def geometry_words(found: Sequence[SingularGeometry], units: Sequence[str]) -> str:
+def geometry_text(found: Sequence[SingularGeometry], units: Sequence[str]) -> str:
     """The first few statements as one phrase; empty without any."""
     more = [f"and {len(found) - LISTED} more"] if len(found) > LISTED else []
     return "; ".join([*(x.text(units) for x in found[:LISTED]), *more])
@@ -113,11 +113,11 @@ def geometry_words(found: Sequence[SingularGeometry], units: Sequence[str]) -> s
 def at_dead_centre(
     loops: Loops, positions: Mapping[str, float], lead: str, near: Instant, elsewhere: Instant, *, reach: float = REACH
 ) -> tuple[SingularGeometry, ...]:
-    """What is special where drives stand at `positions` and the lead, close to its own, can move no further, or the loops lose rank."""
+    """Statements where drives are at `positions` and the lead, close to its own, can move no further, or the loops lose rank."""
     d = loops.skel.tree.description
     if not d.planar:
         return ()
-    drives = [driven(d, name, Straight(x, 1.0 if name == lead else 0.0)) for name, x in positions.items()]
+    drives = [driven(d, name, Line(x, 1.0 if name == lead else 0.0)) for name, x in positions.items()]
     tied = LostRank(loops.with_(drives))
     at = singular_position(tied, Instant(near.skel, near.q, np.zeros(loops.skel.tree.nv), 0.0, near.references), elsewhere, reach=reach)
     if at is None:
@@ -128,7 +128,7 @@ def at_dead_centre(
 
 
 def singular_geometry(lost: LostRank, near: Instant, elsewhere: Instant, *, reach: float = REACH) -> tuple[SingularGeometry, ...]:
-    """What is special about the singular position next to a state; empty where that has no reading. `elsewhere`: see `LostRank`."""
+    """Statements about the singular position next to a state; empty where that has no reading. `elsewhere`: see `LostRank`."""
     if not lost.loops.skel.tree.description.planar:
         return ()
     at = singular_position(lost, near, elsewhere, reach=reach)
@@ -152,8 +152,8 @@ def read_geometry(lost: LostRank, at: Instant, elsewhere: Instant) -> tuple[Sing
 # -------------------------------------------------------------------- forces in the plane
 
 
-class Contact(NamedTuple):
-    """Where a link is touched: the element, the other link ("" of a joint that carries force between three), and the spot if it has one."""
+class LinkTouch(NamedTuple):
+    """A touch of a link: the element, the other link ("" of a joint that carries force between three), and the spot if it has one."""
 
     element: Element
     other: str
@@ -193,10 +193,10 @@ class _Frame:
         self.opaque: set[str] = set()  # links under forces without a line
         self.contacts = self._contacts()
 
-    def _contacts(self) -> dict[str, list[Contact]]:
+    def _contacts(self) -> dict[str, list[LinkTouch]]:
         forces = self._forces()
         most = max((f for at in forces.values() for f in at.values()), default=0.0)
-        out: dict[str, list[Contact]] = {}
+        out: dict[str, list[LinkTouch]] = {}
         for name, at in forces.items():
             links = [u for u, f in at.items() if f > CARRIES * most]
             e = self.elements.get(name)
@@ -207,13 +207,13 @@ class _Frame:
                 for s in e.spots if links else ():
                     spot = Spot(_end_name(self.d, s), s)
                     for one, other in ((name, self.rigid[s.body]), (self.rigid[s.body], name)):
-                        out.setdefault(one, []).append(Contact(e, other, spot))
+                        out.setdefault(one, []).append(LinkTouch(e, other, spot))
                 continue
             for u in links:
                 others = [w for w in links if w != u]
                 mine = next((s for s in e.spots if self.rigid[s.body] == u), e.spots[0])
                 spot = Spot(name, mine) if e.kind == "pin" else Spot(name, self._slot_pin(e)) if e.kind == "slot" else None
-                out.setdefault(u, []).append(Contact(e, others[0] if len(others) == 1 else "", spot))
+                out.setdefault(u, []).append(LinkTouch(e, others[0] if len(others) == 1 else "", spot))
         return out
 
     def _pinned(self, e: Element) -> Element:
@@ -280,15 +280,15 @@ class _Frame:
         order = {u: i for i, u in enumerate([*(self.rigid[b.name] for b in self.d.bodies), *self.elements])}
         return [c if order[c[0]] <= order[c[-1]] else c[::-1] for c in out]
 
-    def _line(self, chain: Sequence[str]) -> Line:
+    def _line(self, chain: Sequence[str]) -> ForceLine:
         contacts = list(dict.fromkeys(c for u in self._in_order(chain) for c in u))
         spots = tuple(dict.fromkeys(c.spot for c in contacts if c.spot is not None))
         named = {s.name: s for s in reversed(spots)}  # a pin between two links once
         across = tuple(dict.fromkeys((e.kind, e.name, e.normal) for e in (c.element for c in contacts) if e.normal is not None))
         names = [u for u in chain if not self._block(u)]
-        return Line(tuple(self._name(u) for u in names or chain), tuple(dict.fromkeys(named[s.name] for s in spots)), across)
+        return ForceLine(tuple(self._name(u) for u in names or chain), tuple(dict.fromkeys(named[s.name] for s in spots)), across)
 
-    def _in_order(self, chain: Sequence[str]) -> Iterator[list[Contact]]:
+    def _in_order(self, chain: Sequence[str]) -> Iterator[list[LinkTouch]]:
         """The two contacts of every link of a chain, the one towards the link before it first."""
         before, *after = "", *chain[1:], ""
         for u, behind in zip(chain, after, strict=True):
@@ -323,11 +323,11 @@ class _Frame:
                     found = SingularGeometry("concurrent", tuple(x for x in three if x is not None), np.inf, self._name(u))
                     yield _measured(found, self.x, self.size)
 
-    def _slot_line(self, c: Contact) -> Line | None:
+    def _slot_line(self, c: LinkTouch) -> ForceLine | None:
         e = c.element
         if e.kind != "slot" or e.normal is None:
             return None
-        return Line((f"the slot {e.name}",), (Spot(e.name, self._slot_pin(e)),), ((e.kind, e.name, e.normal),))
+        return ForceLine((f"the slot {e.name}",), (Spot(e.name, self._slot_pin(e)),), ((e.kind, e.name, e.normal),))
 
 
 def _measured(g: SingularGeometry, x: Instant, size: float) -> SingularGeometry:
@@ -345,7 +345,7 @@ def _measured(g: SingularGeometry, x: Instant, size: float) -> SingularGeometry:
 
 
 def _of_three(g: SingularGeometry, x: Instant, size: float) -> SingularGeometry:
-    """Whether three lines meet in one point or are parallel, whichever is nearer."""
+    """The statement about three lines: they meet in one point, or are parallel."""
     drawn = [line.drawn(x, size) for line in g.lines]
     if not all(along.any() for _, along in drawn):
         return replace(g, off=np.inf)

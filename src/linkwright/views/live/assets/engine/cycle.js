@@ -348,7 +348,7 @@
     const stop = c.singular.find((x) => x.ends && x.inside), missing = c.placed.indexOf(0);
     if (!stop && missing >= 0) return `no position found at ${LW.singularPlace(law, DATA, { value: law.value[missing * law.drives.length + Math.max(0, law.drives.indexOf(law.drive))] })}`;
     if (!stop) return "";
-    const why = stop.words ? `dead centre, ${stop.words}` : "dead centre, or the links do not reach further";
+    const why = stop.geometry ? `dead centre, ${stop.geometry}` : "dead centre, or the links do not reach further";
     return `${law.drive} stops at ${LW.singularPlace(law, DATA, stop)}: ${why}`;
   };
 

@@ -1,7 +1,7 @@
 // Where a cycle ends or degenerates: dead centres that stop the drive (gaps between the samples, or the ends of its range) and
 // singular positions that it passes, found by the sign of the branch determinant. Each is located between the samples, and the
-// loads are compared at two distances from it: where they grow, peak values depend on the sample distance. The words about the links there
-// are those of Python at the file's values, and for other lengths those of the pins alone.
+// loads are compared at two distances from it: where they grow, peak values depend on the sample distance. The text about the links there
+// is that of Python at the values of the file; for other lengths it looks at the pins alone.
 (() => {
   "use strict";
   const FINEST = 1e-7, TRIALS = 90; // of one step, to locate a dead centre
@@ -143,8 +143,8 @@
   const grown = (list) => ({ unbounded: list.some(Boolean), efforts: list[0] });
 
   // c.singular: [{s: real sample number, value: of the leading drive, ends: it stops the drive, unbounded: something grows, efforts: those
-  // of the drives do, words}]; c.doubtful(i, efforts): whether loads, or only the drives' efforts, at sample i are peaks of such a place.
-  // known: places with words that Python found for these lengths
+  // of the drives do, geometry}]; c.doubtful(i, efforts): whether loads, or only the drives' efforts, at sample i are peaks of such a place.
+  // known: places that Python described for these lengths
   LW.engineSingular = (core, law, c, DATA, known) => {
     const { nq, nn, nd } = core, n = c.n, lead = Math.max(0, law.drives.indexOf(law.drive));
     const at = between(core, law, c), time = core.mechanism.t;
@@ -154,7 +154,7 @@
     const add = (from, to, x, q, more) => {
       const at = within(law, lead, value(from, to, x)), same = SAME * (law.kinds[lead] === "angle" ? 1 : core.kappa);
       const told = known.find((k) => Math.abs(within(law, lead, k.value) - at) < same);
-      c.singular.push({ s: from + x * (to - from), value: at, words: told ? told.words : inLine(core, DATA, q), ...more });
+      c.singular.push({ s: from + x * (to - from), value: at, geometry: told ? told.geometry : inLine(core, DATA, q), ...more });
     };
     const det = Float64Array.from({ length: n }, (_, i) => (c.placed[i] ? core.determinant(c.q.subarray(i * nq, (i + 1) * nq), c.near.subarray(i * nn, (i + 1) * nn)) : NaN));
     c.singular = [];

@@ -62,7 +62,7 @@ interface Law {
   closed: boolean;
   notes: string[];
   /** Of the file's values, what Python read from the forces there. */
-  singular: { value: number; words: string }[];
+  singular: { value: number; geometry: string }[];
   reference: { at: number[]; u: Float64Array | null };
   over: { name: string; label: string; symbol: string; size: number };
 }
@@ -72,7 +72,7 @@ interface SingularPlace {
   s: number;
   value: number;
   /** What is special about the links: "B, C and D in line (stretched)"; "" where nothing is. */
-  words: string;
+  geometry: string;
   ends: boolean;
   inside: boolean;
   unbounded: boolean;

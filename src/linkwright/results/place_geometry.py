@@ -1,6 +1,6 @@
 """Singular positions of a turn with what is special about the links there, read from the self-stress (`singular_geometry`).
 
-A turn stores the positions next to them and what its drives were; the words are made when somebody asks.
+A turn stores the positions next to them and what its drives were; the text is made on demand.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.singular_geometry import at_dead_centre, geometry_words
+from linkwright.mechanics.inverse.singular_geometry import at_dead_centre, geometry_text
 from linkwright.results.singular_positions import SingularPlace
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ def stored(places: Sequence[SingularPlace], next_to: Sequence[tuple[np.ndarray, 
 
 
 def places_of(settings: Mapping[str, Any]) -> tuple[SingularPlace, ...]:
-    """The places without words."""
+    """The places alone."""
     return tuple(SingularPlace(**x) for x in settings.get(PLACES, ()))
 
 
-def places_in_words(c: Trajectory) -> tuple[SingularPlace, ...]:
-    """The singular positions of a turn, with words where they have such a reading."""
+def described_places(c: Trajectory) -> tuple[SingularPlace, ...]:
+    """The singular positions of a turn, described where they have such a reading."""
     places, next_to = places_of(c.settings), c.settings.get(NEXT_TO, ())
     if not next_to:
         return places
@@ -42,7 +42,7 @@ def places_in_words(c: Trajectory) -> tuple[SingularPlace, ...]:
     for place, near in zip(places, next_to, strict=True):
         here = Instant(c.skel, np.array(near["q"]), np.zeros(c.skel.tree.nv), 0.0, c.references[int(np.abs(c.t - place.t).argmin())])
         found = at_dead_centre(c.frame, near["drives"], place.drive, here, ordinary)
-        out.append(replace(place, words=geometry_words(found, units)))
+        out.append(replace(place, geometry=geometry_text(found, units)))
     return tuple(out)
 
 
