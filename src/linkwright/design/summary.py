@@ -12,6 +12,7 @@ import numpy as np
 
 from linkwright.design.belts import BeltGeometry, belt_geometry, belt_warnings
 from linkwright.design.cams import CamSummary, summaries
+from linkwright.design.dead_centres import DescribedPosition, dead_centres
 from linkwright.design.doubts import doubts
 from linkwright.design.grashof import FourBar, four_bars
 from linkwright.design.tables import extremes
@@ -81,6 +82,7 @@ class Summary:
     transmission: tuple[Range, ...]  # transmission angles, 0 .. 90 deg
     pressure: tuple[Range, ...]  # pressure angles, 0 .. 90 deg, at the samples
     cams: tuple[CamSummary, ...]
+    dead_centres: tuple[DescribedPosition, ...]  # positions of the cycle in which links are in line, or lines of force meet
     no_transmission: tuple[str, ...]  # bodies without a transmission angle
     no_transmission_because: tuple[str, ...]  # the reason of each
     residual: float  # of the closed loops, dimensionless
@@ -106,6 +108,7 @@ class Summary:
         lines += [f"  four-bar {x.text(self.units)}" for x in self.four_bars]
         lines += _ranges_text("swing of the links", self.swings, angle, size)
         lines += _ranges_text("stroke of sliders and cylinders", self.strokes, *unit_of(self.units, "length"), self.ends)
+        lines += [f"  {x}" for x in self.dead_centres]
         lines += [f"  {'belt' if b.closed else 'rope'} {b.name}: {b.text(self.units)}" for b in self.belts]
         lines += self._transmission_text(angle, size)
         lines += [f"  cam {x.text}" for x in self.cams]
@@ -169,6 +172,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
     transmission: tuple[Range, ...] = ()
     pressure: tuple[Range, ...] = ()
     cams: tuple[CamSummary, ...] = ()
+    dead: tuple[DescribedPosition, ...] = ()
     if not d.joints:
         how = "nothing to turn"
     elif mobility.freedoms == 0:
@@ -183,6 +187,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
             swings, strokes, transmission = (tuple(next(found) for _ in group) for group in groups)
             transmission = tuple(r for r in transmission if r.high - r.low > 1e-9)  # one that stays the same is no matter of design
             pressure = _pressure(system, moving)
+            dead = dead_centres(system, moving, [(r.name, r.at_low, r.at_high) for r in (*swings, *strokes)])
             cams = summaries(system, turn)  # of a whole turn of their own: contact forces need more samples than extremes
         except LinkwrightError as problem:
             how = f"not turned: {problem}"
@@ -210,6 +215,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         transmission=transmission,
         pressure=pressure,
         cams=cams,
+        dead_centres=dead,
         no_transmission=tuple(system.skel.transmission.left_out),
         no_transmission_because=tuple(system.skel.transmission.left_out.values()),
         residual=residual,

@@ -19,7 +19,7 @@ from linkwright.model.file.units import CURRENT, KINDS, VOLTAGE
 KEYS = {
     "Kt": "torque constant", "R": "resistance", "Ke": "torque constant", "L": "inductance", "J": "inertia", "viscous": "torsional damping",
     "friction": "torque", "friction_speed": "angular speed", "ratio": "pure number", "efficiency": "pure number", "rated": "voltage",
-    "max_current": "current",
+    "max_current": "current", "time_constant": "time",
 }  # fmt: skip
 SIZING = ("max_speed", "max_torque")  # on the plate, but no part of the equations
 POWERS = ("electric", "mechanical", "magnetic")
@@ -42,13 +42,16 @@ def motor(
     efficiency: Any = 1.0,
     rated: Any = None,
     max_current: Any = None,
+    time_constant: Any = None,
 ) -> DCMotor:
     """A DC motor with a gearbox, for `lw.voltage(..., motor=...)`; the keys of `motor_dc` in the model file.
 
     `ratio` is motor speed over joint speed; for a slider or cylinder give the spindle's `lead`, the travel of one motor turn.
+    `time_constant` is the electrical one, L/R, of a motor without L: a note of the run estimates how far L would move the joint.
     """
     given = {"Kt": Kt, "R": R, "Ke": Ke, "L": L, "J": J, "viscous": viscous, "friction": friction, "friction_speed": friction_speed}
     given |= {"ratio": ratio, "efficiency": efficiency, "rated": rated, "max_current": max_current}
+    given["time_constant"] = time_constant
     if lead is not None:
         if ratio is not None:
             raise UsageError("a motor has a ratio or the lead of a spindle, not both.")
@@ -62,11 +65,13 @@ def motor_of(data: Mapping[str, Any]) -> DCMotor:
         if key not in KEYS and key not in SIZING:
             raise UsageError(f"a motor has no '{key}'. {nearest(str(key), KEYS, 'Keys')}")
     x = {k: quantity(v, KINDS[KEYS[k]], f"motor: {k}") for k, v in data.items() if k in KEYS}
-    for key in ("Kt", "R", "friction_speed", "ratio", "efficiency", "rated", "max_current"):
+    for key in ("Kt", "R", "friction_speed", "ratio", "efficiency", "rated", "max_current", "time_constant"):
         _positive(key, x.get(key, 1.0 if key not in ("Kt", "R") else 0.0))
     for key in ("Ke", "L", "J", "viscous", "friction"):
         if not x.get(key, 0.0) >= 0.0:
             raise UsageError(f"motor: {key} is {x[key]:g}; it must not be negative.")
+    if "time_constant" in x and x.get("L", 0.0) > 0.0:
+        raise UsageError("a motor with an inductance L has the time constant L/R. Leave out L or time_constant.")
     if x.get("efficiency", 1.0) > 1.0:
         raise UsageError(f"motor: efficiency is {x['efficiency']:g}; it must be at most 1.")
     return DCMotor(**x)

@@ -22,6 +22,7 @@ from linkwright.mechanics.closing.revolutions import returned, skipped
 from linkwright.mechanics.constraints.drives import driven, is_rotary
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse.singular_geometry import at_dead_centre, geometry_text
 from linkwright.model.curves import Curve
 from linkwright.model.curves.formula import Formula, need_smooth
 from linkwright.model.curves.lines import Line
@@ -34,8 +35,9 @@ from linkwright.model.file.units import KINDS, display_unit, shown
 from linkwright.motion.native_walks import LawRows, Walking, carried, goes_all_the_way, native_walk, third_rows
 from linkwright.motion.quick_drives import coarse_notes, need_few_turns
 from linkwright.motion.stop_ends import OtherEnd, StopTimes, coordinate_now, ends_text, others_end, others_of, stops_of, times_between_stops
-from linkwright.motion.turn_samples import Walk, sampled, swept, trajectory
+from linkwright.motion.turn_samples import DeadCentre, Walk, sampled, swept, trajectory
 from linkwright.motion.undriven import check_driven
+from linkwright.results.place_geometry import places_of
 from linkwright.results.singular_positions import PEAKS, passage_note
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.travel import beyond_stops
@@ -61,6 +63,8 @@ class Limits:
     dead_high: bool
     stop_low: str = ""  # low is at a rigid stop: of this coordinate
     stop_high: str = ""
+    geometry_low: str = ""  # of a dead centre: what is special about the links there, where it has such a reading
+    geometry_high: str = ""
 
 
 class _Reached(NamedTuple):
@@ -69,6 +73,7 @@ class _Reached(NamedTuple):
     share: float
     dead: bool
     stop: str
+    geometry: str = ""  # of a dead centre
 
 
 def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), walking: Walking | None = None) -> Limits:
@@ -91,14 +96,19 @@ def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), wa
         stop = joint if own.stops[1] and end == own.last else ""
         if goes_all_the_way(here, end, native):
             return _Reached(end, False, stop)
-        there = dead_centre(tied, walk(tied, begin, end, smallest_step=REACH_STEP).at, end)
-        return _Reached(there, there < end, "" if there < end else stop)
+        last = walk(tied, begin, end, smallest_step=REACH_STEP).at
+        there = dead_centre(tied, last, end)
+        if there >= end:
+            return _Reached(there, False, stop)
+        positions = {joint: float(law(there)[0]), **{h: float(x(0.0)[0]) for h, x in rest.items()}}
+        return _Reached(there, True, "", geometry_text(at_dead_centre(loops, positions, joint, last, here), desc.units))
 
     up = reached(1.0)
     if is_rotary(desc, joint) and up.share >= 1.0:
         return Limits(joint, x0, x0 + span, True, False, False)
     down = reached(-1.0)
-    return Limits(joint, x0 - down.share * span, x0 + up.share * span, False, down.dead, up.dead, down.stop, up.stop)
+    low, high = x0 - down.share * span, x0 + up.share * span
+    return Limits(joint, low, high, False, down.dead, up.dead, down.stop, up.stop, down.geometry, up.geometry)
 
 
 def _longest(loops: Loops, joint: str) -> float:
@@ -368,11 +378,11 @@ def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native
 
 
 class SwingRange(NamedTuple):
-    """Times between which a drive swings, those of dead centres beyond them, and what is at the ends."""
+    """Times between which a drive swings, dead centres beyond them, and what is at the ends."""
 
     low: float
     high: float
-    dead: list[float]
+    dead: list[DeadCentre]
     ends: str
 
 
@@ -395,7 +405,8 @@ def _swing_range(loops: Loops, ready: Prepared, native: Walk | None) -> SwingRan
     if high - low < 1e-6 * p.span:
         held = f"held by the stop of {listing(list(dict.fromkeys(filter(None, others))))}" if any(others) else "at a dead centre"
         raise SingularityError(f"drive '{p.lead}' is {held} and cannot move either way; choose another start position.")
-    dead = [x for x, stopped, other in zip(ends, stops, others, strict=True) if stopped and not other]
+    ways = zip(ends, (back, ahead), stops, others, strict=True)
+    dead = [DeadCentre(x, last.q) for x, last, stopped, other in ways if stopped and not other]
     slides = not is_rotary(desc, p.lead)
     return SwingRange(low, high, dead, ends_text(slides, between.stops, stops, others))
 
@@ -410,9 +421,10 @@ def _before_zero(desc: Description, drive: str, law: Curve, end: float) -> float
 
 def _noted(desc: Description, p: CyclePlan, c: Trajectory, notes: Sequence[str], begin: float = 0.0) -> Trajectory:
     """The turn with its notes and the third derivatives of its laws (which begin at that time), at rest if the plan is static."""
-    passed = [x for x in c.singular if x.kind == "passage"]
+    places = places_of(c.settings)
+    passed = [x for x in places if x.kind == "passage"]
     more = [passage_note(passed, lambda x: position_text(desc, c.drive, c.place(x)))] if passed else []
-    if c.singular and all(b.mass is not None for b in desc.bodies[1:]):
+    if places and all(b.mass is not None for b in desc.bodies[1:]):
         more.append(PEAKS)
     more += coarse_notes(desc, p.lead, p.laws, c.t)
     third = third_rows(p.laws, c.t + begin)

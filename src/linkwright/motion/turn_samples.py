@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwright import joints as joint_types
 from linkwright.mechanics.closing.continuation import WINDOW, Walker, walk
+from linkwright.mechanics.constraints.driver import DrivenDistance, DrivenPoint, Driver
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
 from linkwright.results.batch import cut_references
 from linkwright.results.interpolation import Samples, states
+from linkwright.results.place_geometry import stored
 from linkwright.results.recorded import CountedReferences, CutReferences, cut_rows
 from linkwright.results.singular_positions import Scale, SingularPlace, located, near_places, steep_minima
 from linkwright.results.trajectory import NEAR_SINGULAR, Trajectory
@@ -38,6 +40,13 @@ class Sampled(NamedTuple):
     references: Sequence[Mapping[str, Any]]
     spectra: Callable[[], list[np.ndarray]]  # singular values of the loops with the drives at every time
     path: Sequence[Walker] = ()  # all steps, samples included; empty where no singular position can lie between the samples
+
+
+class DeadCentre(NamedTuple):
+    """A dead centre beyond an end of a turn: its time, and the last position before it."""
+
+    t: float
+    next_to: np.ndarray
 
 
 def sampled(loops: Loops, tied: Loops, here: Walker, times: np.ndarray) -> Sampled | None:
@@ -78,9 +87,17 @@ def counts_balls(loops: Loops) -> bool:
 
 
 def trajectory(
-    loops: Loops, tied: Loops, found: Sampled, drive: str, law: Curve, origin: np.ndarray, *, full_turn: bool, dead: Sequence[float] = ()
+    loops: Loops,
+    tied: Loops,
+    found: Sampled,
+    drive: str,
+    law: Curve,
+    origin: np.ndarray,
+    *,
+    full_turn: bool,
+    dead: Sequence[DeadCentre] = (),
 ) -> Trajectory:
-    """The samples as a turn of a drive that follows `law`; turns count from q = `origin`; `dead`: times of dead centres beyond its ends."""
+    """The samples as a turn of a drive that follows `law`; turns count from q = `origin`; `dead`: dead centres beyond its ends."""
     t = found.t
     c = Trajectory(tied.skel, t - t[0], found.q, found.v, found.a, found.references, drive=drive, full_turn=full_turn, origin=origin)
     if not found.path and not dead:
@@ -96,16 +113,30 @@ def trajectory(
         w = walk(tied, found.path[i], time)
         return scale.strength(w.spectrum) if w.at.t == time else None
 
+    def next_to(time: float) -> np.ndarray:
+        i = max(k for k, w in enumerate(found.path) if w.at.t <= time or k == 0)
+        between = _between(loops, found.path, i, time)
+        return found.path[i].at.q if between is None else between[0]
+
     along = np.array([scale.strength(w.spectrum) for w in found.path])
-    places = [("passage", *x) for x in located(np.array([w.at.t for w in found.path]), along, at)]
-    places += [("dead centre", x, 0.0) for x in dead]
+    places = [("passage", *x, next_to(x[0])) for x in located(np.array([w.at.t for w in found.path]), along, at)]
+    places += [("dead centre", x.t, 0.0, x.next_to) for x in dead]
     if full_turn and len(places) > 1 and places[0][1] == t[0] and places[-1][1] == t[-1]:
         del places[-1]  # the turn begins and ends there
     if not places:
         return c
-    singular = [SingularPlace(kind, x - t[0], drive, float(law(x)[0]), y) for kind, x, y in sorted(places, key=lambda f: f[1])]
+    places = sorted(places, key=lambda f: f[1])
+    singular = [SingularPlace(kind, x - t[0], drive, float(law(x)[0]), y) for kind, x, y, _ in places]
+    drives = [c for c in tied.constraints[len(loops.constraints) :] if isinstance(c, Driver | DrivenDistance | DrivenPoint)]
+    beside = [(q, {_drive_name(c): float(c.law(x)[0]) for c in drives}) for _, x, _, q in places]
     near = near_places(c.t, np.array([scale.strength(s) for s in spectra]), singular).astype(float)[:, None]
-    return replace(c, settings={"singular": [asdict(x) for x in singular]}, arrays={NEAR_SINGULAR: near})
+    return replace(c, settings=stored(singular, beside), arrays={NEAR_SINGULAR: near})
+
+
+def _drive_name(c: Driver | DrivenDistance | DrivenPoint) -> str:
+    """The name under which a drive is asked for: `A`, `C.slide`."""
+    names = joint_types.JOINTS[c.joint.type].q_names if isinstance(c, Driver) else ()
+    return f"{c.name}.{names[c.coordinate]}" if isinstance(c, Driver) and len(names) > 1 else c.name
 
 
 def _bridged(loops: Loops, tied: Loops, walkers: list[Walker]) -> list[Walker]:

@@ -111,7 +111,7 @@ class Reproduced:
 
     @property
     def decisive(self) -> Item | None:
-        """The computation on which the verdict rests: among those with that verdict the one nearest to its tolerance, or farthest from it."""
+        """The computation on which the verdict rests: of those with that verdict the one with most of its tolerance used."""
         found = [i for i in self.items if i.verdict == self.verdict]
         return max(found, key=_share, default=None)
 
@@ -122,9 +122,17 @@ class Reproduced:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, with all computations."""
-        facts = {"paper": self.paper, "number": self.number, "place": self.place, "claim": self.claim, "verdict": self.verdict, "why": self.why}
-        computed = {"code": self.entry.code, "computed_in": list(self.computed_in), "computations": [i.as_dict(self.paper) for i in self.items]}
-        return facts | computed
+        return {
+            "paper": self.paper,
+            "number": self.number,
+            "place": self.place,
+            "claim": self.claim,
+            "verdict": self.verdict,
+            "why": self.why,
+            "code": self.entry.code,
+            "computed_in": list(self.computed_in),
+            "computations": [item.as_dict(self.paper) for item in self.items],
+        }
 
 
 def _share(item: Item) -> float:

@@ -264,3 +264,26 @@ def appearing_constraint() -> Item:
         "1/2 (J v)^2 / (J M^-1 J'), and the slot held after",
         "the impact, which the paper does not speak of, is inelastic in the mass metric",
     )
+
+
+def turning_round() -> Item:
+    """A constant torque stops the crank d before its singular position at 270 deg: closed form by energy, no branch is claimed."""
+    s = load("slider-crank", g=0.0).system
+    start = s.assemble({"A": 2.0 * math.pi / 3.0}, {"A": 1.0})
+    energy, way = 0.5 * (3.0 - 2.0 * math.cos(4.0 * math.pi / 3.0)), 1.5 * math.pi - 2.0 * math.pi / 3.0
+    known, off = {}, 0.0
+    for d in (1e-8, 1e-2):
+        run = s.simulate(start, 6.0, drive={"A": drives.torque(-energy / (way - d))})
+        known[d] = not run.certificate.branch_doubts
+        off = max(off, abs(float(np.max(run["A"])) - (1.5 * math.pi - d)) if d > 1e-3 else 0.0)
+    return compared(
+        "Sec. VIII-A",
+        "motion that turns round next to a singular position, where branches meet",
+        "bifurcation if the position is reached with vanishing velocity",
+        f"1e-8 rad before it the branch is {'known' if known[1e-8] else 'not known, and a note reports it'}; "
+        f"1e-2 rad before it the branch is {'known' if known[1e-2] else 'not known'}",
+        off if known == {1e-8: False, 1e-2: True} else math.inf,
+        1e-4,  # rad: the largest angle of 501 samples of a parabola
+        "the angle at which the energy is used up",
+        "a run that stops exactly in the position is refused, because nothing decides how it goes on",
+    )

@@ -40,7 +40,10 @@ ENTRIES = (
     Entry("(11)-(13), (15), (16)", "velocities and accelerations split by the projector", (acceleration_split,), PROJECTION),
     Entry("(14)", "C = dP/dt = S + S'", (rate_of_projector,), PROJECTION),
     Entry("Sec. III", "constraints that depend on time", (rheonomic,), "mechanics/constraints/"),
-    Entry("(17)-(25), theorem 2, remarks 2, 3", "projected dynamics, constraint inertia matrix M_c", (projected_dynamics, definiteness), PROJECTION),
+    Entry(
+        "(17)-(25), theorem 2, remarks 2, 3", "projected dynamics, constraint inertia matrix M_c",
+        (projected_dynamics, definiteness), PROJECTION,
+    ),
     Entry("(25), App. II", "one inversion less than the standard method", (inversions,), "papers/aghili_cost.py"),
     Entry("(26)-(28), prop. 1", "symmetric constraint inertia matrix M_c'", (inertia_variants, definiteness), PROJECTION),
     Entry("(29)-(31), prop. 2", "M_c'' with gamma, and the choice of gamma", (condition_numbers, definiteness), PROJECTION),
@@ -53,7 +56,10 @@ ENTRIES = (
         "(36), (37)", "positions corrected by the pseudo-inverse, every few steps or above a tolerance", (every_few_steps, passages),
         "simulation/stabilisers/project.py",
     ),
-    Entry("Sec. VI, (36), (37)", "the correction as published, through singular positions", (position_correction,), "papers/aghili_passage.py"),
+    Entry(
+        "Sec. VI, (36), (37)", "the correction as published, through singular positions", (position_correction,),
+        "papers/aghili_passage.py",
+    ),
     Entry("Theorem 3", "quadratic convergence of (37)", (quadratic_convergence,), "simulation/stabilisers/project.py"),
     Entry("Sec. VI", "Baumgarte's terms slow a simulation down", (baumgarte_slows,), "simulation/stabilisers/baumgarte.py"),
     Entry("(38)-(46), theorem 4, App. V", "projected inverse dynamics control with least norm", (least_norm,), "control/projected.py"),
@@ -67,8 +73,14 @@ ENTRIES = (
         "(63)-(69), Fig. 4", "slider-crank through its singular positions",
         (slider_crank, constraint_forces, singular_positions, projector_cases), "model/library/slider-crank.yaml",
     ),
-    Entry("Sec. VIII-A", "bifurcation where a singular position is reached with vanishing speed", (turning_round,), "simulation/passages.py"),
-    Entry("(70)-(75), Figs. 5, 6, Table I", "three control laws of the slider-crank", (closed_forms, two_joints, one_joint, torques), "control/"),
+    Entry(
+        "Sec. VIII-A", "bifurcation where a singular position is reached with vanishing speed", (turning_round,),
+        "simulation/passages.py",
+    ),
+    Entry(
+        "(70)-(75), Figs. 5, 6, Table I", "three control laws of the slider-crank", (closed_forms, two_joints, one_joint, torques),
+        "control/",
+    ),
     Entry("Sec. IX, Table II, Fig. 8", "arm on a slider", (least_at_every_instant, arm_torques), "model/library/3r-slider.yaml"),
     Entry("Sec. IX", "bandwidth of 3.5 Hz with G_P = 480", (bandwidth,), "control/linearise.py"),
     Entry(

@@ -39,9 +39,15 @@ ENTRIES = (
     Entry("Table 1", "data of the scraper, with its footnote", (inertias, extension), "model/library/carpet-scraper-2007.yaml"),
     Entry("Fig. 8", "driving torque at 45 rpm", (driving_torque,), "mechanics/inverse/"),
     Entry("Sec. 6.1.1", "all joint forces", (all_joint_forces,), "mechanics/dynamics/reactions.py"),
-    Entry("Tables 2, 3", "sizes and orders of the methods", (sizes_of_table_2, order_of_solving, sizes_of_table_3), "papers/inverse_cost.py"),
+    Entry(
+        "Tables 2, 3", "sizes and orders of the methods", (sizes_of_table_2, order_of_solving, sizes_of_table_3),
+        "papers/inverse_cost.py",
+    ),
     Entry("Tables 2, 3", "processor times of one cycle", (savings,), "papers/inverse_cost.py"),
-    Entry("Tables 2, 3", "balancing of shaking force and moment by the three methods", (scraper_balancing, rssr_balancing), "optimisation/balancing.py"),
+    Entry(
+        "Tables 2, 3", "balancing of shaking force and moment by the three methods", (scraper_balancing, rssr_balancing),
+        "optimisation/balancing.py",
+    ),
     Entry("Sec. 6.2, Figs. 9, 10", "RSSR as a chain of seven hinges", (rssr, rssr_forces, seven_hinges), "model/library/rssr-7r.yaml"),
     Entry(
         "Sec. 6.2", "results compared with Bagci",
@@ -50,6 +56,9 @@ ENTRIES = (
     ),
     Entry("Sec. 6.1", "Hoekens part is straight, the pantograph magnifies it", (straight_line,), "model/library/carpet-scraper-2007.yaml"),
     Entry("Sec. 2", "cuts by graph theory, dependent constraints eliminated", (chosen_cuts,), "topology/cuts.py"),
-    Entry("Sec. 7", "little difference of system and subsystem in the plane, more in space", (sizes_of_table_3, savings), "docs/inverse.md"),
+    Entry(
+        "Sec. 7", "little difference of system and subsystem in the plane, more in space", (sizes_of_table_3, savings),
+        "docs/inverse.md",
+    ),
     Entry("Sec. 3", "symbols t, w, M, W, E, N_l, N_d in our notation", (complements,), "docs/notation.md"),
 )  # fmt: skip

@@ -113,7 +113,10 @@ CHAUDHARY = (
     Erratum("Chaudhary2007", "Table 2, row 3", "3 x 3, order 45.3", "2 x 2, order 39.0", "4 + 2 + 1 unknowns; the text has 2 x 2", "data"),
     Erratum("Chaudhary2007", "Table 2", "30.59 % saved", "28.8 %", "the printed 0.219 and 0.156 s", "data"),
     Erratum("Chaudhary2007", "Table 3, row 1", "order 1994", "1944", "18^3/3", "data"),
-    Erratum("Chaudhary2007", "Table 3, row 3", "order 33", "34, counted as in Table 2", "the one equation of the torque is left out", "data"),
+    Erratum(
+        "Chaudhary2007", "Table 3, row 3", "order 33", "34, counted as in Table 2", "the one equation of the torque is left out",
+        "data",
+    ),
     Erratum(
         "Chaudhary2007", "Sec. 6.2", "driven link unnamed; #4 and #5 massless", "#6 is driven, of Subsystem I; #2 is massless too",
         "the chain of seven hinges moves like the RSSR only then", "data",
@@ -172,7 +175,10 @@ HOANG = (
         "Hoang2023", "title, Sec. 5.2", "singular configurations", "zeros of the determinants of a partition",
         "the smallest singular value of Phi_q stays above 0.32 in both cases", "text",
     ),
-    Erratum("Hoang2023", "Sec. 5.2, case 1", "range [-0.1, 1] m of the centre", "x up to 1.188 m", "the motion in quadruple precision", "data"),
+    Erratum(
+        "Hoang2023", "Sec. 5.2, case 1", "range [-0.1, 1] m of the centre", "x up to 1.188 m", "the motion in quadruple precision",
+        "data",
+    ),
 )  # fmt: skip
 
 ERRATA = (*KOUL, *CHAUDHARY, *AGHILI, *HOANG)

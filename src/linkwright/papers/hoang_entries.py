@@ -46,8 +46,14 @@ ENTRIES = (
     Entry("(8)-(14)", "motors with L di/dt = 0", (motor_without_inductance,), MOTOR),
     Entry("Sec. 2.3", "cost of neglecting the inductance", (inductance,), MOTOR),
     Entry("Sec. 2.1", "dM/dt - 2 C is skew, with the rotors too", (skew,), "mechanics/dynamics/denoc.py"),
-    Entry("(20)", "null space by a fixed partition, which breaks down", (fixed_partition, passing_run), "mechanics/formulations/nullspace.py"),
-    Entry("(19)-(23)", "null space by the pseudo-inverse; ranks of Phi_q, R and H", (null_space, ranks), "mechanics/formulations/nullspace.py"),
+    Entry(
+        "(20)", "null space by a fixed partition, which breaks down", (fixed_partition, passing_run),
+        "mechanics/formulations/nullspace.py",
+    ),
+    Entry(
+        "(19)-(23)", "null space by the pseudo-inverse; ranks of Phi_q, R and H", (null_space, ranks),
+        "mechanics/formulations/nullspace.py",
+    ),
     Entry("Sec. 3, after (23)", "variant: rows of Phi_q left out", (fewer_rows,), "mechanics/formulations/nullspace.py"),
     Entry("(24), (25)", "Baumgarte's stabilisation", (baumgarte, baumgarte_through_zeros), "simulation/stabilisers/baumgarte.py"),
     Entry("(26)-(34)", "post-adjusting of dependent coordinates", (adjusting, residuals_case_2), "simulation/stabilisers/post_adjust.py"),

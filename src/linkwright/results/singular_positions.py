@@ -31,6 +31,7 @@ class SingularPlace:
     drive: str
     at: float  # position of the leading drive, SI
     strength: float  # smallest singular value there, as a share of its median along the turn
+    geometry: str = ""  # what is special about the links there: "coupler and rocker are in line (B, C, D stretched)"; or nothing
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from linkwright.results.between_samples import at_times
 from linkwright.results.channels import Channel
 from linkwright.results.loads import EachLoads, LoadHistory, SampleLoads
 from linkwright.results.measured import dwells_of, measured
+from linkwright.results.place_geometry import SingularPlace, described_places
 from linkwright.results.readings import Readings
 from linkwright.results.recorded import (
     Column,
@@ -38,7 +39,6 @@ from linkwright.results.recorded import (
     checked_columns,
     plain,
 )
-from linkwright.results.singular_positions import SingularPlace
 from linkwright.results.state import State
 from linkwright.results.tables import unit_of
 
@@ -118,10 +118,10 @@ class Trajectory:
         settings = {k: x for k, x in self.settings.items() if k != "static"}
         return replace(self, v=self.arrays[PATH_V], a=self.arrays[PATH_A], arrays=rest, settings=settings)
 
-    @property
+    @cached_property
     def singular(self) -> tuple[SingularPlace, ...]:
         """Return the singular positions of a turn: dead centres at its ends, and positions that it passes."""
-        return tuple(SingularPlace(**x) for x in self.settings.get("singular", ()))
+        return described_places(self)
 
     @property
     def near_singular(self) -> np.ndarray:

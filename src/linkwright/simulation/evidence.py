@@ -15,6 +15,9 @@ import numpy as np
 
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics.closing.partition import Partition, partition
+from linkwright.mechanics.closing.singular_position import LostRank
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse.singular_geometry import geometry_text, singular_geometry
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.sparse import SparseStack
 from linkwright.results.batch import Before, cut_motion
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 BUFFERED = 4_000_000  # numbers of steps stored in memory before they are digested: 32 MB
 PART = BUFFERED // 8  # numbers looked at together: where a run is cut must not depend on the clock, as the slices of its loop do
 LOOKED_AT = 40  # positions from which the partition is chosen
+PLACED = 1e-2  # dimensionless: how far a located passage may be from the singular position that its text is about
 
 
 @dataclass
@@ -306,11 +310,19 @@ class Evidence:
             accelerations=lambda rows: np.array([evaluator.accelerations(float(r[0]), r[1:], cut) for r in rows]),
             rates=lambda q, v: qdot(skel, q, v),
             reach=reach,
+            geometry=lambda q, held: self._geometry(off, cut, q, held),
             labels=self._labels(off),
             driven=self.driven and set(self.drives) == set(self.partition_of(mode).independent),
             nq=nq,
             nv=nv,
         )
+
+    def _geometry(self, off: tuple[str, ...], cut: np.ndarray, q: np.ndarray, held: Sequence[int]) -> str:
+        """Text about the links at a singular position of the loops that are closed."""
+        loops = self.system.kernels.variant(Variant(without=off)).loops
+        near = Instant(loops.skel, q, np.zeros(loops.skel.tree.nv), 0.0, loops.skel.unpack(q, cut))
+        found = singular_geometry(LostRank(loops, tuple(held)), near, self.system.start.instant, reach=PLACED)
+        return geometry_text(found, self.system.description.units)
 
     def last(self, count: int) -> np.ndarray:
         """The last accepted steps (t, y) of the present mode."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SimulationError
-from linkwright.kernels.kernels import TRACED_FORMULATIONS
+from linkwright.mechanics import formulations
 from linkwright.numerics.sparse import LARGE
 from linkwright.results.recorded import RunQuality
 from linkwright.results.trajectory import Trajectory
@@ -170,5 +170,5 @@ def _was_near(sim: Simulation) -> bool:
     """True if the run may have come near a singular position: its kernels called the rank-revealing path, or formulations that have no
     kernel did not need to. In all other runs evidence waits until somebody asks for the certificate."""
     named = sim.options.formulation
-    compiled = named is None or named in ("auto", *TRACED_FORMULATIONS)
+    compiled = named is None or named in ("auto", *formulations.compiled())
     return not compiled or any(p.solution.counters["fallbacks"] for p in sim.pieces)

@@ -40,6 +40,7 @@ class Passage(NamedTuple):
     singular_values: tuple[float, ...]  # of the dimensionless J, smallest first, at most four
     meaningless: tuple[str, ...]  # multipliers without meaning here
     branch: str  # label after it
+    geometry: str = ""  # what is special about the links there, where it has such a reading: "crank1 and r1 are in line (...)"
 
     def __str__(self) -> str:
         what = {
@@ -50,7 +51,7 @@ class Passage(NamedTuple):
         }[self.kind]
         s = ", ".join(f"{x:.1e}" for x in self.singular_values[:2])
         values = f"smallest singular values {s}" if self.kind == "rank" else f"J itself keeps its rank, smallest singular values {s}"
-        return f"t = {self.time:.9g} s: {what} ({values})"
+        return f"t = {self.time:.9g} s: {what}{'; ' if self.geometry else ''}{self.geometry} ({values})"
 
 
 class Bracket(NamedTuple):
@@ -71,6 +72,7 @@ class Watch:
     accelerations: Callable[[np.ndarray], np.ndarray]  # rows (t, y) -> a
     rates: Callable[[np.ndarray, np.ndarray], np.ndarray]  # q, v -> dq/dt
     reach: Callable[[np.ndarray, float], np.ndarray | None]  # row (t, y), time -> q there, None if it is not reached
+    geometry: Callable[[np.ndarray, Sequence[int]], str]  # q, velocities that are held -> what is special about the links there
     labels: Sequence[str]  # of the rows of J
     driven: bool  # the independent coordinates are the drives
     nq: int
@@ -141,7 +143,9 @@ def located(watch: Watch, part: Partition, found: Bracket) -> list[Passage]:
         kind = "rank" if lost else ("drives" if watch.driven else "coordinates") if "block" in kinds else "independent"
         faint = factor(J[rows]).U[:, rank - lost :]
         dead = [watch.labels[row] for row, share in zip(rows, faint, strict=True) if np.abs(share).max(initial=0.0) > CARRIES]
-        out.append(Passage(t, kind, lost, tuple(float(x) for x in s[::-1][:4]), tuple(dead), label(found.signs)))
+        held = () if lost else part.dependent if kind == "independent" else part.independent
+        values = tuple(float(x) for x in s[::-1][:4])
+        out.append(Passage(t, kind, lost, values, tuple(dead), label(found.signs), watch.geometry(q, held)))
     return out
 
 

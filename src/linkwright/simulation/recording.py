@@ -14,12 +14,14 @@ import numpy as np
 from linkwright.compiler.program import interpret
 from linkwright.control.analysis import facts_of, saturation_notes
 from linkwright.control.authority import said
+from linkwright.drives.voltage import BoundVoltage
 from linkwright.errors import LinkwrightError, counted
 from linkwright.mechanics import formulations
 from linkwright.results.batch import Before, cut_references
 from linkwright.results.recorded import Column, CountedReferences, RunEvent
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.travel import beyond_stops
+from linkwright.simulation.inductance import inductance_notes
 from linkwright.simulation.rigid_stops import unstoppable
 from linkwright.simulation.rows import HEAD
 from linkwright.simulation.run import RunPiece, Simulation
@@ -61,6 +63,7 @@ def trajectory(sim: Simulation) -> Trajectory:
     )
     given = unstoppable(sim.drive, {}) if sim.ends else set()
     more = [*(saturation_notes(made) if sim.control is not None else ()), *(beyond_stops(made, given) if given else ())]
+    more += _inductance_notes(sim, made)
     return replace(made, notes=(*made.notes, *more)) if more else made
 
 
@@ -92,12 +95,7 @@ def _solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
     lam = np.zeros((n, len(names)))
     a, drivers = np.zeros((n, nv)), np.zeros((n, len(setup.actuation.drivers)))
     if n:
-        formulation = sim.options.formulation if sim.options.formulation in formulations.compiled() else None
-        kernel = setup.kernels.get("forward", formulation)
-        given: dict[str, Any] = {"q": q, "v": v, **head, "t": rows.t[:, None], "near": near}
-        if len(sim.free):
-            given["free"] = np.tile(sim.free, (n, 1))
-        found = kernel(**{b.name: np.ascontiguousarray(given[b.name]) for b in kernel.inputs})
+        found = _forward(sim, piece, near, head)
         a = found.a
         if found.failed:
             _without_loads(sim, piece, near, a, found.failed)
@@ -109,6 +107,28 @@ def _solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
     columns = setup.actuation.columns(rows.t, q, v, x, near, drivers, a, free=setup.values.get("free")) if n else {}
     works = x[:, len(setup.actuation.x0) :] if sim.needs_power else np.zeros((n, 3))
     return {"a": a, "lam": lam, "tau": head["tau"], "columns": columns, "works": works}
+
+
+def _forward(sim: Simulation, piece: RunPiece, near: np.ndarray, head: Mapping[str, np.ndarray]) -> Any:
+    """The answer of the kernel `forward` at the samples of one mode."""
+    rows, (q, v, _) = piece.solution, _states(piece)
+    formulation = sim.options.formulation if sim.options.formulation in formulations.compiled() else None
+    kernel = piece.evaluator.setup.kernels.get("forward", formulation)
+    given: dict[str, Any] = {"q": q, "v": v, **head, "t": rows.t[:, None], "near": near}
+    if len(sim.free):
+        given["free"] = np.tile(sim.free, (len(rows.t), 1))
+    return kernel(**{b.name: np.ascontiguousarray(given[b.name]) for b in kernel.inputs})
+
+
+def _inductance_notes(sim: Simulation, made: Trajectory) -> list[str]:
+    """Notes on motors whose inductance is left out; of runs in one mode, whose samples show how currents change."""
+    piece, *others = sim.pieces
+    motors = [b for b in piece.evaluator.setup.actuation.equations.bounds if isinstance(b, BoundVoltage) and b.motor.time_constant]
+    if not motors or others:
+        return []
+    near = near_of(sim, piece, piece.evaluator.setup.problem.n_near > 0)
+    head = _heads(piece, near)
+    return inductance_notes(made, motors, lambda more: _forward(sim, piece, near, {**head, "tau": head["tau"] + more}).a)
 
 
 def _without_loads(sim: Simulation, piece: RunPiece, near: np.ndarray, a: np.ndarray, failed: Mapping[Any, Any]) -> None:

@@ -16,12 +16,14 @@ from linkwright.design.summary import NEAR_ANGLES, Range, Summary, TravelEnds, t
 from linkwright.design.tables import cleaned, marked, show
 from linkwright.errors import LinkwrightError, counted, degrees_of_freedom
 from linkwright.mechanics.inverse import rubbing_effort
+from linkwright.motion.cycle import position_text
 from linkwright.results.recorded import RunEvent
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.results.travel import beyond_stops
 from linkwright.system.system import System
 from linkwright.views.report_parts import note, pair, table
 
+MOST_PLACES = 4  # singular positions that are described
 MOST_ROWS = 18  # of a table; the least loaded pins are left to the page
 MOST_RANGES = 10
 TRANSMISSION = "transmission at"
@@ -313,6 +315,8 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
         if count:
             what = f"{counted(count, 'dead centre' if kind == 'dead centre' else 'singular position')}"
             out.append((None, "Singular positions", f"{what} {text if count > 1 or kind == 'passage' else 'ends the travel of the drive'}"))
+    places = [(position_text(system.description, x.drive, c.place(x.at)), x) for x in c.singular if x.geometry]
+    out += [(None, "Singular position", f"{x.drive} = {at}: {x.geometry}") for at, x in places[:MOST_PLACES]]
     if loads.bearings is None:
         return out
     out.append(_balanced(system, c))

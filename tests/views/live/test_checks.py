@@ -51,7 +51,7 @@ def test_a_crank_that_is_too_long_fails_and_names_the_dead_centre() -> None:
     assert stops == pytest.approx([angle, 2 * np.pi - angle], abs=1e-5)  # a dead centre is located to 1e-7 of a step of 1 deg
     failed = {name for name, check in found["by"].items() if not check["ok"]}
     assert failed == {"motion", "loops"} and not found["r"]["ok"]
-    assert found["by"]["motion"]["text"].startswith(f"A stops at {np.degrees(angle):.4g} deg: dead centre with B, C and D in line")
+    assert found["by"]["motion"]["text"].startswith(f"A stops at {np.degrees(angle):.4g} deg: dead centre, B, C and D in line (stretched)")
     assert f"{found['placed']} of {found['n']} positions" in found["by"]["loops"]["text"] and found["placed"] < found["n"]
     assert found["stats"][0]["doubtful"] and found["by"]["singular positions"]["warn"]
     # the motion plays from one dead centre through the start to the other: samples are degrees, the first is at 60 deg
@@ -121,6 +121,7 @@ def test_singular_positions_are_those_of_python() -> None:
         assert [x["ends"] for x in found] == [ends for _, ends in wanted], name
         # both are located to some 1e-6 of the range
         np.testing.assert_allclose([x["value"] for x in found], [at for at, _ in wanted], atol=1e-4, err_msg=name)
+        assert sorted(x["geometry"] for x in found) == sorted(x.geometry for x in turn.singular) and all(x["geometry"] for x in found)
 
 
 def test_a_scissor_through_its_upright_position_is_marked() -> None:

@@ -41,6 +41,7 @@ class DCMotor:
     efficiency: Any = 1.0
     rated: Any = None  # volts
     max_current: Any = None
+    time_constant: Any = None  # L/R of a motor whose L is left out, s: no part of the equations
 
     def __post_init__(self) -> None:
         if self.Ke is None:

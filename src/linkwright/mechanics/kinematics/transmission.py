@@ -16,7 +16,7 @@ behind it (its pressure angle), statically indeterminate mechanisms and those wi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
@@ -160,8 +160,8 @@ def structure(d: Description) -> Structure:
     """Take a planar mechanism apart from its drives on; empty in space."""
     if not d.planar:
         return Structure((), (), {}, (), {})
-    elements = tuple(_elements(d))
-    rigid = _clusters(d)
+    elements = tuple(elements_of(d, {x.joint for x in d.drives}))
+    rigid = clusters(d, set(inputs(d)))
     ground = d.bodies[0].name
     level = {b.name: int(b.name != ground) for b in d.bodies if rigid[b.name] == rigid[ground]}
     if any(_other(j) and j.name not in inputs(d) for j in d.joints):
@@ -205,7 +205,8 @@ def pins(d: Description) -> dict[str, dict[str, tuple[float, float, float]]]:
     return out
 
 
-def _elements(d: Description) -> Iterator[Element]:
+def elements_of(d: Description, held: Collection[str]) -> Iterator[Element]:
+    """Everything in the plane that passes a force between bodies along a line that geometry gives; `held` cylinders are rods."""
     for name, spots in pins(d).items():
         yield Element("pin", name, tuple(BodyPoint(b, at) for b, at in spots.items()))
     for j in d.joints:
@@ -213,8 +214,7 @@ def _elements(d: Description) -> Iterator[Element]:
             y = tuple(row[1] for row in j.frame_first.rotation)
             spots_ = (BodyPoint(j.first, j.frame_first.at), BodyPoint(j.second, j.frame_second.at))
             yield Element("guide" if joints.JOINTS[j.type].nv == 1 else "slot", j.name, spots_, Normal(j.first, (y[0], y[1], y[2])))
-    driven = {x.joint for x in d.drives}
-    for r in (*d.rods, *(c for c in d.cylinders if c.name in driven)):
+    for r in (*d.rods, *(c for c in d.cylinders if c.name in held)):
         a, b = (BodyPoint(ref[0], d.point(ref).at) for ref in r.between)
         yield Element("rod", r.name, (a, b))
 
@@ -241,12 +241,11 @@ def inputs(d: Description) -> list[str]:
     return [j.name for j in d.joints if ground in (j.first, j.second) and joints.create(j.type, j.options).nv == 1][:1]
 
 
-def _clusters(d: Description) -> dict[str, str]:
-    """The head of the rigid cluster of each body while the drives hold; a gear or coupling passes a held joint on."""
+def clusters(d: Description, held: Collection[str]) -> dict[str, str]:
+    """The head of the rigid cluster of each body while some joints hold; a gear or coupling passes a held joint on."""
     groups = Groups(b.name for b in d.bodies)
-    driven = set(inputs(d))
     for j in d.joints:
-        if joints.JOINTS[j.type].nv == 0 or j.name in driven:
+        if joints.JOINTS[j.type].nv == 0 or j.name in held:
             groups.join(j.first, j.second)
     pairs = [(d.joint(g.first), d.joint(g.second)) for g in (*d.gears, *d.couplings)]
     pairs += [(d.joint(a), d.joint(x)) for b in d.belts if b.carrier for a, x in pairwise(b.joints)]

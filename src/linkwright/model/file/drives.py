@@ -40,7 +40,7 @@ ACTUATOR_KEYS = ("gear", "limits")  # beside a torque, a force or `free`
 MOTOR: dict[str, Dimension] = {
     "Kt": TORQUE_CONSTANT, "Ke": TORQUE_CONSTANT, "R": RESISTANCE, "L": INDUCTANCE, "J": INERTIA, "ratio": NONE, "rated": VOLTAGE,
     "efficiency": NONE, "friction": TORQUE, "friction_speed": ANGULAR_SPEED, "viscous": TORSIONAL_DAMPING, "max_current": CURRENT,
-    "max_speed": ANGULAR_SPEED, "max_torque": TORQUE,
+    "max_speed": ANGULAR_SPEED, "max_torque": TORQUE, "time_constant": TIME,
 }  # fmt: skip
 RATE = (0, 0, -1, 0, 0)
 ANGULAR = ("wx", "wy", "wz")  # of ball and free joints, in the axes of the moving frame
@@ -167,6 +167,8 @@ def _motor(
                 raise keys[key].error(f"{what}: {key} must not be negative.")
         elif context.numeric(value) <= 0.0:
             raise keys[key].error(f"{what}: {key} must be greater than zero.")
+    if "time_constant" in values and context.numeric(values.get("L", 0.0)) > 0.0:
+        raise keys["time_constant"].error(f"{what}: with an inductance L the time constant is L/R. Leave one of the two out.")
     if context.numeric(values.get("efficiency", 1.0)) > 1.0:
         raise keys["efficiency"].error(f"{what}: efficiency must be at most 1.")
     voltage = 0.0 if fed is None else varying(context, fed, VOLTAGE, channels, f"{what}: voltage")

@@ -129,6 +129,7 @@ def cycle_json(system: System, motion: PageMotion) -> dict[str, Any] | None:
         "full_turn": bool(c.full_turn),
         "closed": _closed(system, c),
         "notes": list(c.notes),
+        "singular": [{"value": float(c.place(x.at)), "geometry": x.geometry} for x in c.singular],
         "over": _over(c, motion, value),
         "reference": _reference(c, motion),
     }

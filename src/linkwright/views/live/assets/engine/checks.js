@@ -122,9 +122,9 @@
     const singular = () => {
       const name = "singular positions", c = shown(), list = c.singular.filter((x) => x.unbounded || !data.topology.redundant.length);
       if (!list.length) return { name, ok: true, text: "none in this cycle" };
-      const loads = data.loads ? "loads" : "speeds", say = (/** @type {SingularPlace} */ x) => `${LW.singularPlace(law, data, x)}${x.line ? ` (${x.line} in line)` : ""}`;
+      const loads = data.loads ? "loads" : "speeds", say = (/** @type {SingularPlace} */ x) => `${LW.singularPlace(law, data, x)}${x.geometry ? `: ${x.geometry}` : ""}`;
       /** @param {SingularPlace[]} some */
-      const placesOf = (some) => `${some.slice(0, 4).map(say).join(", ")}${some.length > 4 ? ", ..." : ""}`;
+      const placesOf = (some) => `${some.slice(0, 4).map(say).join(some.some((x) => x.geometry) ? "; " : ", ")}${some.length > 4 ? ", ..." : ""}`;
       const unbounded = list.filter((x) => x.unbounded), ends = unbounded.filter((x) => x.ends), passed = unbounded.filter((x) => !x.ends);
       if (!unbounded.length) return { name, ok: true, text: `passed at ${placesOf(list)}; ${loads} stay finite` };
       const where = [passed.length && `passed at ${placesOf(passed)}`, ends.length && `dead centre at ${placesOf(ends)}`].filter(Boolean).join("; ");

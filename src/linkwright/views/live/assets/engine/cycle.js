@@ -348,7 +348,7 @@
     const stop = c.singular.find((x) => x.ends && x.inside), missing = c.placed.indexOf(0);
     if (!stop && missing >= 0) return `no position found at ${LW.singularPlace(law, DATA, { value: law.value[missing * law.drives.length + Math.max(0, law.drives.indexOf(law.drive))] })}`;
     if (!stop) return "";
-    const why = stop.line ? `dead centre with ${stop.line} in line` : "dead centre, or the links do not reach further";
+    const why = stop.geometry ? `dead centre, ${stop.geometry}` : "dead centre, or the links do not reach further";
     return `${law.drive} stops at ${LW.singularPlace(law, DATA, stop)}: ${why}`;
   };
 
@@ -362,7 +362,7 @@
       fillLimits(core, law, c);
     }
     core.setTime(time);
-    if (core.kinematics) LW.engineSingular(core, law, c, DATA);
+    if (core.kinematics) LW.engineSingular(core, law, c, DATA, original ? [] : law.singular);
     if (core.kernel.loads) {
       statistics(c);
       pinLoads(core, c, DATA);

@@ -1,6 +1,7 @@
 // Where a cycle ends or degenerates: dead centres that stop the drive (gaps between the samples, or the ends of its range) and
 // singular positions that it passes, found by the sign of the branch determinant. Each is located between the samples, and the
-// loads are compared at two distances from it: where they grow, peak values depend on the sample distance.
+// loads are compared at two distances from it: where they grow, peak values depend on the sample distance. The text about the links there
+// is that of Python at the values of the file; for other lengths it looks at the pins alone.
 (() => {
   "use strict";
   const FINEST = 1e-7, TRIALS = 90; // of one step, to locate a dead centre
@@ -14,6 +15,7 @@
   const GOLDEN = (Math.sqrt(5) - 1) / 2, SECTIONS = 24; // to 1e-5 of a step
   const TURN = 2 * Math.PI;
   const ROUND_OFF = 1e-6; // of the largest load, times the mechanism's size
+  const SAME = 1e-3; // radians, or of the size: a place of Python is the same
   const DUST = 1e-6; // radians, or metres: far less than a dead centre is printed with
 
   // place of a drive value within the turn, 0 to 360 deg, where the drive turns fully
@@ -83,7 +85,7 @@
     return { ...best, q: best.q || c.q.slice(i * core.nq, (i + 1) * core.nq) };
   };
 
-  // names of pins that are in line at a position: "B, C and D"; "" where no two links are stretched or folded
+  // pins that are in line at a position: "B, C and D in line (folded)"; "" where no two links are stretched or folded
   /** @param {Core} core @param {PageData} DATA @param {Float64Array} q */
   const inLine = (core, DATA, q) => {
     if (!DATA.planar) return "";
@@ -97,7 +99,7 @@
           if (a === pin || b === pin || a === b || !a.bodies.includes(links[i]) || !b.bodies.includes(links[j])) continue;
           const [p, x, y] = [pin, a, b].map((one) => /** @type {number[]} */ (place.get(one.name))), u = [x[0] - p[0], x[1] - p[1]], v = [y[0] - p[0], y[1] - p[1]];
           const sine = Math.abs(u[0] * v[1] - u[1] * v[0]) / (Math.hypot(...u) * Math.hypot(...v));
-          if (sine < best) { best = sine; found = `${a.name}, ${pin.name} and ${b.name}`; }
+          if (sine < best) { best = sine; found = `${a.name}, ${pin.name} and ${b.name} in line (${u[0] * v[0] + u[1] * v[1] < 0 ? "stretched" : "folded"})`; }
         }
       }
     }
@@ -141,15 +143,18 @@
   const grown = (list) => ({ unbounded: list.some(Boolean), efforts: list[0] });
 
   // c.singular: [{s: real sample number, value: of the leading drive, ends: it stops the drive, unbounded: something grows, efforts: those
-  // of the drives do, line}]; c.doubtful(i, efforts): whether loads, or only the drives' efforts, at sample i are peaks of such a place
-  LW.engineSingular = (core, law, c, DATA) => {
+  // of the drives do, geometry}]; c.doubtful(i, efforts): whether loads, or only the drives' efforts, at sample i are peaks of such a place.
+  // known: places that Python described for these lengths
+  LW.engineSingular = (core, law, c, DATA, known) => {
     const { nq, nn, nd } = core, n = c.n, lead = Math.max(0, law.drives.indexOf(law.drive));
     const at = between(core, law, c), time = core.mechanism.t;
     /** @param {number} from @param {number} to @param {number} x */
     const value = (from, to, x) => law.value[from * nd + lead] + x * (law.value[to * nd + lead] - law.value[from * nd + lead]);
     /** @param {number} from @param {number} to @param {number} x @param {Float64Array} q @param {Pick<SingularPlace, "ends" | "inside" | "unbounded" | "efforts">} more */
     const add = (from, to, x, q, more) => {
-      c.singular.push({ s: from + x * (to - from), value: within(law, lead, value(from, to, x)), line: inLine(core, DATA, q), ...more });
+      const at = within(law, lead, value(from, to, x)), same = SAME * (law.kinds[lead] === "angle" ? 1 : core.kappa);
+      const told = known.find((k) => Math.abs(within(law, lead, k.value) - at) < same);
+      c.singular.push({ s: from + x * (to - from), value: at, geometry: told ? told.geometry : inLine(core, DATA, q), ...more });
     };
     const det = Float64Array.from({ length: n }, (_, i) => (c.placed[i] ? core.determinant(c.q.subarray(i * nq, (i + 1) * nq), c.near.subarray(i * nn, (i + 1) * nn)) : NaN));
     c.singular = [];
@@ -202,7 +207,7 @@
     return c;
   };
 
-  // "152.9 deg: dead centre, B, C and D in line"
+  // "152.9 deg"
   LW.singularPlace = (law, DATA, x) => {
     const unit = DATA.units[law.kinds[Math.max(0, law.drives.indexOf(law.drive))]];
     return `${String(Number((x.value / unit.size).toPrecision(4))).replace("-", "\u2212")} ${unit.symbol}`;

@@ -61,6 +61,8 @@ interface Law {
   full_turn: boolean;
   closed: boolean;
   notes: string[];
+  /** Of the file's values, what Python read from the forces there. */
+  singular: { value: number; geometry: string }[];
   reference: { at: number[]; u: Float64Array | null };
   over: { name: string; label: string; symbol: string; size: number };
 }
@@ -69,7 +71,8 @@ interface Law {
 interface SingularPlace {
   s: number;
   value: number;
-  line: string;
+  /** What is special about the links: "B, C and D in line (stretched)"; "" where nothing is. */
+  geometry: string;
   ends: boolean;
   inside: boolean;
   unbounded: boolean;

@@ -270,7 +270,7 @@ interface Linkwright {
   engine(mechanism: Mechanism, DATA: PageData): Engine;
   engineCore(mechanism: Mechanism, DATA: PageData): Core;
   engineCycle(core: Core, law: Law, DATA: PageData, original: Cycle | null, file?: Float64Array, follow?: boolean): Cycle;
-  engineSingular(core: Core, law: Law, c: Cycle, DATA: PageData): Cycle;
+  engineSingular(core: Core, law: Law, c: Cycle, DATA: PageData, known: Law["singular"]): Cycle;
   engineHand(e: Engine): void;
   engineSwing(e: Engine): void;
   engineTell(e: Engine): void;
