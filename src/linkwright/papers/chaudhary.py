@@ -23,7 +23,7 @@ from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 
 SPEED = 4.712  # rad/s: 45 rpm as printed
 ANGLES = range(0, 360, 30)
-# torque of the crank at 0, 30, ... 330 deg, N m, and RMS over the turn, by gravity
+# torque of the crank at 0, 30, ... 330 deg, N m, and RMS over the turn, by gravity (tests/data/generate/chaudhary_scraper.py)
 TORQUE = {
     9.81: (
         -6.59974931748, -4.77643728978, -4.02818078102, -5.08130740918, 7.13829248499, 80.6770891118,

@@ -18,7 +18,7 @@ from linkwright.papers import Item, compared
 from linkwright.papers.extremes import extremes
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 
-# the RSSR's crank torque at 0, 30, ... 330 deg, N m
+# the RSSR's crank torque at 0, 30, ... 330 deg, N m (tests/data/generate/chaudhary_rssr.py)
 RSSR_TORQUE = (
     -1.586445394539, 0.90039233076228, 1.9604674839324, 0.6486146062237, -1.0412581284132, -2.2739325367558,
     -2.6772165903462, -1.9831954036971, -0.28911888457628, 1.8170428542331, 3.2220243742322, 1.3017543631514,

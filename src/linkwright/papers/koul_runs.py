@@ -1,6 +1,6 @@
 """Figs. 7 and 8 of [Koul2013]: both examples let go, and driven by the torque of their inverse dynamics.
 
-The figures cannot be read from the text. Free motions are held against solutions in 34 to 40 digits, forced ones against the
+The figures cannot be read from the text. Free motions are held against solutions in 34 digits, forced ones against the
 motion the torque was computed for. The manipulator's motion is ours: the paper does not say which one it had.
 """
 
@@ -19,13 +19,13 @@ from linkwright.papers.extremes import extremes
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.papers.koul_matrices import SPEED, manipulator, scraper
 
-# free motion of the scraper's crank: time, angle, speed; 20 digits were computed
+# free motion of the scraper's crank: time, angle, speed; 20 digits were computed (tests/data/generate/koul_motion.py)
 FREE = (
     (0.1, 0.54200573664415777, 6.0284600455158172),
     (0.5, 2.84310820510771734, 0.95907692782298045),
     (1.0, 1.43500534457175316, -8.38675742220781738),
 )
-# angles of the manipulator's cranks, falling freely from rest
+# angles of the manipulator's cranks, falling freely from rest (the same script)
 RRR_FREE = ((0.1, (0.94572058268919, 4.3403333712401, 5.6472288372324)), (0.5, (1.0046906824248, 6.3508359821875, 4.362558071629)))
 DURATION = 5.0  # s, of Figs. 7 and 8 as far as the text says
 ROUND_OFF = 1e-13  # of the largest: harmonics of a torque that are nothing else
@@ -157,7 +157,7 @@ def free_manipulator() -> Item:
     def panels() -> Panels:
         curves = [FigureCurve(run.t, run[j], name, colour=i) for i, (j, name) in enumerate(CRANKS.items())]
         known = [FigureCurve([t for t, _ in RRR_FREE], [x[i] for _, x in RRR_FREE], "", "points", i) for i in range(3)]
-        return [FigurePanel("angle [rad]", (*curves, *known), "Fig. 8(a): the 3-RRR falling freely; circles: 40 digits")]
+        return [FigurePanel("angle [rad]", (*curves, *known), "Fig. 8(a): the 3-RRR falling freely; circles: 34 digits")]
 
     return compared(
         "Fig. 8(a)",
@@ -166,7 +166,7 @@ def free_manipulator() -> Item:
         ", ".join(f"{run[j][there[-1]]:.6f}" for j in CRANKS) + " rad after 0.5 s",
         off,
         1e-8,
-        "Taylor series of order 28 in 40 digits",
+        "all Newton-Euler equations by steps of order 20 in 34 digits",
         "on our base; the motion is chaotic, after 5 s runs of two tolerances (1e-11, 1e-12) are 1e-5 rad apart",
         drawing(panels),
     )
