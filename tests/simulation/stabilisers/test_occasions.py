@@ -108,6 +108,13 @@ def test_adaptive_runs_are_as_exact_as_with_every_step_corrected(stabiliser, int
     assert found.certificate.refused == 0 and np.abs(found.q - exact.q).max() < 1e-5
 
 
+def test_corrections_of_many_steps_are_no_jumps():
+    """After a hundred steps the correction is far above the error of the last; refused, the run would end at 1.9 s."""
+    s = model("carpet-scraper")
+    found = s.simulate(s.assemble({"J1": 0.3}, {"J1": 4.0}), 3.0, tolerance=1e-7, stabiliser="project(every=100)", output=3.0)
+    assert found.certificate.status == "finished" and found.certificate.refused == 0
+
+
 @pytest.mark.parametrize("formulation", ["kkt", "slm", "nullspace", "projection"])
 def test_any_formulation(formulation):
     found = run(lw.project(metric="euclidean", velocities=False, every=4), 12 * STEP, formulation=formulation)
