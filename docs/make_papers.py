@@ -15,7 +15,7 @@ from pathlib import Path
 from blocks import renewed, table  # beside this file
 
 from linkwright import papers
-from linkwright.papers import Reproduced, errata, overview
+from linkwright.papers import Reproduced, aghili_passage, errata, overview
 
 DOCS = Path(__file__).resolve().parent
 THEORY = {"Koul2013": "koul", "Chaudhary2007": "chaudhary", "Aghili2005": "aghili", "Hoang2023": "hoang"}
@@ -68,16 +68,17 @@ def misprints(key: str, *topics: str) -> str:
 
 def summary() -> str:
     found = [row for key in papers.PAPERS for row in reproduced(key)]
-    rows = [
-        (f"[{key}](../papers/{key}/README.md)", len(of), *(sum(row.verdict == v for row in of) for v in papers.VERDICTS), len(errata.of_paper(key)))
-        for key in papers.PAPERS
-        if (of := [row for row in found if row.paper == key])
-    ]
+    rows = []
+    for key in papers.PAPERS:
+        verdicts = [row.verdict for row in found if row.paper == key]
+        page = f"[{key}](../papers/{key}/README.md)"
+        rows.append((page, len(verdicts), *(verdicts.count(v) for v in papers.VERDICTS), len(errata.of_paper(key))))
     return f"{table(('paper', 'items', *papers.VERDICTS, 'errata'), rows)}\n\n{overview.counted(found)}."
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
     "summary": summary,
+    "passages": lambda: f"{aghili_passage.statement()}.",
     **{f"items-{key}": lambda key=key: items(reproduced(key)) for key in papers.PAPERS},
     **{f"errata-{key}": partial(misprints, key) for key in papers.PAPERS},
     **{f"method-errata-{key}": partial(misprints, key, "method") for key in papers.PAPERS},

@@ -107,7 +107,8 @@ def test_the_papers_have_104_items_with_a_place_in_the_code():
         if module.__name__ not in modules:
             continue
         own = [f for name, f in vars(module).items() if inspect.isfunction(f) and f.__module__ == module.__name__ and name[0] != "_"]
-        left = [f.__name__ for f in own if inspect.signature(f).return_annotation == "Item" and not inspect.signature(f).parameters and f not in used]
+        calls = {f: inspect.signature(f) for f in own}
+        left = [f.__name__ for f, x in calls.items() if x.return_annotation == "Item" and not x.parameters and f not in used]
         assert not left, f"{path.name}: {left} belong to no item"
     for key, entry in every:
         there = entry.code and ((ROOT / "src" / "linkwright" / entry.code).exists() or (ROOT / entry.code).exists())

@@ -67,7 +67,7 @@ def _details(item: Item) -> list[str]:
 COMMAND = CliCommand(
     name="reproduce",
     help="reproduce the papers, item by item, with verdicts",
-    about="Compute every item of the papers behind this program again: its place, a verdict, the deviation and the function that computes it.",
+    about="Compute every item of the papers behind this program again: its place, a verdict, the deviation and where it is computed.",
     examples=("linkwright reproduce", "linkwright reproduce Aghili2005 --details -o figures", "linkwright reproduce koul --json"),
     options=(
         option(

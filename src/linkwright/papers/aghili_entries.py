@@ -89,7 +89,8 @@ ENTRIES = (
     ),
     Entry("Sec. IX-B", "inverse dynamics control is stiff in all directions under a position error", (stiffness,), "papers/aghili_laws.py"),
     Entry(
-        "Sec. X", "changing topology, redundant constraints; flexible bodies as an outlook", (appearing_constraint,), "simulation/switching.py",
+        "Sec. X", "changing topology, redundant constraints; flexible bodies as an outlook", (appearing_constraint,),
+        "simulation/switching.py",
         "bodies are rigid here",
     ),
 )  # fmt: skip

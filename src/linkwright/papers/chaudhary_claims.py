@@ -65,8 +65,24 @@ def chosen_cuts() -> Item:
         "Sec. 2",
         "cuts by graph theory, dependent constraints eliminated (methods that the paper cites)",
         "one cut for each independent loop; redundant rows removed",
-        f"{len(s.tree.cuts)} cuts in a chain of {loops} loops; {found.redundant} of {len(J)} rows of Bennett's linkage depend on the others",
+        f"{len(s.tree.cuts)} cuts in a chain of {loops} loops; {found.redundant} of {len(J)} rows of Bennett's linkage follow from others",
         off,
         0,
         "joints less bodies; the rank of J by singular values",
+    )
+
+
+def unknowns() -> Item:
+    """Sec. 6.1: subsystem III has four unknowns, then I has two, then II one, the torque."""
+    s, states = scraper()
+    solved = [s.inverse(st, method="subsystem").solved.sizes for st in states]
+    sizes = [n for n, _ in solved[0]]
+    return compared(
+        "Sec. 6.1",
+        "unknowns of the scraper's subsystems, in the order in which they are solved",
+        "lambda_2, lambda_3 of III (4), lambda_1 of I (2), tau_D of II (1)",
+        f"{', then '.join(map(str, sizes))} at each of {len(states)} angles",
+        float(sum(tuple(n for n, _ in x) != (4, 2, 1) for x in solved)),
+        0.0,
+        "the numbers of the text; angles at which they differ are counted",
     )

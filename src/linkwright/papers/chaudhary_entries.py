@@ -15,7 +15,7 @@ from linkwright.papers.chaudhary import (
     sizes_of_table_3,
 )
 from linkwright.papers.chaudhary_balancing import rssr_balancing, scraper_balancing
-from linkwright.papers.chaudhary_claims import chosen_cuts, spanning_tree, three_methods
+from linkwright.papers.chaudhary_claims import chosen_cuts, spanning_tree, three_methods, unknowns
 from linkwright.papers.chaudhary_models import determinacy, moving_base, propagation, rssr, rssr_forces, seven_hinges
 from linkwright.papers.chaudhary_path import straight_line
 
@@ -34,8 +34,8 @@ ENTRIES = (
     Entry("(19)", "properties of A_ij", (propagation,), "numerics/spatial.py"),
     Entry("(21)-(33)", "DeNOC matrices of serial and tree-type subsystems", (complements,), "mechanics/dynamics/denoc.py"),
     Entry("Sec. 5", "three methods; the system approach as fallback", (three_methods,), "mechanics/inverse/"),
-    Entry("Sec. 5", "advantages: repeated use, torque alone, view of subsystems", (savings, order_of_solving), "docs/inverse.md"),
-    Entry("Sec. 6.1", "unknowns of the scraper, 4 + 2 + 1", (order_of_solving,), "topology/order.py"),
+    Entry("Sec. 5", "advantages: repeated use, torque alone, view of subsystems", (scraper_balancing, unknowns), "docs/inverse.md"),
+    Entry("Sec. 6.1", "unknowns of the scraper, 4 + 2 + 1", (unknowns,), "topology/order.py"),
     Entry("Table 1", "data of the scraper, with its footnote", (inertias, extension), "model/library/carpet-scraper-2007.yaml"),
     Entry("Fig. 8", "driving torque at 45 rpm", (driving_torque,), "mechanics/inverse/"),
     Entry("Sec. 6.1.1", "all joint forces", (all_joint_forces,), "mechanics/dynamics/reactions.py"),
@@ -57,7 +57,7 @@ ENTRIES = (
     Entry("Sec. 6.1", "Hoekens part is straight, the pantograph magnifies it", (straight_line,), "model/library/carpet-scraper-2007.yaml"),
     Entry("Sec. 2", "cuts by graph theory, dependent constraints eliminated", (chosen_cuts,), "topology/cuts.py"),
     Entry(
-        "Sec. 7", "little difference of system and subsystem in the plane, more in space", (sizes_of_table_3, savings),
+        "Sec. 7", "little difference of system and subsystem in the plane, more in space", (savings,),
         "docs/inverse.md",
     ),
     Entry("Sec. 3", "symbols t, w, M, W, E, N_l, N_d in our notation", (complements,), "docs/notation.md"),

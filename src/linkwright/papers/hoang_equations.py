@@ -181,7 +181,7 @@ def fewer_rows() -> Item:
     worst, deleted, square = 0.0, 0, 0
     for p in problems():
         rows = sorted(pivoted_columns(p.A.T))
-        R = partitioned(p.A)
+        R = partitioned(p.A, pivoted_columns(p.A))
         H = np.vstack([R.T @ p.M, p.A[rows]])
         square, deleted = square + (H.shape == (len(p.v), len(p.v))), deleted + len(p.A) - len(rows)
         a = np.linalg.solve(H, np.concatenate([R.T @ (p.f - p.h), -(p.rate @ p.v)[rows]]))

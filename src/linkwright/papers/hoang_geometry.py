@@ -17,7 +17,7 @@ from linkwright import drives
 from linkwright.mechanics.closing.singular_position import LostRank, singular_position
 from linkwright.mechanics.instant import Instant
 from linkwright.papers import Item, compared
-from linkwright.papers.hoang import ARM, BASE, LINK, RADIUS, exact, robot
+from linkwright.papers.hoang_runs import ARM, BASE, LINK, RADIUS, exact, robot
 
 CORNERS = np.array([[0.0, 0.0], [BASE, 0.0], [BASE / 2.0, BASE * math.sqrt(3.0) / 2.0]])  # O1, O2, O3
 PINS = np.array([7.0 * math.pi / 6.0, -math.pi / 6.0, math.pi / 2.0])  # of B1, B2, B3 on the platform

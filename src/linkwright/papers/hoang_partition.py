@@ -16,7 +16,7 @@ from linkwright.errors import SingularityError
 from linkwright.mechanics.formulations import AugmentedLagrangian, Nullspace
 from linkwright.papers import Item, compared
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
-from linkwright.papers.hoang import drive, exact, robot, zeros
+from linkwright.papers.hoang_runs import drive, exact, robot, zeros
 from linkwright.results.forward import condition
 
 MOTORS = ("A1", "A2", "A3")

@@ -15,15 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.papers import Item, compared, hoang
+from linkwright.papers import Item, compared, hoang_runs
 from linkwright.papers.counting import count
+from linkwright.papers.hoang import STATES_AFTER_1S
 from linkwright.simulation.stabilisers import Baumgarte, PostAdjust
 from linkwright.simulation.stabilisers.dependent import chosen, named
 from linkwright.simulation.stabilisers.post_adjust import adjust, least_fill
 
 STAGES = 4  # evaluations of a step of Runge-Kutta 4
 BAUMGARTE = Baumgarte(1.0, 100.0 * math.sqrt(2.0))
-WEIGHTS: dict[str, Any] = {"M": 0.1, "A": 100.0 * (2.0 * hoang.LINK) ** 2}  # the paper's, for rows in metres
+WEIGHTS: dict[str, Any] = {"M": 0.1, "A": 100.0 * (2.0 * hoang_runs.LINK) ** 2}  # the paper's, for rows in metres
 CHEAP = 0.1  # of a step: terms that no real-time simulation would notice
 STEPS_BETWEEN = (1, 2, 5, 10, 20)
 ALL = ("A1", "A2", "A3", "P")  # with the cranks, as in the method the paper improves on
@@ -32,7 +33,7 @@ ALL = ("A1", "A2", "A3", "P")  # with the cranks, as in the method the paper imp
 @cache
 def rates_cost(baumgarte: bool) -> int:
     """Operations of the accelerations of the robot."""
-    s = hoang.robot()
+    s = hoang_runs.robot()
     eq, near, t = s.kernels.equations(), s.kernels.defaults["near"], np.zeros(1)
     state = s.start.q, np.ones(6), np.ones(6)
     if not baumgarte:
@@ -43,9 +44,9 @@ def rates_cost(baumgarte: bool) -> int:
 @cache
 def adjusting_cost(dependent: Sequence[str] | None = None, steps: int = PostAdjust.steps) -> int:
     """Operations of adjusting one state: positions by so many Gauss-Newton steps, then velocities."""
-    s = hoang.robot()
+    s = hoang_runs.robot()
     eq, st, near = s.kernels.equations(), s.start, s.kernels.defaults["near"]
-    found = chosen(s.loops, st.q, st.references, tuple(hoang.WANTED)) if dependent is None else named(s.loops.skel, dependent)
+    found = chosen(s.loops, st.q, st.references, tuple(hoang_runs.WANTED)) if dependent is None else named(s.loops.skel, dependent)
     w = PostAdjust(**WEIGHTS, steps=steps).weights(s.loops, found)
     w = replace(w, order=least_fill(s.loops, st.q, st.references, w))
     return count(lambda q, v: adjust(eq, q, v, np.zeros(1), near, w), st.q, np.ones(6)).total
@@ -59,10 +60,10 @@ def step_cost(baumgarte: bool, adjusted: bool, every: int = 1) -> float:
 @cache
 def after_a_second(stabiliser: Any) -> tuple[float, float]:
     """(error of the worst coordinate after 1 s, largest |f| up to there) of case 1 by Runge-Kutta 4 with the paper's step."""
-    s = hoang.robot()
-    how = {"integrator": "rk4", "step": hoang.STEP, "stabiliser": stabiliser, "output": "steps"}
-    run = s.simulate(s.start, 1.0, drive=hoang.drive(1), **how)
-    return float(np.abs(run.q[-1] - hoang.STATES_AFTER_1S[1]).max()), float(hoang.gaps(run).max())
+    s = hoang_runs.robot()
+    how = {"integrator": "rk4", "step": hoang_runs.STEP, "stabiliser": stabiliser, "output": "steps"}
+    run = s.simulate(s.start, 1.0, drive=hoang_runs.drive(1), **how)
+    return float(np.abs(run.q[-1] - STATES_AFTER_1S[1]).max()), float(hoang_runs.gaps(run).max())
 
 
 def cost() -> Item:
@@ -83,9 +84,9 @@ def cost() -> Item:
 
 def _three_seconds(steps: int) -> np.ndarray:
     """Positions of case 1 with both stabilisers and so many Gauss-Newton steps, after every time step."""
-    s = hoang.robot()
-    how = {"integrator": "rk4", "step": hoang.STEP, "stabiliser": BAUMGARTE + PostAdjust(**WEIGHTS, steps=steps), "output": "steps"}
-    return np.asarray(s.simulate(s.start, 3.0, drive=hoang.drive(1), **how).q)
+    s = hoang_runs.robot()
+    how = {"integrator": "rk4", "step": hoang_runs.STEP, "stabiliser": BAUMGARTE + PostAdjust(**WEIGHTS, steps=steps), "output": "steps"}
+    return np.asarray(s.simulate(s.start, 3.0, drive=hoang_runs.drive(1), **how).q)
 
 
 def real_time() -> Item:
