@@ -9,9 +9,11 @@ import numpy as np
 
 from linkwright.errors import AssemblyError, SingularityError, counted, degrees_of_freedom
 from linkwright.mechanics.closing.newton import close, gap, gap_text, wandered
+from linkwright.mechanics.closing.singular_position import LostRank
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, Driver
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse.singular_geometry import geometry_text, singular_geometry
 from linkwright.model.file.units import KINDS, shown
 from linkwright.numerics.linalg import factor
 
@@ -50,8 +52,10 @@ def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Instant, q: n
             "Choose a value before it, or begin on the other side by `guess`."
         )
     else:
+        begin = Instant(loops.skel, q, np.zeros(loops.skel.tree.nv), 0.0, references)
+        special = geometry_text(singular_geometry(LostRank(tied), walk, begin), loops.skel.tree.description.units)
         why = (
-            f"there it is at the end of its reach on this branch, a dead centre ({left}). "
+            f"there it is at the end of its reach on this branch, a dead centre{', where ' if special else ''}{special} ({left}). "
             "Choose a value inside the reach (see limits), or another branch by `guess`."
         )
     return AssemblyError(f"cannot reach the wanted {names}: it gets {_way(loops, targets, walk.t)}; {why}", gap=gaps[worst], loop=name)

@@ -74,6 +74,8 @@ def test_dead_centres_of_the_drive_of_a_four_bar(seed: int) -> None:
     far, near = (np.arccos((crank**2 + ground**2 - x**2) / (2 * crank * ground)) for x in (coupler + rocker, abs(coupler - rocker)))
     assert (limits.low, limits.high) == pytest.approx((near, far), abs=1e-6)
     geometry = [f"coupler and rocker are in line (B, C, D {how})" for how in ("folded", "stretched")]
+    with pytest.raises(lw.AssemblyError, match=r"a dead centre, where coupler and rocker are in line \(B, C, D stretched\)"):
+        m.system.assemble(q={"A": limits.high + 0.2})
     assert [limits.geometry_low, limits.geometry_high] == geometry == [x.geometry for x in c.singular]
     assert [x.geometry for x in m.info().dead_centres if "dead centre of A" in x.what] == geometry
 

@@ -47,7 +47,7 @@ class Spot(NamedTuple):
     at: BodyPoint
 
 
-class ForceLine(NamedTuple):
+class GivenLine(NamedTuple):
     """A line of force that geometry gives, through one or more spots; with a normal along it where there are fewer than two."""
 
     links: tuple[str, ...]
@@ -80,7 +80,7 @@ class SingularGeometry:
     """One statement about a singular position."""
 
     kind: str  # "in line", "stretched", "folded", "across", "concurrent" or "parallel"
-    lines: tuple[ForceLine, ...]  # one of links in line, three of a body
+    lines: tuple[GivenLine, ...]  # one of links in line, three of a body
     off: float  # how far from exact it is: a sine, or a distance over the size
     body: str = ""  # under three forces
     point: tuple[float, float] | None = None  # in which they meet, m
@@ -280,13 +280,13 @@ class _Frame:
         order = {u: i for i, u in enumerate([*(self.rigid[b.name] for b in self.d.bodies), *self.elements])}
         return [c if order[c[0]] <= order[c[-1]] else c[::-1] for c in out]
 
-    def _line(self, chain: Sequence[str]) -> ForceLine:
+    def _line(self, chain: Sequence[str]) -> GivenLine:
         contacts = list(dict.fromkeys(c for u in self._in_order(chain) for c in u))
         spots = tuple(dict.fromkeys(c.spot for c in contacts if c.spot is not None))
         named = {s.name: s for s in reversed(spots)}  # a pin between two links once
         across = tuple(dict.fromkeys((e.kind, e.name, e.normal) for e in (c.element for c in contacts) if e.normal is not None))
         names = [u for u in chain if not self._block(u)]
-        return ForceLine(tuple(self._name(u) for u in names or chain), tuple(dict.fromkeys(named[s.name] for s in spots)), across)
+        return GivenLine(tuple(self._name(u) for u in names or chain), tuple(dict.fromkeys(named[s.name] for s in spots)), across)
 
     def _in_order(self, chain: Sequence[str]) -> Iterator[list[LinkTouch]]:
         """The two contacts of every link of a chain, the one towards the link before it first."""
@@ -323,11 +323,11 @@ class _Frame:
                     found = SingularGeometry("concurrent", tuple(x for x in three if x is not None), np.inf, self._name(u))
                     yield _measured(found, self.x, self.size)
 
-    def _slot_line(self, c: LinkTouch) -> ForceLine | None:
+    def _slot_line(self, c: LinkTouch) -> GivenLine | None:
         e = c.element
         if e.kind != "slot" or e.normal is None:
             return None
-        return ForceLine((f"the slot {e.name}",), (Spot(e.name, self._slot_pin(e)),), ((e.kind, e.name, e.normal),))
+        return GivenLine((f"the slot {e.name}",), (Spot(e.name, self._slot_pin(e)),), ((e.kind, e.name, e.normal),))
 
 
 def _measured(g: SingularGeometry, x: Instant, size: float) -> SingularGeometry:
