@@ -27,6 +27,8 @@ DIFFER = {
     "slider-crank as published, Runge-Kutta 4 of about 10 ms, positions corrected after every step, 5 s",
     "projector of the slider-crank where |cos q1| is not small", "RMS torques of the three controllers",
     "singularities met", "range of the platform's centre", "case 1: does post-adjusting make the motion better?",
+    "case 1 with the fixed partition, 1 s", "post-adjusting in real time",
+    "augmented Lagrangian: accelerations of case 1 for penalties of 1e2 to 1e8 times the mean inertia",
     "power balance of the motors, Km = 3 N m/A and Ke = 0.1 V s/rad, case 1, 3 s",
     "Baumgarte's terms alone through the zeros of det Phi_x, case 1, 3 s",
 }  # fmt: skip

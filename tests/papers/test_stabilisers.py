@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.papers import aghili_stabilisers, hoang, hoang_stabilisers
+from linkwright.papers import aghili_stabilisers, hoang_runs, hoang_stabilisers
 from linkwright.papers.hoang_stabilisers import WEIGHTS, adjusting_cost, rates_cost, step_cost
 
 DIFFERS = {"post-adjusting in real time"}
@@ -48,10 +48,10 @@ def test_costs_are_sums_of_their_parts():
     assert step_cost(False, True, 5) == 4 * rates_cost(False) + adjusting_cost() / 5
     assert rates_cost(False) < rates_cost(True) < 1.1 * rates_cost(False)
     assert adjusting_cost(steps=1) < adjusting_cost() < adjusting_cost(hoang_stabilisers.ALL)
-    s = hoang.robot()
+    s = hoang_runs.robot()
     for every in (1, 5):
         run = s.simulate(
-            s.start, 0.1, drive=hoang.drive(1), integrator="rk4", step=0.002, stabiliser=lw.post_adjust(**WEIGHTS, every=every)
+            s.start, 0.1, drive=hoang_runs.drive(1), integrator="rk4", step=0.002, stabiliser=lw.post_adjust(**WEIGHTS, every=every)
         )
         counters = run.proof.sim.pieces[0].solution.counters
         on_the_way = counters["projections"] / 500  # 450 samples lie inside steps and are adjusted if their step is
@@ -59,9 +59,9 @@ def test_costs_are_sums_of_their_parts():
 
 
 def test_fewer_variables_take_less_of_the_compiled_code_too():
-    s = hoang.robot()
+    s = hoang_runs.robot()
     sizes = []
     for dependent in (None, hoang_stabilisers.ALL):
-        made = lw.post_adjust(dependent, **WEIGHTS).correction(s.kernels, s.start.q, s.start.references, tuple(hoang.WANTED))
+        made = lw.post_adjust(dependent, **WEIGHTS).correction(s.kernels, s.start.q, s.start.references, tuple(hoang_runs.WANTED))
         sizes.append(len(made.kernel.program.ops))
     assert sizes[0] < 0.9 * sizes[1]

@@ -174,7 +174,9 @@ def drive_point(system: Any, drive: str) -> np.ndarray:
 
 
 def pivot_orders(case: counts.CostCase, method: str) -> list[tuple[list[int], list[int]]]:
-    """Orders of elimination that suit the whole turn: where the crank is upright, entries vanish that are large elsewhere."""
+    """Orders of elimination that suit the whole turn: where the crank is upright, entries vanish that are large elsewhere.
+
+    Entries are rounded, so that round-off does not choose among equal ones."""
     system, _ = machine(case)
     seen = []
     for degrees in PLACES:
@@ -182,7 +184,7 @@ def pivot_orders(case: counts.CostCase, method: str) -> list[tuple[list[int], li
         graph = OperationGraph()
         counts.COUNTED[method](counts.formed(system, case.state(system, degrees), case.drive, graph), graph, seen[-1])
     return [
-        pivot_order([solver.matrices[k] for solver in seen], np.any([solver.structures[k] for solver in seen], axis=0))
+        pivot_order([np.round(solver.matrices[k], 9) for solver in seen], np.any([solver.structures[k] for solver in seen], axis=0))
         for k in range(len(seen[0].sizes))
     ]
 

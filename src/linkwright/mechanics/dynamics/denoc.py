@@ -1,4 +1,4 @@
-"""Decoupled natural orthogonal complement of a serial or tree subsystem  [Koul2013 (1)-(8)] [Chaudhary2007 (2)-(10)].
+"""Decoupled natural orthogonal complement of a serial or tree subsystem  [Koul2013 (1)-(7)] [Chaudhary2007 (2)-(10)].
 
     t = N_l N_d qdot      I = N' M N      C = N' (M Ndot + W M E N)      h = C qdot + gravity
 

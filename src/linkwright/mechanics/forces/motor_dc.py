@@ -2,7 +2,7 @@
 
 With the joint's speed v, ratio N, the motor's shaft turns at w = N v:
 
-    L di/dt = u - R i - Ke w                 (L = 0: the current follows at once, R i = u - Ke w)  [Hoang2023 (6)-(8)]
+    L di/dt = u - R i - Ke w                 (L = 0: the current follows at once, R i = u - Ke w)  [Hoang2023 (4)-(7)]
     T_s = Kt i - b w - T_c tanh(w / w_s)     what the coils leave after the motor's own friction
     T = N (T_s - lost)                       at the joint; the rotor's inertia is N^2 J in the mass matrix
 

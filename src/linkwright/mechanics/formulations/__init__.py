@@ -3,8 +3,8 @@
     kkt         one saddle-point system for everything                         [Koul2013 (9)]
     slm         system-level multipliers, then accelerations                   [Koul2013 (10), (11)]
     sslm        subsystem-level multipliers: block by block, loop by loop      [Koul2013 (15)-(24)]
-    nullspace   multipliers eliminated by a null-space matrix                  [Hoang2023 (18)-(23)]
-    projection  projection operator, three constraint inertia matrices         [Aghili2005 (19)-(32)]
+    nullspace   multipliers eliminated by a null-space matrix                  [Hoang2023 (19)-(23)]
+    projection  projection operator, three constraint inertia matrices         [Aghili2005 (17)-(32)]
     augmented   augmented Lagrangian: penalty, multipliers by iteration        [Bayo1988]
 
 A formulation is a frozen object called with (terms, tau); it gives raw accelerations and multipliers. What they share

@@ -1,4 +1,4 @@
-"""Elimination of the multipliers by a matrix R that the constraints annihilate: R' J' = 0  [Hoang2023 (18)-(23)].
+"""Elimination of the multipliers by a matrix R that the constraints annihilate: R' J' = 0  [Hoang2023 (19)-(23)].
 
     [ R' M ]       [ R' (tau - h) ]
     [  J   ] a  =  [      -k      ]          solved in the least-squares sense, because R may have more columns than needed

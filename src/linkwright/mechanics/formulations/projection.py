@@ -1,4 +1,4 @@
-"""Projection operator: constrained motion by P = 1 - J^+ J, valid at every configuration  [Aghili2005 (19)-(32)].
+"""Projection operator: constrained motion by P = 1 - J^+ J, valid at every configuration  [Aghili2005 (17)-(32)].
 
     P M a = P (tau - h)          the motion                                  (21)
     (1 - P) a = a_perp           what the constraints prescribe, -J^+ k      (13)
