@@ -68,7 +68,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("setpoint", "minimum_jerk", "trapezoidal", "sinusoid", "polyline", "spline", "csv"),
     ),
     "Comparing": ("Runs in a table ([comparing](compare-controllers.md)).", ("compare", "control_report", "Comparison")),
-    "Stabilisers": ("For `simulate(stabiliser=...)` ([stabilisation](stabilisation.md)).", ("baumgarte", "post_adjust")),
+    "Stabilisers": ("For `simulate(stabiliser=...)` ([stabilisation](stabilisation.md)).", ("baumgarte", "post_adjust", "project")),
     "Converters": ("To other programs ([converters](converters.md)).", ("to_pinocchio", "to_mjcf")),
     "Errors": (
         "Every error says what is wrong, where, what is allowed and what to do.",

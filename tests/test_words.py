@@ -155,14 +155,6 @@ def test_docstrings_begin_with_a_term_or_a_verb() -> None:
     assert not found, "\n".join(found)
 
 
-def test_class_names_are_defined_once() -> None:
-    places: dict[str, list[str]] = {}
-    for path in python_files("src"):
-        for _, name in source(path).classes:
-            places.setdefault(name, []).append(str(path.relative_to(ROOT)))
-    assert not {name: files for name, files in places.items() if len(files) > 1}
-
-
 def test_all_kinds_of_texts_are_read() -> None:
     seen: dict[str, int] = {}
     for path, _, _, text in texts():

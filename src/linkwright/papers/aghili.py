@@ -285,5 +285,5 @@ def turning_round() -> Item:
         off if known == {1e-8: False, 1e-2: True} else math.inf,
         1e-4,  # rad: the largest angle of 501 samples of a parabola
         "the angle at which the energy is used up",
-        "a run that stops exactly in the position is refused, because nothing decides how it goes on",
+        "a run that stops exactly in the position is refused, because nothing decides how it continues",
     )

@@ -20,7 +20,7 @@ from linkwright.papers.chaudhary_models import determinacy, moving_base, propaga
 from linkwright.papers.chaudhary_path import straight_line
 
 ENTRIES = (
-    Entry("(1)", "freedoms of the spanning tree, six of the base", (moving_base,), "topology/tree.py"),
+    Entry("(1)", "degrees of freedom of the spanning tree, six of the base", (moving_base,), "topology/tree.py"),
     Entry(
         "Sec. 2", "names of main chain and subchains, #I-1^k",
         why="bodies and joints have names of their own here; papers/Chaudhary2007 maps the paper's numbers to them", verdict="differs",

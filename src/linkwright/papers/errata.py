@@ -1,7 +1,7 @@
 """Errata of the papers: one table, from which every page that speaks of misprints is made (docs/make_papers.py).
 
 Each row names the place, what is printed there, what is correct and how the error was found. `topic` says what it touches: a
-`method` (implemented here in its corrected form), the `data` of an example, or the `text` (references between equations, words).
+`method` (implemented here in its corrected form), the `data` of an example, or the `text` (references between equations, names).
 Some may be faults of the copies that were read; a copy with fewer of them is named where there is one.
 """
 
@@ -141,7 +141,7 @@ AGHILI = (
         "A of (67) vanishes in the singular positions",
     ),
     Erratum("Aghili2005", "(69)", "its condition; M_c'", "the reverse; M_c''", "P M + gamma (1 - P) gives this matrix"),
-    Erratum("Aghili2005", "(71), (72)", "q1'; u*", "q1'^2; m l^2 u*", "closed form of the mechanism with one freedom"),
+    Erratum("Aghili2005", "(71), (72)", "q1'; u*", "q1'^2; m l^2 u*", "closed form of the mechanism, which has one degree of freedom"),
     Erratum(
         "Aghili2005", "(75)", "-3/5, -3/5, +6/5", "1, 1, -2, and m l^2 on u*",
         "(74) is right and (1 + H)(1, -2) = (5, 0); the printed law is unstable",
