@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.design.cycle_loads import cycle_loads
 
 G = 9.81
 L, W, B = (0.4, -0.6), (1.1, -0.15), (2.2, 0.0)  # m: cylinder eye on ground; cylinder eye and tip on the boom, in the boom's axes
@@ -261,3 +262,17 @@ def test_an_effort_of_the_file_that_a_cycle_does_not_apply_is_named() -> None:
     c = lw.load({**PRESS, "drive": {"A": "2 N m"}}).turn(steps=12, speed="60 rpm")
     assert any("the torque of 2 N m that the model gives to 'A' does not act here" in n for n in c.notes)
     assert not any("does not act" in n for n in lw.load(PRESS).turn(steps=12).notes)
+
+
+def test_work_inside_the_machine_is_counted_both_ways() -> None:
+    """A load that the frame takes up shakes the ground as a cylinder between frame and ram does, which is another formulation."""
+    ground = {"pins": ["A"], "points": ["W"]}
+    base = {**PRESS, "drawing": {**PRESS["drawing"], "W": [0, -500]}, "bodies": {**PRESS["bodies"], "ground": ground}}
+    work = "2 kN * max(0, min(1, (-150 mm - ram.C.y)/(20 mm)))"
+    outside = cycle_loads(lw.load({**base, "loads": {"work": {"on": "ram.C", "force": [0, work]}}}).turn(steps=24))
+    inside = cycle_loads(lw.load({**base, "cylinders": {"work": {"between": ["ground.W", "ram.C"], "force": work}}}).turn(steps=24))
+    assert inside.within is None and outside.within is not None and outside.outside == ("work",)
+    assert outside.within == pytest.approx(inside.shaking, rel=1e-9)
+    assert outside.shaking[0] > 5.0 * inside.shaking[0]
+    assert "with load 'work' as from outside" in outside.shaken and "as in a press" in outside.shaken
+    assert "outside" not in inside.shaken and outside.as_dict()["shaking"]["outside"] == ["work"]
