@@ -51,7 +51,7 @@ LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its
 
 @dataclass(frozen=True)
 class Limits:
-    """How far a coordinate can go from the start position."""
+    """The positions between which a coordinate can move from the start."""
 
     joint: str
     low: float
