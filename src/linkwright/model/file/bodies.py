@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from linkwright.errors import UnfinishedModel, counted, listing, nearest
-from linkwright.model.description import EYE3, GROUND, NO_INERTIA, ZERO3, Body, Mat3, Placement, Point, Vec3, Visual
+from linkwright.model.description import GROUND, NO_INERTIA, ZERO3, Body, Mat3, Placement, Point, Vec3, Visual
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file import inertia as mass_of
 from linkwright.model.file.context import Context
@@ -150,12 +150,7 @@ def _com(context: Context, shape: Shape, node: FileNode, what: str) -> Vec3:
             raise node.error(f"{what}: '{name}' is not a point of the body '{shape.name}'. {nearest(name, shape.points, 'Its points')}")
         return shape.points[name]
     at = context.vector(node, LENGTH, what, beside=shape.exact)
-    if not shape.exact and not shape.points and (shape.at, shape.rotation) != (ZERO3, EYE3):
-        raise node.error(
-            f"{what}: body '{shape.name}' has no points and `guess` moves it, so these coordinates could be in its own axes or in those "
-            "of the drawing. Write `points: {}` for its own, or draw the place and name it: `points: [G]`, `com: G`."
-        )
-    return at if shape.exact else shape.to_local(at)
+    return at if shape.exact else shape.own_place(at, node, what)
 
 
 def _inertia(context: Context, node: FileNode, what: str) -> Mat3:

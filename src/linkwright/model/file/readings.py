@@ -1,4 +1,4 @@
-"""What a unit means in a place: decided here alone, for model files, calls, the command line, the editor and studies.
+"""Meaning of a unit in a place, decided here alone for model files, calls, the command line, the editor and studies.
 
 A radian is a pure number, so 1/s, Hz and rad/s have one dimension, as have N m, J and N m/rad. They do not mean the same: 3000 1/min
 are revolutions, and a stiffness of 2 N m may be per radian or per degree. A value is taken if its meaning is certain; otherwise
@@ -36,10 +36,12 @@ SECONDS = frozenset(("s", "ms", "us"))  # 1/s is written for rad/s as often as f
 def unit_of_literal(text: str) -> str:
     """Return the unit of a single number such as `3000 1/min`; "" for a bare number and for an expression."""
     found = LITERAL.match(text.strip())
+    unit = found["unit"].strip() if found else ""
     try:
-        return found["unit"].strip() if found and found["unit"] and parse_unit(found["unit"]) else ""
+        parse_unit(unit)
     except UsageError:
         return ""
+    return unit
 
 
 def reading(given: Dimension, expected: Dimension, text: str, what: str, unit: str = "", *, count: bool = True) -> float:
@@ -95,7 +97,7 @@ def bare_angle(value: float, what: str) -> None:
 
 
 def _ways(expected: Dimension, unit: str, count: bool) -> tuple[str, str] | None:
-    """How a value without its angle may be meant; None where SI leaves the angle out and nobody reads it otherwise."""
+    """How a value without its angle may be meant; None where SI leaves the angle out and one reading is left."""
     if expected[3] > 0:
         return ("rad", "rev") if unit or count or expected[0] else None  # rad/m: 1/lead is as likely as 2 pi/lead
     if expected == LEAD:
