@@ -26,7 +26,7 @@ SPATIAL = tuple(JOINTS)
 PLANAR = tuple(k for k in JOINTS if create(k).in_plane)
 
 
-RANGES = {"length": (0.05, 0.3), "angle": (0.1, 1.0)}  # of random options
+RANGES = {"length": (0.05, 0.3), "angle": (0.1, 1.0), "travel per angle": (0.05, 0.3)}  # of random options
 
 
 def _key(*names: object) -> int:

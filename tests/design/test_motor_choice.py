@@ -238,3 +238,14 @@ def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert motors["rows"][0]["motor"] == "strong" and motors["tried"] == 6
     assert cli.main(["turn", "wiper", "--steps", "60", "--choose-motor", "--sort", "mass"]) == 0
     assert "the best by mass first" in capsys.readouterr().out
+
+
+def test_rows_and_suitable_combinations_add_up(cycle: Trajectory) -> None:
+    """The text accounts for every suitable combination: listed, bettered by a listed one, or beyond `top`."""
+    for top in (3, 1000):
+        found = cycle.choose_motor(sort="mass", top=top)
+        head = str(found).split("\nmotor")[0]
+        left, more = found.suitable - found.undominated, found.undominated - len(found)
+        assert left > 0 and f"{left} of them are left out: a listed one is better" in head
+        assert (f"{more} more could be listed" in head) == (more > 0)
+        assert found.as_dict()["undominated"] == found.undominated

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.design.cycle_loads import cycle_loads
 
 G = 9.81
 L, W, B = (0.4, -0.6), (1.1, -0.15), (2.2, 0.0)  # m: cylinder eye on ground; cylinder eye and tip on the boom, in the boom's axes
@@ -145,7 +146,7 @@ def test_loads_of_time_and_velocity_at_rest() -> None:
     wanted = plain["lift.force"] + per_newton * (5000.0 + 800.0 * np.sin(4.0 * c.t))
     assert np.abs(c["lift.force"] - wanted).max() < 1e-8 * np.abs(wanted).max()
     assert c.notes[0] == (
-        "Static analysis: inertia forces are ignored. Velocities are zero in dampers, friction and loads. "
+        "Static analysis: inertia forces are ignored. Velocities are zero, so nothing comes from damper 'oil'. "
         "Loads that vary with time are taken at the time at which the drive reaches the position."
     )
 
@@ -227,3 +228,51 @@ def test_a_held_drive_has_no_power_at_all(tmp_path: Any) -> None:
     text = c.report(tmp_path / "r.html").read_text(encoding="utf-8")
     assert "e-1" not in text[text.index(">Drive</h3>") : text.index(">Bearing loads</h3>")].split("<table")[-1]
     assert "tilt held at" in held_tilt().info().motion
+
+
+PRESS = {
+    "plane": "xy",
+    "units": ["mm", "kg", "deg", "rpm"],
+    "drawing": {"A": [0, 0], "B": [0, 50], "C": [0, -150]},
+    "bodies": {
+        "ground": {"pins": ["A"]},
+        "crank": {"pins": ["A", "B"], "mass": 1},
+        "rod": {"pins": ["B", "C"], "mass": 1},
+        "ram": {"pins": ["C"], "mass": 3},
+    },
+    "joints": {"guide": {"type": "prismatic", "between": ["ground", "ram"], "at": "C", "axis": [0, 1]}},
+    "drive": {"A": "60 rpm"},
+}
+
+
+def test_a_load_that_vanishes_at_rest_is_named() -> None:
+    """A press that pushes back while its ram goes down does not push at rest, and the note has its name."""
+    work = {"on": "ram.C", "force": [0, "5 kN * max(0, min(1, (-180 mm - ram.C.y)/(1 mm))) * max(0, min(1, -ram.C.vy/(1 mm/s)))"]}
+    half = {"on": "ram.C", "force": [0, "100 N - (1 N s/m)*ram.C.vy"]}
+    c = lw.load({**PRESS, "loads": {"work": work, "half": half}}).turn(steps=12, speed=0)
+    assert "Load 'work' is zero in every position, because its formula is zero at rest (ram.C.vy)." in c.notes[0]
+    assert "Load 'half' is taken at zero velocity (ram.C.vy)." in c.notes[0]
+    plain = lw.load({**PRESS, "loads": {"half": {"on": "ram.C", "force": [0, "100 N"]}}}).turn(steps=12, speed=0)
+    assert np.abs(c["A.torque"] - plain["A.torque"]).max() < 1e-12  # and so it is: N m, of 5
+
+
+def test_an_effort_of_the_file_that_a_cycle_does_not_apply_is_named() -> None:
+    c = lw.load({**PRESS, "drive": {"guide": "-100 N"}, "start": {"A": "30 deg"}}).turn(steps=12)
+    assert any("the force of -100 N that the model gives to 'guide' does not act here" in n for n in c.notes)
+    c = lw.load({**PRESS, "drive": {"A": "2 N m"}}).turn(steps=12, speed="60 rpm")
+    assert any("the torque of 2 N m that the model gives to 'A' does not act here" in n for n in c.notes)
+    assert not any("does not act" in n for n in lw.load(PRESS).turn(steps=12).notes)
+
+
+def test_work_inside_the_machine_is_counted_both_ways() -> None:
+    """A load that the frame takes up shakes the ground as a cylinder between frame and ram does, which is another formulation."""
+    ground = {"pins": ["A"], "points": ["W"]}
+    base = {**PRESS, "drawing": {**PRESS["drawing"], "W": [0, -500]}, "bodies": {**PRESS["bodies"], "ground": ground}}
+    work = "2 kN * max(0, min(1, (-150 mm - ram.C.y)/(20 mm)))"
+    outside = cycle_loads(lw.load({**base, "loads": {"work": {"on": "ram.C", "force": [0, work]}}}).turn(steps=24))
+    inside = cycle_loads(lw.load({**base, "cylinders": {"work": {"between": ["ground.W", "ram.C"], "force": work}}}).turn(steps=24))
+    assert inside.within is None and outside.within is not None and outside.outside == ("work",)
+    assert outside.within == pytest.approx(inside.shaking, rel=1e-9)
+    assert outside.shaking[0] > 5.0 * inside.shaking[0]
+    assert "with load 'work' as from outside" in outside.shaken and "as in a press" in outside.shaken
+    assert "outside" not in inside.shaken and outside.as_dict()["shaking"]["outside"] == ["work"]

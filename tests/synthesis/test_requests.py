@@ -58,6 +58,11 @@ NAN = float("nan")
         ({"function": "log10(x)"}, "needs input_range and output_range"),
         ({"dwell": 3}, "described by a dict"),
         ({"dead_centres": (1, 2, 3)}, "swing, time ratio"),
+        ({"dwell": {"stroke": 60, "dwell_angle": 100}}, r"could mean '100 deg' \(1\.745 rad\) or '100 rad'"),
+        ({"dwell": {"stroke": 60, "dwell_angle": "100 mm"}}, "dwell_angle must be angle"),
+        ({"dwell": {"stroke": "60 N", "dwell_angle": "100 deg"}}, "stroke must be length"),
+        ({"path": ARC, "bounds": {"transmission": 40}}, "could mean '40 deg'"),
+        ({"poses": [[0, 0, 0], [10, 0, 30], [20, 0, 45]]}, "the angle of a pose = 30 has no unit"),
     ],
 )
 def test_refusals(options: dict[str, Any], said: str) -> None:

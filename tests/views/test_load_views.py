@@ -386,3 +386,30 @@ def test_turn_json_has_loads(capsys: pytest.CaptureFixture[str]) -> None:
     assert s["max"] == pytest.approx(max(channels["S.on.coupler.size"]["values"]), rel=1e-12)
     force = np.hypot(*np.array(lw.load("carpet-scraper").turn(steps=12)["shaking.force"]).T)
     assert loads["shaking"]["force_max"] == pytest.approx(force.max(), rel=1e-9)
+
+
+REVERSED = {
+    "plane": "xy",
+    "units": ["mm", "kg", "deg", "rpm"],
+    "drawing": {"A": [0, 0], "B": [100, 0]},
+    "bodies": {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"], "points": ["B"], "mass": 0.01}},
+    "drive": {"A": "1 rpm"},
+}
+
+
+def test_an_rms_is_drawn_where_it_lies() -> None:
+    """A drive whose torque is negative throughout has a positive RMS, in the plot and in the report."""
+    from matplotlib.figure import Figure
+
+    from linkwright.views.report_figures import _extremes
+
+    m = lw.load({**REVERSED, "loads": {"F": {"on": "arm.B", "force": [0, "5 N"]}}})
+    c = m.turn(steps=24, start="-30 deg", stop="30 deg", speed="1 rpm")
+    assert c["A.torque"].max() < 0.0
+    rms = float(np.sqrt(np.mean(c["A.torque"] ** 2)))  # to 1 %: of samples, not of the mean over time
+    drawn = c.plot("torque")
+    axes = Figure().add_subplot()
+    _extremes(axes, c, c["A"], c["A.torque"], "N m")
+    for lines in (drawn.axes[0].lines, axes.lines):
+        levels = [float(x.get_ydata()[0]) for x in lines if len(x.get_ydata()) == 2 and len(set(x.get_ydata())) == 1]
+        assert any(y == pytest.approx(rms, rel=0.01) for y in levels) and min(levels) >= 0.0

@@ -24,7 +24,7 @@ def run(given: argparse.Namespace) -> None:
     from linkwright.mechanism import synthesise
 
     folder = None if given.output is None else _folder(given.output, given.answers, given.force)
-    more = {name.replace("-", "_").replace(" ", "_"): _value(text) for name, text in given.options}
+    more = {name.replace("-", "_").replace(" ", "_"): _with_angle(name, _value(text)) for name, text in given.options}
     task: Any = more if given.task in DESCRIBED else _subject(given)
     if given.task in DESCRIBED:
         if given.subject is not None:
@@ -34,10 +34,10 @@ def run(given: argparse.Namespace) -> None:
         more |= {"timing": _timing(given.timing)} if given.timing is not None else {}
         more |= {"closed": True} if given.closed else {}
         more |= {"exact": True} if given.exact else {}
-        more |= {"hold": {name: _value(text) for name, text in given.hold}} if given.hold else {}
+        more |= {"hold": {name: _with_angle(name, _value(text)) for name, text in given.hold}} if given.hold else {}
     elif given.timing is not None or given.closed or given.exact or given.hold:
         raise UsageError(f"--timing, --closed, --exact and --hold are options of a path, not of {given.task}.")
-    bounds = {name: _value(text) for name, text in given.bound} or None
+    bounds = {name: _with_angle(name, _value(text)) for name, text in given.bound} or None
     with console.waiting(f"{given.task}: searching"):
         found = synthesise(
             **{given.task.replace("-", "_"): task},
@@ -136,6 +136,17 @@ def _value(text: str) -> Any:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     return float(text) if NUMBER.fullmatch(text) else text
+
+
+def _with_angle(name: str, value: Any) -> Any:
+    """The value of an option. An angle on the command line has its unit: a reader of the line cannot know what 70 means."""
+    from linkwright.synthesis.requests import ANGLES
+
+    if name.replace("-", "_").replace(" ", "_") in ANGLES:
+        for x in value if isinstance(value, tuple) else (value,):
+            if isinstance(x, float) and x != 0.0:
+                raise UsageError(f"{name}={x:g} has no unit: write {name}={x:g}deg or {name}={x:g}rad, whichever is meant.")
+    return value
 
 
 def _count(text: str) -> int:

@@ -24,7 +24,7 @@ from linkwright.model.curves.sine import Sine
 from linkwright.model.description import Description, Table
 from linkwright.model.file.nodes import from_python
 from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
-from linkwright.model.file.units import ANGLE, ANGULAR_SPEED, FREQUENCY, KINDS, TIME, Dimension, multiply
+from linkwright.model.file.units import ANGLE, ANGULAR_SPEED, KINDS, TIME, Dimension, matches, multiply, quantity
 
 
 class Components(NamedTuple):
@@ -246,17 +246,16 @@ def move(rise: Curve, start: Sequence[float], end: Sequence[float]) -> Curve:
 
 
 def angular_frequency(given: Any, what: str) -> float:
-    """rad/s. Cycles and radians must be distinguished, so the unit must be Hz or one of angular speed."""
+    """rad/s. Cycles and radians must be distinguished, so a bare number is refused."""
     try:
         read = read_quantity(from_python(given, what), QuantityAlgebra())
     except ModelError as error:
         raise UsageError(f"{what}: {error.message}") from error
-    cycles = read.dimension == FREQUENCY and "Hz" in str(given)
-    if not cycles and read.dimension != ANGULAR_SPEED:
+    if not matches(read.dimension, ANGULAR_SPEED):
         raise UsageError(
             f"{what} is written in Hz (cycles) or in rad/s, rpm, deg/s (angle), as in '0.5 Hz' or '3 rad/s', not {short(given)}."
         )
-    w = float(read.value) * (2.0 * np.pi if cycles else 1.0)
+    w = quantity(given, ANGULAR_SPEED, what)
     if w <= 0.0:
         raise UsageError(f"{what} is {given}; it must be larger than zero.")
     return w

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from linkwright.design.cylinders import CylinderTable, cylinders
 from linkwright.design.efforts import Efforts, efforts
 from linkwright.design.jumps import Jump, jump_notes, jumps
 from linkwright.design.tables import marked, show
+from linkwright.errors import listing
 from linkwright.motion.quick_drives import FEW
 from linkwright.results.trajectory import Trajectory, unit_of
 
@@ -28,6 +30,8 @@ class CycleLoads:
     belts: BeltTable | None = None
     shaking: tuple[float, float] = (0.0, 0.0)  # largest force and moment on the ground, the moment about the origin
     near_shaking: tuple[bool, bool] = (False, False)  # taken near a singular position
+    outside: tuple[str, ...] = ()  # loads that `shaking` counts as forces from outside of the machine
+    within: tuple[float, float] | None = None  # the same if the machine's own frame took up the loads
     units: tuple[str, ...] = ()
     jumps: tuple[Jump, ...] = ()  # of the drives' efforts, between samples
     steps: int = 0  # of a turn; 0: a run
@@ -47,7 +51,14 @@ class CycleLoads:
         units = [unit_of(self.units, kind) for kind in ("force", "torque")]
         found = zip(self.shaking, self.near_shaking, units, strict=True)
         force, moment = (f"{show(marked(x / size, near))} {symbol}" for x, near, (symbol, size) in found)
-        return f"shaking force on the ground up to {force}, shaking moment about the origin up to {moment}"
+        said = f"shaking force on the ground up to {force}, shaking moment about the origin up to {moment}"
+        if self.within is None:
+            return said
+        force, moment = (f"{show(x / size)} {symbol}" for x, (symbol, size) in zip(self.within, units, strict=True))
+        several = len(self.outside) > 1
+        named = f"{'loads' if several else 'load'} {listing(map(repr, self.outside))}"
+        them = "them" if several else "it"
+        return f"{said}, with {named} as from outside of the machine; if its own frame takes {them} up, as in a press, {force} and {moment}"
 
     @property
     def notes(self) -> list[str]:
@@ -61,8 +72,10 @@ class CycleLoads:
         """SI; `docs/loads.md` lists the fields."""
         if self.efforts is None or self.bearings is None:
             return {"computed": False, "why": self.why}
-        shaking = {"force_max": self.shaking[0], "moment_max": self.shaking[1]}
+        shaking: dict[str, Any] = {"force_max": self.shaking[0], "moment_max": self.shaking[1]}
         shaking |= {"near_force_max": self.near_shaking[0], "near_moment_max": self.near_shaking[1]}
+        if self.within is not None:
+            shaking |= {"outside": list(self.outside), "within_force_max": self.within[0], "within_moment_max": self.within[1]}
         jumped = [x.as_dict() for x in self.jumps]
         found = {"computed": True, "why": "", **self.efforts.as_dict(), **self.bearings.as_dict(), "shaking": shaking, "jumps": jumped}
         more = {"cylinders": self.cylinders, "belts": self.belts}
@@ -71,13 +84,27 @@ class CycleLoads:
 
 def cycle_loads(c: Trajectory) -> CycleLoads:
     """Efforts, bearing table and shaking force of a cycle; needs masses."""
-    ground = c.sampled({"shaking": lambda x: np.array(x.loads.ground_wrench)}, loads=True)["shaking"]
-    sizes = np.sqrt(np.sum(ground * ground, axis=2))
+    outside = tuple(x.name for x in c.skel.tree.description.loads)
+    wanted: dict[str, Callable[[Any], np.ndarray]] = {"shaking": lambda x: np.array(x.loads.ground_wrench)}
+    if outside:
+        wanted["within"] = lambda x: np.array(x.loads.shaking(outside=False))
+    found = c.sampled(wanted, loads=True)
+    sizes = _sizes(found["shaking"])
     force, moment = sizes.max(axis=0).tolist()
     near_force, near_moment = (bool(x) for x in c.near_singular[sizes.argmax(axis=0)])
-    shaking, near = (force, moment), (near_force, near_moment)
-    units = c.skel.tree.description.units
-    return CycleLoads("", efforts(c), bearings(c), cylinders(c), belts(c), shaking, near, units, jumps(c), _steps(c))
+    within = None
+    if outside:
+        inner_force, inner_moment = _sizes(found["within"]).max(axis=0).tolist()
+        within = (inner_force, inner_moment)
+    return CycleLoads(
+        "", efforts(c), bearings(c), cylinders(c), belts(c), (force, moment), (near_force, near_moment), outside, within,
+        c.skel.tree.description.units, jumps(c), _steps(c),
+    )  # fmt: skip
+
+
+def _sizes(wrenches: np.ndarray) -> np.ndarray:
+    """(samples, 2): sizes of force and moment."""
+    return np.sqrt(np.sum(wrenches * wrenches, axis=2))
 
 
 def _steps(c: Trajectory) -> int:

@@ -116,6 +116,7 @@ class MotorChoices:
     catalogue: str
     tried: int
     suitable: int
+    undominated: int = 0  # of the suitable ones, those that no other betters
     units: tuple[str, ...] = field(default=())
 
     def __len__(self) -> int:
@@ -140,7 +141,7 @@ class MotorChoices:
     def as_dict(self) -> dict[str, Any]:
         return {
             "catalogue": self.catalogue, "sort": self.sort, "tried": self.tried, "suitable": self.suitable,
-            "rows": [x.as_dict() for x in self.rows],
+            "undominated": self.undominated, "rows": [x.as_dict() for x in self.rows],
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -161,7 +162,14 @@ class MotorChoices:
         ]  # fmt: skip
         some = f"{self.suitable} of {self.tried} combinations of {self.catalogue} are suitable"
         head = f"drive {load.drive}: {some}, the best by {self.sort} first"
-        return f"{head}\n{columns(header, lines, left=2)}"
+        return f"{head}{self._left_out()}\n{columns(header, lines, left=2)}"
+
+    def _left_out(self) -> str:
+        """Why there are fewer rows than suitable combinations."""
+        left = self.suitable - self.undominated
+        below = f"\n{left} of them {'is' if left == 1 else 'are'} left out: a listed one is better in heat, mass and price" if left else ""
+        more = self.undominated - len(self.rows)
+        return below + (f"\n{more} more could be listed (top={self.undominated})" if more else "")
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, index: int | str = 0, **options: Any) -> Any:
         """Draw the cycle of a choice over its continuous and peak torque (matplotlib Figure, or with `path` the file)."""
@@ -210,7 +218,7 @@ def choose_motor(
         raise UsageError(f"'{some.name}' has no {sort} in {known.path}: fill the column '{sort}', or sort by heat.")
     fit = _undominated(fit)
     ordered = sorted(fit, key=lambda x: (getattr(x, sort), x.heat, x.mass or 0.0, x.name))
-    return MotorChoices(tuple(ordered[:top]), sort, known.path, len(every), suitable, units)
+    return MotorChoices(tuple(ordered[:top]), sort, known.path, len(every), suitable, len(fit), units)
 
 
 def _undominated(fit: Sequence[MotorChoice]) -> list[MotorChoice]:

@@ -13,12 +13,12 @@ import numpy as np
 from linkwright.design.belts import BeltGeometry, belt_geometry, belt_warnings
 from linkwright.design.cams import CamSummary, summaries
 from linkwright.design.dead_centres import DescribedPosition, dead_centres
-from linkwright.design.doubts import doubts
 from linkwright.design.grashof import FourBar, four_bars
 from linkwright.design.tables import extremes
 from linkwright.errors import LinkwrightError, counted, degrees_of_freedom, listing, visible
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.kinematics.transmission import LinkContact
+from linkwright.model import plausibility
 from linkwright.model.description import Description
 from linkwright.motion.stop_ends import stops_of
 from linkwright.results.singular_positions import PEAKS
@@ -221,8 +221,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         residual=residual,
         mass=None if any(m is None for m in masses) else float(sum(m or 0.0 for m in masses)),
         warnings=(
-            *d.warnings,
-            *doubts(system),
+            *plausibility.notes(d),
             *belt_warnings(belts, d.units),
             *(w for x in cams for w in x.warnings),
         ),

@@ -31,7 +31,7 @@ class Screw(JointType):
     in_plane = False
     synonyms = ("helical", "thread", "lead_screw", "h")
     options: ClassVar[Mapping[str, JointOption]] = {
-        "pitch": JointOption("length", "the travel per radian (5 mm/rad) or per turn (5 mm/turn)")
+        "pitch": JointOption("travel per angle", "the travel per radian (5 mm/rad) or per turn (5 mm/turn)")
     }
     uncut = "a screw"  # its rows compare the travel with counted revolutions
 

@@ -30,8 +30,9 @@ from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.model.curves.profiles import Programme
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Description, Drive, Table
-from linkwright.model.expressions import Expr, free_variables
+from linkwright.model.expressions import Expr
 from linkwright.model.file.units import KINDS, display_unit, shown
+from linkwright.motion.input_notes import effort_notes, static_note
 from linkwright.motion.native_walks import LawRows, Walking, carried, goes_all_the_way, native_walk, third_rows
 from linkwright.motion.quick_drives import coarse_notes, need_few_turns
 from linkwright.motion.stop_ends import OtherEnd, StopTimes, coordinate_now, ends_text, others_end, others_of, stops_of, times_between_stops
@@ -45,7 +46,6 @@ from linkwright.results.travel import beyond_stops
 MARGIN = 2e-3  # share of a swing left out at each dead centre, where speeds of the others are infinite
 REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
 SHORTEST = 1e-3  # share of its length at the start to which a cylinder may shrink
-STATIC = "Static analysis: inertia forces are ignored."
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a motion
 SAME = 1e-9  # share of the range tried: positions nearer to each other are the same
 LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
@@ -53,7 +53,7 @@ LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its
 
 @dataclass(frozen=True)
 class Limits:
-    """How far a coordinate can go from the start position."""
+    """The positions between which a coordinate can move from the start."""
 
     joint: str
     low: float
@@ -182,9 +182,10 @@ def plan(
     if speed is None and drive.kind not in PRESCRIBED:
         speed = 1.0 if rotary else loops.kappa
         notes.append(f"no speed given for '{lead}': shown at {shown(speed, KINDS['angular speed' if rotary else 'speed'], desc.units, 3)}")
+    notes += effort_notes(desc, {name: is_rotary(desc, name) for name in drives})
     still = speed == 0.0 or (speed is None and drive.kind == "speed" and drive.value == 0.0)
     if still:
-        notes.append(_static_note(desc))
+        notes.append(static_note(desc))
         speed = None if drive.kind == "speed" and not isinstance(drive.value, (Expr, Table)) and drive.value else 1.0
     elif speed is not None and drive.kind in ("position", "moves"):
         notes.append(f"speed= is left aside: '{lead}' follows its own programme; speed=0 gives the static forces along it")
@@ -242,21 +243,6 @@ def _holds(drive: Drive) -> bool:
     """True if the drive prescribes a constant position."""
     varies = drive.kind == "moves" or isinstance(drive.value, (Expr, Table))
     return not varies and (drive.kind == "position" or drive.value == 0.0)
-
-
-def of_velocity(name: str) -> bool:
-    """True for the name of a velocity that a load may depend on: `A.v`, `ram.R.vy`."""
-    return name.split(".")[-1] in ("v", "vx", "vy", "vz")
-
-
-def _static_note(desc: Description) -> str:
-    """`STATIC`, and what becomes of forces that depend on velocity or time."""
-    laws = [x for load in desc.loads for x in (*load.force, *load.moment)] + [c.force for c in desc.cylinders]
-    seen = {v for x in laws for v in ([x.channel] if isinstance(x, Table) else free_variables(x))}
-    moving = desc.dampers or desc.frictions or any(of_velocity(v) for v in seen)
-    more = [" Velocities are zero in dampers, friction and loads."] if moving else []
-    more += [" Loads that vary with time are taken at the time at which the drive reaches the position."] if "t" in seen else []
-    return STATIC + "".join(more)
 
 
 def _programme_length(law: Curve, notes: list[str]) -> float:

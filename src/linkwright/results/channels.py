@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import ChannelError, nearest
+from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
@@ -36,7 +36,8 @@ from linkwright.mechanics.kinematics.motion import (
 )
 from linkwright.mechanics.kinematics.transmission import transmission
 from linkwright.model.description import Coupling, Joint
-from linkwright.model.file.units import KINDS, matches, parse_unit
+from linkwright.model.file.readings import unit_size
+from linkwright.model.file.units import KINDS
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, cross, quaternion_rotation, rotation_quaternion
 from linkwright.results.cylinder_channels import flow_channels
@@ -65,10 +66,13 @@ class Channel:
         """Size in SI of a unit this channel can be read in."""
         if self.dimension in ("mixed", "none"):
             raise ChannelError(f"channel '{self.name}' mixes angles and lengths; ask for one component to convert it to '{unit}'.")
-        factor, found = parse_unit(unit)
-        if not matches(found, KINDS["torque" if self.dimension == "energy" else self.dimension]):
-            raise ChannelError(f"channel '{self.name}' is of the kind '{self.dimension}', which '{unit}' does not measure.")
-        return factor
+        energy = self.dimension == "energy"
+        try:
+            return unit_size(unit, KINDS["torque" if energy else self.dimension], f"channel '{self.name}'", energy=energy)
+        except UsageError as problem:
+            raise ChannelError(
+                f"channel '{self.name}' is of the kind '{self.dimension}', which '{unit}' does not measure: {problem}"
+            ) from problem
 
 
 RATES = {"angle": ("angle", "angular speed", "angular acceleration"), "length": ("length", "speed", "acceleration")}

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, counted
+from linkwright.model.file.readings import reading
 from linkwright.model.file.units import Dimension, describe, matches, parse_unit
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -292,7 +293,9 @@ def _with_unit(name: str, number: str, unit: str, dimension: Dimension | None, b
         raise UsageError(f"{name}: {problem} {SHAPES}") from None
     if dimension is not None and not matches(found, dimension):
         raise UsageError(f"{name} must be {describe(dimension)}, but {number} {unit} is {describe(found)}.")
-    return _finite(name, value * factor if bare is None or dimension is not None else value * factor / bare(found))
+    if dimension is not None:
+        return _finite(name, value * factor * reading(found, dimension, f"{number} {unit}", name, unit))
+    return _finite(name, value * factor if bare is None else value * factor / bare(found))
 
 
 def _finite(name: str, value: float) -> float:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, call_explained, counted, nearest
-from linkwright.model.file.units import parse_unit, quantity
+from linkwright.model.file.readings import bare_angle
+from linkwright.model.file.units import ANGLE, LENGTH, parse_unit, quantity
 from linkwright.synthesis.answers import Syntheses, SynthesisedLinkage
 from linkwright.synthesis.wanted_points import check_distinct, checked_angles, crank_angles, csv_rows, is_closed, length_unit, path_points
 
@@ -30,6 +31,9 @@ LENGTHS = frozenset(
     ("stroke", "tolerance", "longest", "shortest", "rocker", "crank", "coupler", "ground", "moving", "lever", "length", "links", "pivots",
      "crank_pivot", "rocker_pivot", "point", "offset", "within", "deviation", "at", "overshoot")
 )  # fmt: skip  # options whose plain numbers are lengths
+ANGLES = frozenset(
+    ("dwell_angle", "start", "direction", "transmission", "swing", "input_range", "ground_angle", "crank_offset", "crank_angle")
+)  # options whose plain numbers are angles
 Found = tuple[list[SynthesisedLinkage], dict[str, Any], tuple[str, ...]]
 Maker = Callable[[dict[str, Any]], Any]
 
@@ -67,21 +71,26 @@ def synthesised(request: SynthesisRequest, made: Maker, plotter: Callable[..., A
 def si(value: Any, name: str, unit: str) -> Any:
     """Return a value of a request in SI: texts by their unit, numbers of lengths by `unit`; names and functions as they are."""
     if isinstance(value, str):
-        return _text(value) if QUANTITY.fullmatch(value) else value
+        return _text(value, name) if QUANTITY.fullmatch(value) else value
     if isinstance(value, Mapping):
         return {k: si(v, str(k).replace(" ", "_"), unit) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)(si(v, name, unit) for v in value)
     number = isinstance(value, (int, float, complex, np.number, np.ndarray)) and not isinstance(value, bool)
+    if number and name in ANGLES:
+        for x in np.ravel(np.asarray(value)).tolist():
+            bare_angle(float(x), name)
     return value * length_unit(unit) if number and name in LENGTHS else value
 
 
-def _text(text: str) -> float:
-    """A number with a unit in SI, whatever its dimension."""
+def _text(text: str, name: str) -> float:
+    """A number with a unit in SI; kinds with a rocker have angles in place of the lengths of those with a slider."""
     match = re.match(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*", text)
     assert match is not None
     dimension = parse_unit(text[match.end() :].strip())[1]
-    return quantity(text, dimension, f"'{text}'")
+    if name in ANGLES:
+        return quantity(text, ANGLE, name)
+    return quantity(text, LENGTH if name in LENGTHS and dimension != ANGLE else dimension, name or f"'{text}'")
 
 
 def _called(module: str, function: str, *arguments: Any, **options: Any) -> Found:
@@ -186,6 +195,9 @@ def _poses(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
                 raise ValueError
         except (TypeError, ValueError):
             raise UsageError("poses are rows of x, y and angle; angles are numbers in rad, or texts such as '30 deg'.") from None
+        for row in given:
+            if not isinstance(row[2], str):
+                bare_angle(float(row[2]), "the angle of a pose")
         numbers = np.array([[not isinstance(x, str) for x in row[:2]] for row in given])
         rows[:, :2] *= np.where(numbers, factor, 1.0)
     kind = _kind(request, ("four-bar", "slider-crank"), "")

@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import UsageError, counted
+from linkwright.model.file.readings import unit_size
 from linkwright.model.file.units import ANGLE, LENGTH, matches, parse_unit, quantity
 
 Array = np.ndarray
@@ -140,10 +141,10 @@ def csv_rows(path: Any, unit: str, names: Sequence[str], needed: int = 2) -> Arr
         written = table.units[k] if table.units else ""
         if not written and wanted is ANGLE:
             raise UsageError(f"{table.path}: the column of angles needs its unit in the header, for example 'angle [deg]'.")
-        factor, dimension = parse_unit(written or unit)
+        dimension = parse_unit(written or unit)[1]
         if not matches(dimension, wanted):
             raise UsageError(f"{table.path}: '{written}' is not a unit of {'angle' if wanted is ANGLE else 'length'}.")
-        factors.append(factor)
+        factors.append(unit_size(written or unit, wanted, f"{table.path}: column {place}"))
     out = np.empty((len(table.rows), len(chosen)))
     for i, (line, cells) in enumerate(table.rows):
         for j, k in enumerate(chosen):

@@ -298,7 +298,7 @@ class System:
         return Transmission(self.core, self._motions.assemble, motors, joints, range)
 
     def limits(self, joint: str) -> cycle.Limits:
-        """Return the travel of a joint, the other drives held at their start."""
+        """Return the positions between which a joint can move from the start, the other drives held there."""
         return self._motions.limits(joint)
 
     def map(self, what: Any, over: Any, **options: Any) -> Atlas | AtlasModes:

@@ -129,7 +129,7 @@ def _extremes(axes: Any, c: Trajectory, x: np.ndarray, y: np.ndarray, symbol: st
     rms = float(np.sqrt(time_mean(c.t, y**2)))
     axes.axhline(0.0, color=LIGHT.faint, lw=0.7)
     k = int(np.argmax(np.abs(y)))
-    axes.axhline(np.copysign(rms, y[k]), color=LIGHT.ink, lw=0.7, ls=(0, (5, 3)))
+    axes.axhline(rms, color=LIGHT.ink, lw=0.7, ls=(0, (5, 3)))
     axes.plot(x[k], y[k], "o", ms=3.6, color=DRIVEN, mec=LIGHT.paper, mew=0.6, zorder=5)
     near = "*" if c.near_singular[k] else ""
     label = f"peak {show(float(y[k])).replace('-', MINUS, 1)}{near}, RMS {show(rms)}{near} {symbol} (dashed)"

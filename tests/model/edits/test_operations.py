@@ -12,6 +12,7 @@ from linkwright.model.edits import OPERATIONS, perform
 from linkwright.model.edits.draft import read_draft
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.reader import read_text
+from linkwright.views.editor.drawing import drawing_json
 
 TEXT = """# the wiper of the small bus
 name: wiper   # its name
@@ -333,3 +334,33 @@ def test_a_slider_along_a_link_is_guided_by_it() -> None:
     assert carrier(at="C", axis=[0.4, 1.0], on="ground") == "ground"  # as asked for
     assert carrier(at={"at": [0.1, 0.25]}, axis=[0.4, 1.0]) == "ground"  # beyond its end
     assert carrier(at="D", axis=[0.4, 1.0]) == "ground"  # hinged to it
+
+
+LEVER = """\
+plane: xy
+units: [mm, kg]
+drawing: {C: [0, 0], F: [10, 80], H: [20, 360], K: [100, 0]}
+bodies:
+  ground: {pins: [C, K]}
+  arm: {pins: [C, F], points: [H]}
+  link: {pins: [F, K]}
+"""
+
+
+ARMS = [([20, 360], "[[C, F], [F, H]]"), ([20, 160], "[[C, F], [F, H]]"), ([90, 20], "[[C, F], [C, H]]")]
+
+
+@pytest.mark.parametrize(("far", "bars"), ARMS)
+def test_a_lever_with_a_marked_point_weighs_its_arms_once(far: list[float], bars: str) -> None:
+    """Mass = density x area x length of the arms; a lever in one line (160 = 2 x 80) and a bell crank alike."""
+    op = {"do": "set_mass", "body": "arm", "section": {"width": "20 mm", "height": "8 mm"}, "material": "steel"}
+    text = after(op, text=LEVER.replace("[20, 360]", str(far)))
+    assert f"bars: {bars}" in text
+    C, F, H = np.array([0.0, 0.0]), np.array([10.0, 80.0]), np.array(far)
+    arms = np.linalg.norm(F - C) + np.linalg.norm(H - (C if "[C, H]" in bars else F))
+    assert read_text(text, "lever").body("arm").mass == pytest.approx(7850 * 0.02 * 0.008 * arms / 1000, rel=1e-12)
+    sheet = EditSheet(text, "lever")
+    drawn = drawing_json(sheet, read_draft(sheet), None)["bodies"][1]
+    assert str(drawn["bars"]).replace("'", "") == bars
+    own = after({**op, "material": "brass"}, text=text.replace(bars, "[[C, H]]"))  # bars that somebody wrote stay
+    assert "bars: [[C, H]]" in own

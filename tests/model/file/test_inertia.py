@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from linkwright.errors import ModelError
+from linkwright.model.file import read
 from linkwright.model.file.inertia import is_positive, why_impossible
 from linkwright.model.file.units import UnitSystem
 
@@ -41,3 +43,21 @@ def test_no_body_has_a_moment_above_the_sum_of_the_others(size: float) -> None:
     assert said(size * np.diag([1.0, 2.0, 3.0])) == (True, "")  # flat
     positive, why = said(size * np.diag([1.0, 2.0, 3.001]))
     assert positive and "the largest exceeds the sum of the other two" in why
+
+
+def test_coordinates_of_a_body_without_points_that_is_moved_by_a_guess_are_refused() -> None:
+    """They could be in the drawing's axes or in the body's; with `points: {}` they are its own, as with any point."""
+    frame = {"at": [0, 0, 0], "rpy": ["90 deg", 0, 0]}
+    body = {"mass": 1.0, "com": [0.3, 0.1, 0.0], "inertia": [0.1, 0.1, 0.1]}
+
+    def model(**more: object) -> dict[str, object]:
+        joint = {"type": "revolute", "between": ["ground", "a"], "frames": [frame, frame]}
+        guess = {"a": {"at": [0, 0, 0], "rpy": [0, "40 deg", 0]}}
+        return {"bodies": {"ground": {}, "a": {**body, **more}}, "joints": {"J": joint}, "guess": guess}
+
+    with pytest.raises(ModelError, match=r"its own axes or in those of the drawing.*points: \{\}"):
+        read(model())
+    own, marked = (read(model(points=x)).body("a").com for x in ({}, {"P": [0, 0, 0]}))
+    assert own == marked == (0.3, 0.1, 0.0)
+    still = read({**model(), "guess": {}}).body("a").com  # not moved: both readings are one
+    assert still == (0.3, 0.1, 0.0)

@@ -40,6 +40,10 @@ CASES = [
     ("pin named once", "pins: [A, B], mass", "pins: [A, X], mass", 9, "not in the drawing"),
     ("pin nobody shares", "pins: [A, B], mass", "pins: [A, P], mass", 9, "only body 'crank' names the pin 'P'"),
     ("pin with a point namesake", "{pins: [A, B], mass: 0.3}", "{pins: [A], points: [B], mass: 0.3}", 10, r"add `pins: \[B\]`"),
+    ("mu without a radius", "drive:", "friction: {A: {mu: 0.1}}\ndrive:", 12, "`mu` alone does nothing in a hinge.*radius: 10 mm"),
+    ("radius without mu", "drive:", "friction: {A: {coulomb: 1 N m, radius: 5}}\ndrive:", 12, "it belongs to `mu`"),
+    ("friction of nothing", "drive:", "friction: {A: {}}\ndrive:", 12, "nothing that brakes"),
+    ("speed of no dry friction", "drive:", "friction: {A: {viscous: 1 N m s/rad, speed: 1}}\ndrive:", 12, "neither is given"),
     ("stop without ends", "drive:", "stops: {A: {stiffness: 1 N m/rad}}\ndrive:", 12, "has no ends"),
     (
         "stop ends swapped",

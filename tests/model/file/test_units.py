@@ -25,10 +25,9 @@ def value(text, dimension, units=()):
         ("45 rpm", u.ANGULAR_SPEED, 45 * 2 * math.pi / 60),
         ("0.04 kg m^2", u.INERTIA, 0.04),
         ("9.81 m/s^2", u.ACCELERATION, 9.81),
-        ("5 mm/rad", u.LENGTH, 0.005),
-        ("5 mm/turn", u.LENGTH, 0.005 / (2 * math.pi)),
+        ("5 mm/rad", u.LEAD, 0.005),
+        ("5 mm/turn", u.LEAD, 0.005 / (2 * math.pi)),
         ("30 deg", u.ANGLE, math.pi / 6),
-        ("3 1/s", u.ANGULAR_SPEED, 3.0),
         ("2 N*m", u.TORQUE, 2.0),
         ("1.5 kN", u.FORCE, 1500.0),
         ("6 bar", u.PRESSURE, 6e5),
@@ -44,7 +43,16 @@ def value(text, dimension, units=()):
         ("10 N/2 mm", u.STIFFNESS, 5000.0),
         ("7850 kg/m^3", u.DENSITY, 7850.0),
         ("1 kg m s^-2", u.FORCE, 1.0),
-        ("1 Hz", u.ANGULAR_SPEED, 1.0),
+        ("1 Hz", u.ANGULAR_SPEED, 2 * math.pi),
+        ("3000 1/min", u.ANGULAR_SPEED, 100 * math.pi),
+        ("3000 min^-1", u.ANGULAR_SPEED, 100 * math.pi),
+        ("60 rpm", u.FREQUENCY, 1.0),
+        ("1 V/rpm", u.TORQUE_CONSTANT, 30 / math.pi),
+        ("2 N m s", u.TORSIONAL_DAMPING, 2.0),
+        ("0.1 m*45 rpm", u.SPEED, 0.1 * 1.5 * math.pi),  # v = r w
+        ("(3 m/s)/(1.5 m)", u.ANGULAR_SPEED, 2.0),  # w = v/r
+        ("sqrt((10 m/s^2)/(2.5 m))", u.ANGULAR_SPEED, 2.0),
+        ("(2*pi*5 Hz)*1 rad", u.ANGULAR_SPEED, 10 * math.pi),
         ("0.5 kHz", u.FREQUENCY, 500.0),
         ("0", u.STIFFNESS, 0.0),
     ],
@@ -132,3 +140,63 @@ def test_a_parameter_may_be_bare_or_carry_a_unit():
     bare = read({**base, "parameters": {"L1": 300, "L2": "5 cm"}}).numbers()
     assert bare.point(("ground", "A")).at == (0.3, 0.0, 0.0)
     assert bare.point(("ground", "B")).at == (0.6, 0.05, 0.0)
+
+
+BOTH = [  # text, place, both readings: neither is certain
+    ("3 1/s", u.ANGULAR_SPEED, r"3 rad/s or 3 rev/s \(18\.8496 rad/s\)"),
+    ("3 1/s^2", u.ANGULAR_ACCELERATION, r"3 rad/s\^2 or 3 rev/s\^2 \(18\.8496 rad/s\^2\)"),
+    ("2*pi*50 Hz", u.ANGULAR_SPEED, r"\(2\*pi\*50 Hz\)\*1 rad or \(2\*pi\*50 Hz\)\*1 rev"),
+    ("3000/(1 min)", u.ANGULAR_SPEED, r".*\*1 rad or .*\*1 rev"),
+    ("1/(0.5 s)", u.ANGULAR_SPEED, r".*\*1 rad or .*\*1 rev"),
+    ("(1 mm)*(3 Hz)/(2 mm)", u.ANGULAR_SPEED, r".*\*1 rad or .*\*1 rev"),
+    ("5 mm", u.LEAD, r"5 mm/rad or 5 mm/rev \(0\.795775 mm/rad\)"),
+    ("10 mm/2", u.LEAD, r"\(10 mm/2\)/\(1 rad\) or \(10 mm/2\)/\(1 rev\)"),
+    ("2 N m", u.TORSIONAL_STIFFNESS, r"2 N m/rad or 2 N m/deg \(114\.592 N m/rad\)"),
+    ("200 1/m", u.multiply(u.ANGLE, u.LENGTH, -1), r"200 rad/m or 200 rev/m"),
+    ("1/(5 mm)", u.multiply(u.ANGLE, u.LENGTH, -1), r".*\*1 rad or .*\*1 rev"),
+]
+
+
+@pytest.mark.parametrize(("text", "dimension", "both"), BOTH)
+def test_a_unit_without_its_angle_shows_both_readings(text, dimension, both):
+    with pytest.raises(UsageError, match=f"could mean {both}.*Write the one that is meant"):
+        quantity(text, dimension)
+    with pytest.raises(ModelError, match="could mean"):
+        value(text, dimension, ["mm", "kg", "deg", "rpm"])
+
+
+@pytest.mark.parametrize(
+    ("text", "dimension", "said"),
+    [
+        ("5 J", u.TORQUE, "is an energy"),
+        ("3 N m/deg", u.TORQUE, "torsional stiffness"),
+        ("5 N/deg", u.FORCE, "must be force"),
+        ("10 mm/rev", u.LENGTH, "travel per angle"),
+        ("5 deg", u.NONE, "must be a pure number"),
+        ("5 %", u.ANGLE, "is a share"),
+        ("5 %", u.LENGTH, "must be length"),
+        ("2 deg/s", u.SPEED, "must be speed"),
+        ("1 rad", u.LENGTH, "must be length"),
+        ("3 rpm + 1 Hz", u.ANGULAR_SPEED, "cannot be added up"),
+    ],
+)
+def test_a_unit_of_another_quantity_is_refused(text, dimension, said):
+    with pytest.raises(UsageError, match=said):
+        quantity(text, dimension)
+
+
+def test_a_count_as_a_parameter_of_a_speed():
+    """A parameter in 1/min is in doubt; one in rpm says what 1/min means in a call."""
+    links = {"ground": {"pins": ["A"]}, "crank": {"pins": ["A"], "points": ["B"]}}
+    base = {"plane": "xy", "units": ["mm", "kg"], "drawing": {"A": [0, 0], "B": [10, 0]}, "bodies": links}
+    with pytest.raises(ModelError, match=r"\(n\)\*1 rad or \(n\)\*1 rev"):
+        read({**base, "parameters": {"n": "60 1/min"}, "drive": {"A": "n"}})
+    file = {**base, "parameters": {"n": "30 rpm"}, "drive": {"A": "n"}}
+    assert read(file, n="60 1/min").numbers().drives[0].value == pytest.approx(2 * math.pi, rel=1e-15)
+    named = {**base, "parameters": {"v": "20 mm/s", "w": "v/(10 mm)"}, "drive": {"A": "w"}}
+    assert read(named).numbers().drives[0].value == 2.0  # v/r comes out in radians
+
+
+def test_frequencies_are_no_units_of_a_file():
+    with pytest.raises(UsageError, match=r"no effect.*rpm"):
+        u.UnitSystem(["mm", "1/min"])

@@ -194,8 +194,11 @@ class Loads:
         """(force, moment about the world origin) of the mechanism on ground: the shaking force and moment."""
         return self.shaking()
 
-    def shaking(self, about: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Everything that reaches ground, through joints, springs and drives: loads and weight minus the rate of momentum."""
+    def shaking(self, about: Any = None, *, outside: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """Everything that reaches ground, through joints, springs and drives: loads and weight minus the rate of momentum.
+
+        Without `outside` every load has its reaction on the ground, as the work of a press on its own frame has.
+        """
         p = self.problem
         skel, m = p.place.loops.skel, p.place.motion
         force, moment = np.zeros(3), np.zeros(3)
@@ -203,7 +206,7 @@ class Loads:
         for i, (I, V, A) in enumerate(zip(body_inertias(skel, m), m.V, accelerations(skel, m, p.a), strict=True)):
             F = -(I @ (A - weight) + cross_wrench(V, I @ V))
             force, moment = force + F[3:], moment + F[:3] + cross(skel.origins[i], F[3:])
-        for node, w in self.outside:
+        for node, w in self.outside if outside else ():
             force, moment = force + w[3:], moment + w[:3] + cross(skel.origins[node], w[3:])
         if about is not None:
             moment = moment - cross(moment_point(about), force)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError
+from linkwright.model.file.readings import reading
 from linkwright.model.file.units import KINDS, NONE, TIME, describe, matches
 from linkwright.results.measures.courses import rate_names
 from linkwright.results.measures.distances import TargetPoints, distance_pull, distances
@@ -272,6 +273,7 @@ def _need_unit(m: Measure, name: str, unit: Any, c: Any, word: str) -> None:
         raise UsageError(f"'{m.text}': {name} is in {symbol} here; write the unit of the number after {word}.")
     if not matches(KINDS[kind], unit):
         raise UsageError(f"'{m.text}': {name} is {describe(KINDS[kind])}; the number after {word} has another unit.")
+    reading(unit, KINDS[kind], f"the number after {word}", f"'{m.text}': {name}")
 
 
 def dimension_of_measure(m: Measure, c: Any) -> str:

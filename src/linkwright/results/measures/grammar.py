@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, call_explained, nearest
-from linkwright.model.file.units import ANGLE, LENGTH, TIME, parse_unit
+from linkwright.model.file.readings import channel_unit
+from linkwright.model.file.units import ANGLE, LENGTH, TIME
 from linkwright.results.measures.definition import REDUCTIONS, Measure
 from linkwright.results.measures.distances import TargetPoints, file_of, read_points
 from linkwright.results.measures.motions import MeasureWindow
@@ -130,12 +131,12 @@ def _window(text: str, name: str) -> MeasureWindow:
 
 
 def _dimension(unit: str) -> Any:
-    return parse_unit(unit)[1] if unit.strip() else None
+    return channel_unit(unit)[1] if unit.strip() else None
 
 
 def _si(number: str, unit: str, name: str) -> float:
     try:
-        return float(number) * (parse_unit(unit)[0] if unit.strip() else 1.0)
+        return float(number) * (channel_unit(unit)[0] if unit.strip() else 1.0)
     except UsageError as problem:
         raise UsageError(f"'{name}': {problem}") from None
 

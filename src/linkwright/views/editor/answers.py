@@ -16,6 +16,7 @@ from linkwright.model.expressions import Expr
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.model.file.nodes import ENCODING
 from linkwright.model.file.units import ACCELERATION
+from linkwright.model.plausibility import implausible
 from linkwright.views.editor.drawing import drawing_json
 from linkwright.views.editor.motion import KernelSets, values_json
 from linkwright.views.editor.session import Conflict, Session
@@ -85,7 +86,8 @@ def _problems(sheet: EditSheet, draft: Draft, found: Description | ModelError) -
         if not any(p.text == found.message for p in out):
             out.append(DraftProblem("error", "unreadable", found.message, line))
     if isinstance(found, Description):
-        out += [DraftProblem("note", "warning", w.partition(": ")[2] or w, _line_of(w)) for w in found.warnings]
+        said = [(w, _line_of(w)) for w in implausible(found)]
+        out += [DraftProblem("note", "warning", w.partition(": ")[2] if line else w, line) for w, line in said]
         out += _without_mass(draft, found)
         if not found.planar:
             out.append(DraftProblem("error", "spatial", "The editor draws planar mechanisms; this one is built in space. Edit its file."))

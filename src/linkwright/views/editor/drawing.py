@@ -110,6 +110,7 @@ def _bodies(sheet: EditSheet, draft: Draft, known: Description | None) -> list[d
                 "com": _com(known, b.name),
                 "section": section,
                 "material": material,
+                "bars": _bars(sheet, b.name),
                 "colour": colour,
                 "loose": not b.ground and b.name not in joined,
                 "fixed": b.fixed,
@@ -142,6 +143,13 @@ def _section(sheet: EditSheet, body: str) -> tuple[dict[str, str] | None, str | 
             return {"thickness": (node.entries["thickness"].text or "").strip()}, material
         return None, material
     return None, None
+
+
+def _bars(sheet: EditSheet, body: str) -> list[list[str]]:
+    """Ends of the bars along which the file puts the body's mass."""
+    node = sheet.node("bodies", body, "bars")
+    rows = () if node is None else node.items or ()
+    return [[(n.text or "").strip() for n in row.items or ()] for row in rows]
 
 
 def _com(known: Description | None, body: str) -> list[float] | None:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.design.doubts import elastic_loads
 from linkwright.mechanics.inverse.lines import line_eyes
 from linkwright.model.coordinates import joint_part
 from linkwright.model.file.units import KINDS, display_unit
+from linkwright.model.plausibility import elastic_loads
 from linkwright.results.trajectory import unit_of
 from linkwright.system.system import System
 from linkwright.topology import order, report

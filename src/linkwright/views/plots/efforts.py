@@ -94,7 +94,7 @@ def _effort(axes: Any, c: Trajectory, name: str, over: str, x: np.ndarray, colou
     rms = float(np.sqrt(time_mean(c.t, y**2)))
     axes.axhline(0.0, color=look.faint, lw=0.9)
     axes.plot(x, y, lw=1.8, color=colour)
-    axes.axhline(rms if y[np.argmax(np.abs(y))] >= 0.0 else -rms, color=look.ink, lw=0.9, ls=(0, (5, 3)))
+    axes.axhline(rms, color=look.ink, lw=0.9, ls=(0, (5, 3)))
     axes.margins(x=0.0, y=0.16)
     y_axis(axes, name, symbol)
     unit, where = c.unit(over)[0], places(c, over)

@@ -69,6 +69,8 @@
   };
 
   const SECTIONS = [["", "none"], ["given", "given"], ["bar", "rectangular bar"], ["round", "round bar or tube"], ["plate", "plate"]];
+  // the bars that a link of several points weighs by: `, with bars C-F, F-H`
+  const along = (b) => (b.bars.length ? `, with ${b.bars.length > 1 ? "bars" : "one bar"} ${b.bars.map((ends) => ends.join("-")).join(", ")}` : "");
   // mass: none, a number, or from the section of a bar or the thickness of a plate and a material
   const massPart = (ed, b) => {
     const m = ed.units().mass, s = b.section || {}, kind = b.section ? (s.thickness !== undefined ? "plate" : s.diameter !== undefined ? "round" : "bar") : b.mass !== null && b.mass !== undefined ? "given" : "";
@@ -90,7 +92,7 @@
         rows.push(field(key[0].toUpperCase() + key.slice(1), text(s[key]), /[a-z]/i.test(text(s[key])) ? "" : u.symbol, key === "inner" ? (typed) => (typed ? positive("diameter")(typed) : "") : positive(key), send));
       }
       rows.push(choice("Material", material, (ed.answer.materials || [material]).map((x) => [x, x]), (x) => set(kind === "plate" ? { thickness: text(s.thickness), material: x } : { section: s, material: x })));
-      if (b.mass !== null) rows.push(note(`Mass ${E.shown(b.mass, m)} ${m.symbol}, computed from the ${kind === "plate" ? "outline" : "section"} and the material.`));
+      if (b.mass !== null) rows.push(note(`Mass ${E.shown(b.mass, m)} ${m.symbol}, computed from the ${kind === "plate" ? "outline" : "section"} and the material${along(b)}.`));
     }
     return rows;
   };

@@ -28,6 +28,10 @@
   const row = (label, small, ...buttons) => LW.el("div", { class: "menu-row" }, LW.el("span", { text: label }, small ? LW.el("small", { text: small }) : null), ...buttons);
   const button = (id, label, aria, click) => LW.el("button", { id, class: "button quiet", type: "button", text: label, "aria-label": aria, on: { click } });
 
+  // of a page by itself; the editor's says where edits go
+  const ALONE = "Runs entirely in your browser; nothing is sent.";
+  const EDITED = "The motion is computed in your browser. Every edit is sent to the Linkwright program that serves this page, which writes it to the file.";
+
   LW.menu = (opener, list, app) => {
     const close = () => { list.hidden = true; opener.setAttribute("aria-expanded", "false"); };
     const tell = (words) => { app.say(words); close(); };
@@ -42,7 +46,7 @@
       const link = { label: "Link", file: () => "link.txt", type: "text/plain", make: () => text(`${location.href.split("#")[0]}#${app.fragment()}`, "text/plain") };
       rows.push(LW.el("hr"), row("Link to this view", "", button("copy-link", "Copy", "Copy a link to this view", guarded(() => LW.share.hand(link, tell)))));
       rows.push(row(app.reported ? "Report" : "This page", "", button("print", "Print", "Print", () => { close(); window.print(); })));
-      rows.push(LW.el("p", { class: "foot", text: `Made by Linkwright ${DATA.version || ""}. Runs entirely in your browser; nothing is sent.` }));
+      rows.push(LW.el("p", { class: "foot", text: `Made by Linkwright ${DATA.version || ""}. ${LW.menu.whereItRuns()}` }));
       list.replaceChildren(...rows);
     };
     build();
@@ -54,4 +58,5 @@
     document.addEventListener("pointerdown", (event) => { if (!list.hidden && !(event.target instanceof Element && event.target.closest(".popup"))) close(); }, { signal: app.ending });
     return { close, open: () => !list.hidden };
   };
+  LW.menu.whereItRuns = () => (LW.editor ? EDITED : ALONE);
 })();

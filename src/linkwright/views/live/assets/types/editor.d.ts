@@ -25,6 +25,8 @@ interface DrawnBody {
   mass: number | null;
   section: Record<string, string> | null;
   material: string | null;
+  /** Bars that the mass of a section lies on; empty where it has no section or one bar. */
+  bars: string[][];
   colour: string;
   loose: boolean;
   fixed: boolean;

@@ -1,0 +1,76 @@
+"""Revolutions per time mean the same wherever a speed of rotation is read: 3000 1/min, 50 Hz and 3000 rpm."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linkwright as lw
+from linkwright.cli import main
+from linkwright.model import file as modelfile
+from linkwright.model.edits.draft import read_draft
+from linkwright.model.edits.sheet import EditSheet
+from linkwright.optimisation.requirements import requirements
+from linkwright.views.editor.drawing import drawing_json
+
+REVOLUTIONS = ("3000 1/min", "3000 min^-1", "50 Hz", "50 rev/s")
+WANTED = pytest.approx(100.0 * math.pi, rel=1e-12)  # rad/s
+CRANK = """\
+name: sewing
+plane: xy
+units: [mm, kg, deg, rpm]
+parameters: {n: 60 rpm}
+drawing: {A: [0, 0], B: [0, 40], C: [0, 180]}
+bodies:
+  ground: {pins: [A]}
+  crank: {pins: [A, B]}
+  rod: {pins: [B, C]}
+  needle: {pins: [C]}
+joints:
+  guide: {type: prismatic, between: [ground, needle], at: C, axis: [0, 1]}
+drive: {A: SPEED}
+"""
+
+
+def model(folder: Path, speed: str) -> Any:
+    path = folder / "crank.yaml"
+    path.write_text(CRANK.replace("SPEED", speed))
+    return lw.load(path)
+
+
+@pytest.mark.parametrize("speed", REVOLUTIONS)
+def test_a_speed_means_the_same_in_file_calls_command_line_editor_and_study(speed, tmp_path, capsys):
+    text = CRANK.replace("SPEED", speed)
+    assert model(tmp_path, speed).turn(steps=4)["A.v"][0] == WANTED
+    sheet = EditSheet(text, "crank.yaml")
+    assert drawing_json(sheet, read_draft(sheet), None)["drives"][0]["value"] == WANTED
+    slow = model(tmp_path, "n")
+    assert slow.turn(steps=4, speed=speed)["A.v"][0] == WANTED
+    assert slow.with_(n=speed).turn(steps=4)["A.v"][0] == WANTED
+    assert dict(slow.with_(start={"A.v": speed}).description.start)["A.v"] == WANTED
+    found = lw.study(slow, {"n": [speed]}, "max A.v", of=lw.turning(steps=4))
+    assert found.column("max A.v")[0] == WANTED
+    assert main(["turn", str(tmp_path / "crank.yaml"), "--speed", speed, "--steps", "4", "--measure", "max A.v", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["measures"][0]["value"] == WANTED
+
+
+def test_results_are_measured_in_revolutions_too(tmp_path):
+    c = model(tmp_path, "3000 rpm").turn(steps=4)
+    assert c.channel("A.v").size_of("Hz") == pytest.approx(2.0 * math.pi, rel=1e-15)
+    found = requirements(c, ["max A.v < 51 Hz", "max A.v > 2999 1/min", "max A.v < 49 Hz", "max A < 460 deg while A.v > 49 Hz"])
+    assert [r.met for r in found.rows] == [True, True, False, True]
+    assert found.rows[0].value == pytest.approx(50.0, rel=1e-12)
+    for text in ("max A.v < 50 1/s", "max A while A.v > 50 1/s", "max A.torque < 5 J"):
+        with pytest.raises(lw.LinkwrightError):
+            requirements(c, [text])
+
+
+def test_an_edit_keeps_the_unit_of_a_speed(tmp_path):
+    """Another value in the place of 60 1/min is written in 1/min."""
+    m = model(tmp_path, "60 1/min")
+    text = modelfile.edited(m.description, {"drive.A": 100.0 * math.pi})
+    assert "drive: {A: 3000 1/min}" in text
