@@ -146,7 +146,9 @@ class _Worker:
         self.budget, self.most = 256 if native else 8, np.zeros(1, dtype=np.int64)
         arguments = (plan, floats, counts, self.out, self.runs, self.most)
         self.march: Callable[[], int] = (
-            python_loops.native(march_many, arguments).bound(*arguments) if native else lambda: int(march_many(*arguments))
+            python_loops.native(march_many, arguments).bound(*arguments)
+            if native
+            else lambda: int(driver.in_python(march_many)(*arguments))
         )
         self.block = None if lockstep is None else lanes.LaneBlock(lockstep, plan, floats, counts, self.out, self.runs, self.one_step)
 
@@ -275,7 +277,7 @@ class _Batch:
     def solutions(self, error: Callable[[int], BaseException | None]) -> Solutions:
         codes = [mem.RUNNING if k == mem.FAILED and self.interrupted else int(k) for k in self.codes]
         status = tuple("not done" if k == NOT_DONE else REASONS[k][0] for k in codes)
-        failed = codes.index(mem.FAILED) if mem.FAILED in codes else None
+        failed = next((k for k, code in enumerate(codes) if code in (mem.FAILED, mem.UNANSWERED)), None)
         return Solutions(
             self.times, self.y, self.counts[:, mem.ROWS], status, driver.counters(self.counts, self.reals), self.reals[:, mem.TIME],
             self.ends, self.final, None if failed is None else error(failed),

@@ -26,6 +26,7 @@ REASONS = {
     mem.NOT_FINITE: ("not finite", "accelerations are no longer finite"),
     mem.DEGENERATE: ("degenerate", "the equations lose rank and no rank-revealing path was given"),
     mem.FAILED: ("failed", "a Python function called from the time loop raised an error"),
+    mem.UNANSWERED: ("no answer", "the equations have no answer"),
     mem.OPEN: ("open", "the loops cannot be closed again after a step"),
     mem.SMALLEST_STEP: ("smallest step", "the tolerance asks for steps below the smallest one allowed"),
     mem.STUCK: ("stuck", "steps have become too short to reach the end in a reasonable number of them"),
@@ -85,9 +86,20 @@ def integrate(
     floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, ROUND_OFF, OPEN, begun)
     set_options(problem, chosen, floats, counts, most_steps)
     run = _Run(problem, plan, floats, counts, times, observe)
-    loop = python_loops.native(march, (*run.arguments, 1)) if native else march
+    loop = python_loops.native(march, (*run.arguments, 1)) if native else in_python(march)
     code, left = run.go(loop, progress, slice_steps or 0, 64 if native else 8)
-    return run.solution(code, left, next((b.error for b in backs if b.error is not None), None))
+    return run.solution(code, left, raised(backs, code))
+
+
+def raised(backs: Sequence[Callback], code: int) -> BaseException | None:
+    """The error that ended a run: errors about trial states that were dropped are none."""
+    failed = next((b.error for b in backs if b.error is not None), None)
+    return max(backs, key=lambda b: b.order).unanswered if failed is None and code == mem.UNANSWERED and backs else failed
+
+
+def in_python(loop: Callable[..., int]) -> Callable[..., int]:
+    """A loop that runs as Python, without warnings of numpy: as in machine code, a number that overflows is found by looking at it."""
+    return np.errstate(all="ignore")(loop)
 
 
 def set_options(problem: Problem, chosen: Method, floats: np.ndarray, counts: np.ndarray, most_steps: int | None) -> None:
@@ -281,7 +293,8 @@ def slots_of(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]
             return 0 if native else None
         used = kernel.with_address() if native else kernel
         if isinstance(used.function, Callback):
-            used.function.error = None
+            used.function.error = used.function.unanswered = None
+            used.function.order = 0
             backs.append(used.function)
         return used.address if native else used.callable
 
