@@ -335,7 +335,7 @@ def test_answers_that_fail_are_reasons():
         env.step({"A": 0.0})
     assert not env.ok[0] and env.status[0] == "failed"
     assert "a step of 0.001 s leads from here" in env.why[0] and "(no answer here)" in env.why[0]
-    with pytest.raises(lw.SimulationError, match="a step of 0.001 s leads from here to a state without an answer.*no answer here"):
+    with pytest.raises(lw.SimulationError, match=r"a step of 0.001 s leads from here to a state without an answer.*no answer here"):
         s.step(env.state(0))
 
 

@@ -48,7 +48,7 @@ def test_in_a_batch():
 def test_a_fixed_step_that_is_too_long_is_named_as_the_cause():
     """The kink is far steeper than the step is short: nothing feeds energy to the motion, and nothing overflows in the model."""
     s, st, duration = case("hinge-and-ball")
-    with pytest.raises(lw.SimulationError, match="the step of 0.01 s is too long") as caught:
+    with pytest.raises(lw.SimulationError, match=r"the step of 0.01 s is too long") as caught:
         s.simulate(st, duration, integrator="rk4", step=0.01)
     assert not [w for w in ("overflow", "fault of the program", "runs away", "inertia") if w in str(caught.value)]
     assert "Leave out integrator= for adaptive steps" in str(caught.value)  # which the first test does
