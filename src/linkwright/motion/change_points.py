@@ -20,7 +20,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import displaced
 
 UNSURE = 4e-6  # of the characteristic length: with less slack than this a walk may pass a dead centre, or end where there is none
-EXACT = 2e-9  # of the characteristic length: the slack is known to about a tenth of this
+EXACT = 1e-10  # of the characteristic length: the slack is known to about a tenth of this
 WEAK = 0.2  # of its median along the way: a smallest singular value below this is worth a look
 NARROW = 0.05  # of a turn: an arc that a drive cannot enter, beyond which it certainly does not turn fully
 DISTANCES = (6e-4, 9e-4, 12e-4, 15e-4)  # of a turn, from the change point: where the slack is read
@@ -94,10 +94,21 @@ def _judged(tied: Loops, begin: Walker, turn: float, middle: float) -> ChangePoi
         curve, slope, lowest = (float(k) for k in np.polyfit(x, y, 2))
         if not curve > 0.0:
             return found
-        lowest -= 0.25 * slope * slope / curve
-        middle -= 0.5 * slope / curve * turn
+        off, lowest = -0.5 * slope / curve, lowest - 0.25 * slope * slope / curve
+        if wide == WIDER[-1]:
+            off, lowest = _lowest(x, y, off)
+        middle += off * turn
         found = ChangePoint(middle, lowest * tied.kappa, turn * float(np.sqrt(max(-lowest, 0.0) / curve)))
     return found
+
+
+def _lowest(x: np.ndarray, y: np.ndarray, off: float) -> tuple[float, float]:
+    """(place, value) of the lowest point of a quartic through the readings, near `off`: what a parabola leaves is of fourth order."""
+    size = float(np.abs(x).max())
+    quartic = np.polynomial.Polynomial.fit(x, y, 4, domain=[-size, size])
+    for _ in range(4):
+        off -= float(quartic.deriv()(off) / quartic.deriv(2)(off))
+    return off, float(quartic(off))
 
 
 def _readings(tied: Loops, begin: Walker, turn: float, middle: float, wide: float) -> tuple[np.ndarray, np.ndarray]:
