@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import counted
+from linkwright.errors import UsageError, counted
 from linkwright.files.columns import table
 from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.formulations import FORMULATIONS
@@ -164,6 +164,8 @@ class Crosscheck:
 
 def crosscheck(terms: Terms, tau: np.ndarray) -> Crosscheck:
     """Run every formulation (and the three inertia matrices of projection) and compare."""
+    if not len(terms.columns):
+        raise UsageError("nothing can move here: every joint is fixed, so there are no accelerations to compare.")
     runs: list[tuple[str, Any]] = [(name, make()) for name, make in FORMULATIONS.items() if name != "projection"]
     runs += [(f"projection {kind}", Projection(kind)) for kind in INERTIAS]
     first = None
