@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from linkwright.compiler import callbacks, python_loops
 from linkwright.compiler.graph import trace
+from linkwright.compiler.interrupts import Interrupts
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError
 from linkwright.integrators import EventSpec, IntegrationError, StepKernel, integrate, python_kernel
@@ -247,3 +249,44 @@ def test_nothing_is_asked_about_a_stage_that_is_not_finite(engine):
     run = integrate(replace(OSCILLATOR, rates=StepKernel(3, 2, function=rates)), [1.0, 0.0], 0.0, 20.0, step=20.0, engine=engine)
     assert run.status == "finished" and all(seen)
     np.testing.assert_allclose(run.y[-1], [np.cos(20.0), -np.sin(20.0)], atol=1e-7)
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_ctrl_c_during_a_callback_is_noted_and_ends_the_run(engine):
+    def rates(x, y, w):
+        if x[2] > 2.0 and not pressed:
+            pressed.append(x[2])
+            signal.raise_signal(signal.SIGINT)
+        return oscillator(x, y, w)
+
+    pressed: list[float] = []
+    problem = replace(OSCILLATOR, rates=StepKernel(3, 2, function=rates))
+    run = integrate(problem, [1.0, 0.0], 0.0, 1000.0, "rk4", step=0.01, engine=engine)
+    assert run.status == "interrupted" and 1.9 < run.end_time < 30.0 and run.error is None
+    assert np.abs(run.y[:, 0] - np.cos(run.t)).max() < 1e-7  # what was done before is right
+
+
+def test_ctrl_c_that_comes_at_the_end_is_not_lost():
+    with pytest.raises(KeyboardInterrupt), Interrupts() as keys:
+        signal.raise_signal(signal.SIGINT)
+        assert keys.pressed
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_ctrl_c_is_raised_where_it_comes():
+    with Interrupts() as keys:
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        keys.taken = True
+
+
+def test_a_handler_of_the_program_stays():
+    seen = []
+    signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+    try:
+        with Interrupts() as keys:
+            signal.raise_signal(signal.SIGINT)
+        assert seen == [1] and not keys.pressed
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

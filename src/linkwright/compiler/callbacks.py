@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.compiler import interrupts
 from linkwright.errors import LinkwrightError
 
 _ORDER = itertools.count(1)
@@ -38,6 +39,9 @@ class Callback:
         self.address: int = ctypes.cast(self._native, ctypes.c_void_p).value or 0
 
     def __call__(self, x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
+        if interrupts.pressed():
+            self.error = KeyboardInterrupt()
+            return FAILED
         try:
             return self._call(x, y, w)
         except ABOUT_A_STATE as error:

@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwright.compiler import python_loops
 from linkwright.compiler.callbacks import Callback
+from linkwright.compiler.interrupts import Interrupts
 from linkwright.errors import UsageError, counted, nearest
 from linkwright.integrators import memory as mem
 from linkwright.integrators.dopri import DOPRI5, DOPRI8
@@ -173,18 +174,22 @@ class _Run:
         """Call the loop until it ends; returns (its code, "" or why it was left before)."""
         headway = Headway(self.plan, self.floats, self.counts)
         try:
-            while True:
-                begun = time.perf_counter()
-                code = int(loop(*self.arguments, min(fixed or budget, headway.ahead)))
-                taken = time.perf_counter() - begun
-                budget = max(1, min(int(budget * min(4.0, SLICE_SECONDS / max(taken, 1e-9))), 1 << 40))
-                self._drain()
-                if code != mem.RUNNING:
-                    return code, ""
-                if headway.lost():
-                    return mem.STUCK, ""
-                if progress is not None and progress(float(self.floats[mem.TIME]), float(self.floats[mem.STEP])) is False:
-                    return code, "stopped"
+            with Interrupts() as keys:
+                while True:
+                    begun = time.perf_counter()
+                    code = int(loop(*self.arguments, min(fixed or budget, headway.ahead)))
+                    taken = time.perf_counter() - begun
+                    budget = max(1, min(int(budget * min(4.0, SLICE_SECONDS / max(taken, 1e-9))), 1 << 40))
+                    self._drain()
+                    keys.taken = keys.pressed and code in (mem.RUNNING, mem.FAILED)
+                    if keys.taken:
+                        return code, "interrupted"
+                    if code != mem.RUNNING:
+                        return code, ""
+                    if headway.lost():
+                        return mem.STUCK, ""
+                    if progress is not None and progress(float(self.floats[mem.TIME]), float(self.floats[mem.STEP])) is False:
+                        return code, "stopped"
         except KeyboardInterrupt:
             self._drain()
             return mem.RUNNING, "interrupted"

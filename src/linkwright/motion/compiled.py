@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from linkwright.arguments import spelled
 from linkwright.errors import UsageError, nearest
 from linkwright.joints import JOINTS
 from linkwright.mechanics import forces
@@ -85,7 +86,10 @@ class Compiled:
 
     def chosen(self, names: str | Iterable[str]) -> list[Parameter]:
         """Return the numbers of the model by name or pattern."""
-        return choose(self._parameters, [names] if isinstance(names, str) else list(names), self.described)
+        wanted = [names] if isinstance(names, str) else list(names)
+        if not all(isinstance(name, str) for name in wanted):
+            raise UsageError(f"numbers of the model are named by texts, such as ['L1', 'crank.mass'], not {spelled(names)}.")
+        return choose(self._parameters, wanted, self.described)
 
     @cached_property
     def _parameters(self) -> dict[str, Parameter]:
