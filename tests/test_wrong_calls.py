@@ -27,6 +27,9 @@ LARGE = {**FOUR_BAR["drawing"], "B": [1e300, 1e300]}
 TURN = lw.load("wiper").turn(steps=2)
 DOOR, BARS = lw.load("door").system, lw.load("four-bar").system
 CALLS = {
+    "state of a number": (lambda: lw.State.of(0.0), "of: at is an Instant, not 0.0"),
+    "derivatives by an array": (lambda: TURN.derivatives(np.zeros(3)), "named by texts, such as .*, not"),
+    "model of a path that cannot be spelled": (lambda: lw.load("\ud800.yaml"), "cannot read|cannot be read|no valid"),
     "picture of a number": (lambda: lw.load("wiper").picture("x.png", at=5), "at is a state"),
     "report on a number": (lambda: lw.load("wiper").report("x.html", run=5), "run is what m.turn"),
     "jacobian of a number": (lambda: WIPER.jacobian(0.3, "coupler.P"), "a State is needed .* not float"),
@@ -220,3 +223,23 @@ def test_messages_with_names_and_apostrophes_are_whole_and_quoted_pages_are_cut(
     assert str(lw.LinkwrightError(long)) == long
     cut = str(lw.LinkwrightError(f"'{'x' * 5000}' is no number."))
     assert len(cut) < 300 and cut.endswith("(5000 characters)' is no number.")
+
+
+@pytest.mark.parametrize(
+    ("drive", "text"),
+    [
+        (lw.voltage("12 V", current=np.zeros(3)), "current="),
+        (lw.torque(1.0, every=np.full(3, np.nan)), "every="),
+        (lw.torque(1.0), "lw.torque(1.0)"),
+        (lw.voltage("12 V"), "lw.voltage('12 V')"),
+    ],
+)
+def test_drives_of_wrong_numbers_can_be_printed_and_are_refused_where_they_are_used(drive, text):
+    """`repr` compared an array with a default."""
+    assert text in repr(drive)
+
+
+def test_a_start_current_is_one_number():
+    motor = lw.motor(Kt=1.0, R=1.0, L=0.1)
+    with pytest.raises(lw.UsageError, match="a number"):
+        lw.load("wiper").simulate(0.01, drive={"A": lw.voltage("12 V", motor=motor, current=np.zeros(3))})

@@ -27,7 +27,7 @@ Named = Mapping[str, Any] | None  # values by name
 Names = str | Sequence[str]
 
 LOOKED_AT = 50  # entries of a list or dict whose kinds are compared
-OWN = {"State", "Trajectory", "Mechanism", "Description", "System"}
+OWN = {"State", "Trajectory", "Mechanism", "Description", "System", "Instant"}
 SAID = {
     "str": "a text", "int": "a whole number", "float": "a number", "bool": "True or False", "None": "None", "Callable": "a function",
     "PathLike": "a path", "Path": "a path", "Mapping": "a dict", "dict": "a dict", "Sequence": "a list", "Iterable": "a list",
@@ -156,7 +156,7 @@ SINGLE: dict[str, Callable[[Any], bool]] = {
 def _said(node: ast.expr) -> str:
     head, inner = _head(node), _inner(node)
     if head in OWN:
-        return f"a {head}"
+        return f"{'an' if head[0] in 'AEIO' else 'a'} {head}"
     if head in ("Mapping", "dict"):
         return "a dict by name" if inner and _head(inner[0]) == "str" else "a dict"
     of = MANY.get(_head(inner[0]), "") if inner and head != "tuple" else ""

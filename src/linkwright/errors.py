@@ -223,8 +223,12 @@ def call_explained(function: Callable[Arguments, Result], name: str = "") -> Cal
 def calls_explained(cls: type[Some]) -> type[Some]:
     """A class whose public methods answer ill-fitting calls as `call_explained` does."""
     for name, method in list(vars(cls).items()):
-        if isinstance(method, FunctionType) and not name.startswith("_"):
+        if name.startswith("_"):
+            continue
+        if isinstance(method, FunctionType):
             setattr(cls, name, call_explained(method))
+        elif isinstance(method, (classmethod, staticmethod)):
+            setattr(cls, name, type(method)(call_explained(method.__func__)))
     return cls
 
 

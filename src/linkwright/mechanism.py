@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from linkwright.design.summary import Summary
     from linkwright.design.topology_view import TopologyView
     from linkwright.exchange.imported import ImportReport
-    from linkwright.motion.cycle import Limits
     from linkwright.motion.fastest.result import FastestMotion
+    from linkwright.motion.joint_limits import Limits
     from linkwright.results.state import State
     from linkwright.studies.study import Study
     from linkwright.studies.tolerances import ToleranceAnalysis

@@ -154,3 +154,29 @@ def test_examples_of_the_help_work(line: str, capsys: pytest.CaptureFixture[str]
             make(Path(name))
     assert cli.main(shlex.split(line)[1:]) == 0
     assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("problem", [MemoryError(), MemoryError("Unable to allocate 8 GiB")])
+def test_too_little_memory_is_a_sentence(monkeypatch, capsys, problem):
+    """It was a traceback, at a limit of 450 MB."""
+
+    def run(argv):
+        raise problem
+
+    monkeypatch.setattr(dispatch, "_run", run)
+    assert dispatch.main(["info", "wiper"]) == 1
+    assert "not enough memory" in capsys.readouterr().err
+
+
+def test_a_library_that_cannot_be_loaded_is_a_sentence(monkeypatch):
+    """llvmlite is there, but the system does not map it: too little memory, or a broken installation."""
+    from linkwright.compiler import target
+
+    def initialize():
+        raise OSError("Could not find/load shared object file")
+
+    import llvmlite.binding
+
+    monkeypatch.setattr(llvmlite.binding, "initialize_native_target", initialize)
+    with pytest.raises(lw.UsageError, match="llvmlite is installed, but its library cannot be loaded"):
+        target.binding.__wrapped__()

@@ -223,8 +223,18 @@ def test_code_that_others_can_change_is_not_loaded(place: Path) -> None:
         path.chmod(closed)
         assert cache.get(KEY) == (META, CODE)
     place.chmod(0o777)
-    cache.put(KEY, META, CODE)  # made again, and the folder closed
-    assert place.stat().st_mode & 0o777 == 0o700 and cache.get(KEY) == (META, CODE)
+    cache.put(KEY, META, CODE)
+    assert place.stat().st_mode & 0o777 == 0o777 and cache.get(KEY) is None
+
+
+def test_permissions_of_a_folder_it_did_not_make_stay(place: Path, tmp_path: Path) -> None:
+    """A link to a folder that is shared: nothing is put there, and nobody is locked out."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    place.symlink_to(shared)
+    cache.put(KEY, META, CODE)
+    assert shared.stat().st_mode & 0o777 == 0o777 and not list(shared.iterdir()) and cache.get(KEY) is None
 
 
 def test_keys_depend_on_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:

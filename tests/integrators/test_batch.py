@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from dataclasses import replace
@@ -161,3 +162,21 @@ def test_wrong_calls_say_what_is_needed():
         integrate_many(test_samplers.HELD, np.ones((2, 2)), 0.0, 1.0, samples=[1.0], parameters=np.ones((3, 2)))
     empty = integrate_many(OSCILLATOR, np.ones((0, 2)), 0.0, 1.0, samples=[1.0])
     assert empty.complete and empty.y.shape == (0, 1, 2)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_a_batch_at_once_wherever_it_comes(threads):
+    """A key pressed on the way into a callback was dropped by ctypes, and the batch went on to its end."""
+
+    def rates(x, y, w):
+        if x[2] > 0.5 and threading.current_thread() is threading.main_thread() and not pressed:
+            pressed.append(time.perf_counter())
+            signal.raise_signal(signal.SIGINT)  # noted, and not raised here
+        return oscillator(x, y, w)
+
+    pressed: list[float] = []
+    problem = replace(OSCILLATOR, rates=StepKernel(3, 2, function=rates))
+    many = integrate_many(problem, np.ones((40, 2)), 0.0, 400.0, "rk4", samples=TIMES, step=0.05, threads=threads)
+    assert time.perf_counter() - pressed[0] < 1.0  # s; a slice takes 0.05, the whole batch 20 and more
+    assert set(many.status) <= {"interrupted", "not done"}
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from linkwright.compiler import callbacks, python_loops
 from linkwright.compiler.graph import trace
+from linkwright.compiler.interrupts import Interrupts
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError
 from linkwright.integrators import EventSpec, IntegrationError, StepKernel, integrate, python_kernel
@@ -132,7 +134,7 @@ def test_what_the_second_kernel_raises_is_kept_and_the_state_so_far_remains(engi
 
     problem = degenerate_between(1.0, 2.0, python_kernel(helpless, 3, 2))
     run = integrate(problem, [1.0, 0.0], 0.0, 3.0, "rk4", step=0.01, engine=engine)
-    assert run.status == "failed" and "no way out" in run.message
+    assert run.status == "no answer" and "no way out" in run.message
     assert 0.9 < run.end_time <= 1.0 and np.abs(run.y[:, 0] - np.cos(run.t)).max() < 1e-9
     with pytest.raises(ZeroDivisionError, match="no way out"):
         run.check()
@@ -189,3 +191,102 @@ def test_native_is_refused_with_advice_where_llvmlite_is_missing(monkeypatch):
     with pytest.raises(UsageError, match="pip install"):
         integrate(OSCILLATOR, [1.0, 0.0], 0.0, 1.0, engine="native")
     assert integrate(KEPLER, [1.0, 0.0, 0.0, 1.0], 0.0, 0.5).complete, "without it the same loops run as Python"
+
+
+def bounded(limit, raised):
+    """The oscillator, of which nothing is known beyond a limit: a trial there raises."""
+
+    def refuse(x):
+        raise raised
+
+    def rates(x, y, w):
+        oscillator(x, y, w)
+        return callbacks.DEGENERATE if not abs(x[0]) + abs(x[1]) < limit else 0
+
+    return replace(OSCILLATOR, rates=StepKernel(3, 2, function=rates, backup=python_kernel(refuse, 3, 2)))
+
+
+ABOUT_A_STATE = (UsageError("numbers overflow"), np.linalg.LinAlgError("did not converge"), OverflowError("too large"))
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+@pytest.mark.parametrize("method", ["dopri5", "dopri8", "rodas"])
+@pytest.mark.parametrize("raised", ABOUT_A_STATE, ids=lambda e: type(e).__name__)
+def test_a_stage_without_an_answer_rejects_the_step(engine, method, raised):
+    """|x| + |v| of the motion is at most sqrt 2; the first step, of 20 s, has stages far beyond, whose error is not that of the run. Stages
+    of the stiff method stay small; some lie just beyond."""
+    run = integrate(
+        bounded(1.41422 if method == "rodas" else 1.5, raised), [1.0, 0.0], 0.0, 20.0, method, step=20.0, tolerance=1e-7, engine=engine
+    )
+    assert run.status == "finished" and run.error is None and run.counters["rejected"] > 0 and run.counters["fallbacks"] > 0
+    np.testing.assert_allclose(run.y[-1], [np.cos(20.0), -np.sin(20.0)], atol=1e-4)
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_a_state_without_an_answer_ends_the_run_with_its_error(engine):
+    """|x| + |v| = cos t + sin t reaches 1.2 at 0.2110 s: sin(2 t) = 1.2^2 - 1; every shorter step meets the limit there."""
+    raised = UsageError("beyond the limit")
+    run = integrate(bounded(1.2, raised), [1.0, 0.0], 0.0, 4.0, "dopri", engine=engine)
+    assert run.status == "no answer" and run.error is raised
+    assert run.end_time == pytest.approx(0.5 * np.arcsin(1.2**2 - 1.0), abs=1e-8)
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_an_error_that_is_not_about_the_state_ends_the_run_at_once(engine):
+    run = integrate(bounded(1.5, KeyError("row 7")), [1.0, 0.0], 0.0, 20.0, "dopri", step=20.0, engine=engine)
+    assert run.status == "failed" and isinstance(run.error, KeyError) and run.end_time == 0.0
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_nothing_is_asked_about_a_stage_that_is_not_finite(engine):
+    seen = []
+
+    def rates(x, y, w):
+        seen.append(np.isfinite(x[:2]).all())
+        y[0], y[1] = x[1], -x[0] if abs(x[1]) < 2.0 else 1e308 * np.sign(x[1])
+        return 0
+
+    run = integrate(replace(OSCILLATOR, rates=StepKernel(3, 2, function=rates)), [1.0, 0.0], 0.0, 20.0, step=20.0, engine=engine)
+    assert run.status == "finished" and all(seen)
+    np.testing.assert_allclose(run.y[-1], [np.cos(20.0), -np.sin(20.0)], atol=1e-7)
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_ctrl_c_during_a_callback_is_noted_and_ends_the_run(engine):
+    def rates(x, y, w):
+        if x[2] > 2.0 and not pressed:
+            pressed.append(x[2])
+            signal.raise_signal(signal.SIGINT)
+        return oscillator(x, y, w)
+
+    pressed: list[float] = []
+    problem = replace(OSCILLATOR, rates=StepKernel(3, 2, function=rates))
+    run = integrate(problem, [1.0, 0.0], 0.0, 1000.0, "rk4", step=0.01, engine=engine)
+    assert run.status == "interrupted" and 1.9 < run.end_time < 30.0 and run.error is None
+    assert np.abs(run.y[:, 0] - np.cos(run.t)).max() < 1e-7  # what was done before is right
+
+
+def test_ctrl_c_that_comes_at_the_end_is_not_lost():
+    with pytest.raises(KeyboardInterrupt), Interrupts() as keys:
+        signal.raise_signal(signal.SIGINT)
+        assert keys.pressed
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_ctrl_c_is_raised_where_it_comes():
+    with Interrupts() as keys:
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        keys.taken = True
+
+
+def test_a_handler_of_the_program_stays():
+    seen = []
+    signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+    try:
+        with Interrupts() as keys:
+            signal.raise_signal(signal.SIGINT)
+        assert seen == [1] and not keys.pressed
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

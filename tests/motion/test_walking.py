@@ -8,7 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.kernels import walking
 from linkwright.kernels.walking import Walking
-from linkwright.motion import cycle
+from linkwright.motion import cycle, joint_limits
 from linkwright.motion.following import authority, follow
 from linkwright.results.recorded import cut_rows
 from tests.sweeps import every_model
@@ -97,7 +97,7 @@ def test_limits_agree_with_the_walk_on_floats(name):
     core = m.system.core
     joint = core.drive_names[0]
     others = core.drive_names[1:][: max(0, m.system.mobility.freedoms - 1)]
-    first = cycle.limits(core.loops, core.start.instant, joint, others)
+    first = joint_limits.limits(core.loops, core.start.instant, joint, others)
     m.limits(joint)
     found = m.limits(joint)
     assert (found.full_turn, found.dead_low, found.dead_high) == (first.full_turn, first.dead_low, first.dead_high)

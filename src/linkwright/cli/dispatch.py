@@ -88,6 +88,9 @@ def _guarded(argv: list[str]) -> int:
         return 1
     except SystemExit as stop:  # argparse: help was asked for, or the usage is wrong
         return int(stop.code or 0)
+    except MemoryError:
+        console.error("there is not enough memory for this. Give the process more (ulimit -v, the limit of a container), or ask for less.")
+        return 1
     except BrokenPipeError:  # the reader of our output has seen enough
         console.to_nowhere()
         return 0

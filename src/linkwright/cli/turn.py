@@ -174,7 +174,7 @@ def _data(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, numbers:
     return {
         "model": m.name,
         "drive": c.drive,
-        "full_turn": bool(c.full_turn),
+        "full_turn": None if c.full_turn is None else bool(c.full_turn),
         "notes": list(c.notes),
         "static": c.static,
         "singular": [asdict(x) for x in c.singular],

@@ -143,8 +143,8 @@ def put(name: str, meta: dict[str, Any], code: bytes) -> None:
         return
     try:
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if os.stat(place).st_mode & WRITABLE:
-            place.chmod(0o700)  # else nothing in it would ever be taken
+        if not _trusted(os.stat(place)):
+            return  # a folder that others may write to: nothing in it would ever be taken, and its permissions are its owner's
         content = _encoded(name, meta, code)
         with files.atomic(place / (name + ENDING), durable=False, private=True) as beside:
             beside.write_bytes(content)

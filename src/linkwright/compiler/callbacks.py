@@ -1,39 +1,58 @@
 """Python functions that native loops call, and native kernels that Python loops call: both behind one form.
 
-    status = kernel(x, y, w)        bits of the status: 1 not finite, 2 a pivot degenerated, 4 an error was stored
+    status = kernel(x, y, w)        bits of the status: 1 not finite, 2 a pivot degenerated, 4 an error was stored, 1024 no answer here
 
 A loop in machine code hands an evaluation back to Python through a `Callback`: the rank-revealing path of a singular
-position, or a load that only Python can compute.
+position, or a load that only Python can compute. An error about numbers concerns one state, which may be a trial of the loop that
+is dropped again (1024); any other error ends the loop (4).
 """
 
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-NOT_FINITE, DEGENERATE, FAILED = 1, 2, 4  # bits of a status word
+from linkwright.compiler import interrupts
+from linkwright.errors import LinkwrightError
+
+_ORDER = itertools.count(1)
+NOT_FINITE, DEGENERATE, FAILED, UNANSWERED = 1, 2, 4, 1024  # bits of a status word
+ABOUT_A_STATE = (LinkwrightError, np.linalg.LinAlgError, ArithmeticError)  # errors that another state need not meet
 
 
 class Callback:
-    """A Python function y = f(x) behind the address of a kernel; what it raises is stored and stops the loop cleanly."""
+    """A Python function y = f(x) behind the address of a kernel; what it raises is stored: as `unanswered` if it concerns this state,
+    else as `error`, which stops the loop cleanly."""
 
     def __init__(self, function: Callable[..., Any], n_in: int, n_out: int):
         self.function = function
         self.n_in, self.n_out = n_in, n_out
         self.error: BaseException | None = None
+        self.unanswered: Exception | None = None
+        self.order = 0  # of its last such error among those of all callbacks
         doubles = ctypes.POINTER(ctypes.c_double)
         self._native = ctypes.CFUNCTYPE(ctypes.c_int64, doubles, doubles, doubles)(self._from_native)  # lives as long as the object
         self.address: int = ctypes.cast(self._native, ctypes.c_void_p).value or 0
 
     def __call__(self, x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
+        if interrupts.pressed():
+            self.error = KeyboardInterrupt()
+            return FAILED
         try:
-            y[: self.n_out] = self.function(x[: self.n_in].copy())
+            return self._call(x, y, w)
+        except ABOUT_A_STATE as error:
+            self.unanswered, self.order = error, next(_ORDER)
+            return UNANSWERED
         except BaseException as error:  # also an interrupt from the keyboard: native code cannot carry it, the caller raises it again
             self.error = error
             return FAILED
+
+    def _call(self, x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
+        y[: self.n_out] = self.function(x[: self.n_in].copy())
         return 0 if np.isfinite(y[: self.n_out]).all() else NOT_FINITE
 
     def _from_native(self, x: Any, y: Any, w: Any) -> int:

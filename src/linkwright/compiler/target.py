@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from linkwright.errors import UsageError
+
 VERSION = 2  # of the generated code; part of every cache key
 LIBRARY_FUNCTIONS = ("sin", "cos", "exp", "log", "tanh", "atan2", "pow")  # of C; in generated code their names begin with lw_
 
@@ -60,9 +62,15 @@ def llvm_version() -> list[int]:
 @cache
 def binding() -> Any:
     """llvmlite, ready for this processor."""
-    import llvmlite.binding as binding
+    try:
+        import llvmlite.binding as binding
 
-    binding.initialize_native_target()
+        binding.initialize_native_target()
+    except OSError as problem:
+        raise UsageError(
+            "llvmlite is installed, but its library cannot be loaded. Give the process more memory (ulimit -v), or install llvmlite again; "
+            "without it models run interpreted."
+        ) from problem
     binding.initialize_native_asmprinter()
     return binding
 

@@ -165,7 +165,7 @@ def reach_of(
     c = loops.at(st.q, st.v, st.t, st.references, st.instant.motion)
     if idle is None:
         idle = [v for _, v in idle_motions(loops, st.q, loops.factored(c).null, st.instant.motion)]
-    spins = np.array(idle).reshape(-1, loops.skel.tree.nv).T
+    spins = np.array(idle).reshape(len(idle), loops.skel.tree.nv).T
     E = rows * loops.columns / scale([x.position_kind for x in targets], loops.kappa)[:, None]
     return controllable_of_matrices(loops.dimensionless(c)[1], E.T, tolerance, spins)
 

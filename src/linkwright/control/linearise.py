@@ -352,6 +352,8 @@ def _coordinates(eq: Equations, st: State, given: Any, drives: Sequence[str], fo
     """Independent coordinates: those named, those the controller follows where they are enough, or chosen, drives first."""
     if given is None:
         chosen = independent(eq.loops, st, drives)
+        if not chosen:
+            raise UsageError("nothing can move here: the loops leave no degree of freedom (mobility 0), so there is nothing to linearise.")
         return tuple(followed) if sum(len(t.kinds) for t in followed) == len(chosen) else _tasks(eq, chosen)
     names = [given] if isinstance(given, str) else [str(x) for x in given]
     return _tasks(eq, names)

@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwright.mechanics.kinematics.transmission import pins
 from linkwright.model.description import Description
+from linkwright.motion.change_points import UNSURE
 from linkwright.results.trajectory import unit_of
 
 EQUAL = 1e-9  # share of the sum of all lengths: shortest + longest equal to the other two
@@ -39,7 +40,9 @@ class FourBar:
         shown = [(f"{body} {x / size:.5g}", x) for body, x in zip(self.bodies, self.lengths, strict=True)]
         (a, _), (b, _), (c, _), (d, _) = sorted(shown, key=lambda pair: pair[1])
         sign, rule = {"change-point": ("=", "limit of Grashof"), "triple-rocker": (">", "not Grashof")}.get(self.kind, ("<", "Grashof"))
-        return f"{'-'.join(self.pins)}: {self.kind}, {rule}: {a} + {d} {sign} {b} + {c} {symbol}"
+        close = 0.0 < abs(self.excess) < UNSURE * sum(self.lengths) / 4.0 and self.kind != "change-point"
+        near = f" by {abs(self.excess) / size:.2g} {symbol}, which cannot be told from a change point" if close else ""
+        return f"{'-'.join(self.pins)}: {self.kind}, {rule}: {a} + {d} {sign} {b} + {c} {symbol}{near}"
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -384,13 +384,17 @@ def _of_measure(c: Trajectory, m: Measure, chosen: Sequence[Parameter], widths: 
                 slopes[p.name] = float(m.slopes(c, c.derivatives([p.name]))[0])
             except UsageError:
                 skipped.append(p.name)
+    lost = [name for name, d in slopes.items() if not np.isfinite(d)]
     effects = [
         Effect(p.name, p.kind, p.value, d, d * p.size / 100.0, d / 1000.0, widths.get(p.name))
         for p in chosen
-        if (d := slopes.get(p.name)) is not None
+        if (d := slopes.get(p.name)) is not None and np.isfinite(d)
     ]
     effects.sort(key=lambda e: -abs(e.per_percent))
     notes = [f"left out, they cannot vary alone: {listing(skipped)}"] if skipped else []
+    if lost:
+        why = next(iter(c.derivatives(lost).undefined(m.channel).values()), "it is not finite")
+        notes.append(f"left out, {m.text} has no derivative by them: {listing(lost)} ({why})")
     return Sensitivity(m.text, value, unit_of_measure(m, c)[0], c.drive, None, tuple(effects), (*c.notes, *notes))
 
 

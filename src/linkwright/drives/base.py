@@ -140,8 +140,13 @@ class DriveSpecification:
 
     def __repr__(self) -> str:
         (_, first), *rest = vars(self).items()
-        more = [f"{name}={shown(value)}" for name, value in rest if value != getattr(type(self), name)]
+        more = [f"{name}={shown(value)}" for name, value in rest if not _same(value, getattr(type(self), name))]
         return f"lw.{self.kind}({', '.join([shown(first), *more])})"
+
+
+def _same(value: Any, default: Any) -> bool:
+    """True for the default; an array, whose comparison is no truth value, is none."""
+    return value is default or (isinstance(value, (bool, int, float, str)) and value == default)
 
 
 def shown(value: Any) -> str:

@@ -40,6 +40,11 @@ def shown(path: str | os.PathLike[str]) -> str:
     return text if text.isprintable() else ascii(text)[1:-1]
 
 
+def is_text(x: str) -> bool:
+    """True for a text that a file can hold; half of a surrogate pair is no character."""
+    return not any("\ud800" <= c <= "\udfff" for c in x)
+
+
 def need_path(path: Any) -> None:
     """Raise UsageError for anything but a text or a path."""
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):

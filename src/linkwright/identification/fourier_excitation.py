@@ -222,6 +222,7 @@ def excitation(
     """See `lw.excitation`."""
     from scipy.optimize import minimize
 
+    system.core.need_motion("that could excite it")
     seconds = quantity(duration, KINDS["time"], "duration")
     if not seconds > 0.0:
         raise UsageError(f"duration must be positive, not {duration}.")

@@ -46,6 +46,7 @@ def identify(
     if not prior >= 0.0:
         raise UsageError(f"prior is the weight of the model's own values, zero or more, not {prior!r}.")
     system = System(description)
+    system.core.need_motion("to identify it by")
     system.kernels.need_masses()
     sought = sought_parameters(system, bodies, friction, armature)
     gained = _drives(system, gains, "gains")

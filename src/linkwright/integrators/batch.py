@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler import python_loops
+from linkwright.compiler.interrupts import Interrupts
 from linkwright.compiler.threads import cores
 from linkwright.errors import UsageError, counted
 from linkwright.integrators import driver, lanes
@@ -146,7 +147,9 @@ class _Worker:
         self.budget, self.most = 256 if native else 8, np.zeros(1, dtype=np.int64)
         arguments = (plan, floats, counts, self.out, self.runs, self.most)
         self.march: Callable[[], int] = (
-            python_loops.native(march_many, arguments).bound(*arguments) if native else lambda: int(march_many(*arguments))
+            python_loops.native(march_many, arguments).bound(*arguments)
+            if native
+            else lambda: int(driver.in_python(march_many)(*arguments))
         )
         self.block = None if lockstep is None else lanes.LaneBlock(lockstep, plan, floats, counts, self.out, self.runs, self.one_step)
 
@@ -199,29 +202,32 @@ class _Batch:
         self.reals, self.ends, self.final = np.zeros((runs, mem.REALS)), starts.copy(), np.full(runs, -1)
         self.next, self.lock, self.stop = 0, threading.Lock(), False
         self.raised: list[BaseException] = []
+        self.keys = Interrupts()
 
     def go(self, worker: Callable[[], _Worker], threads: int) -> None:
         """The calling thread works too, and reports progress and handles interrupts."""
         first = worker()
         size = max(1, min(first.size, -(-len(self.starts) // (4 * threads * first.step)) * first.step))
         others = [threading.Thread(target=self._guarded, args=(w, size)) for w in (worker() for _ in range(threads - 1))]
-        try:
-            for thread in others:
-                thread.start()
-            for _ in self._take(first, size):
-                if self.progress is not None and self.progress(int((self.codes > mem.RUNNING).sum()), len(self.starts)) is False:
-                    self.stop = True
-            for thread in others:
-                thread.join()
-        except KeyboardInterrupt:
-            self.stop = True
-        except BaseException:
-            self.stop = True
-            raise
-        finally:
-            for thread in others:
-                if thread.ident is not None:
+        with Interrupts() as self.keys:
+            try:
+                for thread in others:
+                    thread.start()
+                for _ in self._take(first, size):
+                    if self.progress is not None and self.progress(int((self.codes > mem.RUNNING).sum()), len(self.starts)) is False:
+                        self.stop = True
+                for thread in others:
                     thread.join()
+            except KeyboardInterrupt:
+                self.stop = True
+            except BaseException:
+                self.stop = True
+                raise
+            finally:
+                for thread in others:
+                    if thread.ident is not None:
+                        thread.join()
+                self.keys.taken = bool((self.codes <= mem.RUNNING).any())  # runs that were not finished say so
         for error in self.raised:
             raise error
 
@@ -257,7 +263,7 @@ class _Batch:
 
     @property
     def interrupted(self) -> bool:
-        return any(isinstance(b.error, KeyboardInterrupt) for b in self.backs)
+        return self.keys.pressed or any(isinstance(b.error, KeyboardInterrupt) for b in self.backs)
 
     def _put(self, worker: _Worker, first: int, last: int) -> None:
         r, k = worker.runs, slice(0, last - first)
@@ -275,7 +281,7 @@ class _Batch:
     def solutions(self, error: Callable[[int], BaseException | None]) -> Solutions:
         codes = [mem.RUNNING if k == mem.FAILED and self.interrupted else int(k) for k in self.codes]
         status = tuple("not done" if k == NOT_DONE else REASONS[k][0] for k in codes)
-        failed = codes.index(mem.FAILED) if mem.FAILED in codes else None
+        failed = next((k for k, code in enumerate(codes) if code in (mem.FAILED, mem.UNANSWERED)), None)
         return Solutions(
             self.times, self.y, self.counts[:, mem.ROWS], status, driver.counters(self.counts, self.reals), self.reals[:, mem.TIME],
             self.ends, self.final, None if failed is None else error(failed),

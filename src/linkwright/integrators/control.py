@@ -11,6 +11,7 @@ import numpy as np
 from linkwright.integrators.memory import (
     CORNER,
     CUT,
+    DEGENERATE,
     END,
     ERROR_BEFORE,
     EVERY,
@@ -39,6 +40,7 @@ from linkwright.integrators.memory import (
     TICK,
     TICKED,
     TIME,
+    UNANSWERED,
     USED,
     USED_BEFORE,
     MemoryPlan,
@@ -129,7 +131,8 @@ def rejected(floats: np.ndarray, counts: np.ndarray, factor: float, reason: int)
 
 
 def stopped(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, reason: int) -> int:
-    """A stage outside of what the equations allow asks for a shorter step where steps may change."""
-    if plan.n_error > 0 and reason in (NOT_FINITE, OPEN):
+    """A stage outside of what the equations allow asks for a shorter step where steps may change, whatever the equations say of it: it is
+    not a state of the motion. Only an error that does not concern its state ends the run."""
+    if plan.n_error > 0 and reason in (NOT_FINITE, OPEN, UNANSWERED, DEGENERATE):
         return rejected(floats, counts, 0.25, reason)
     return reason

@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwright.compiler import python_loops
 from linkwright.compiler.callbacks import Callback
+from linkwright.compiler.interrupts import Interrupts
 from linkwright.errors import UsageError, counted, nearest
 from linkwright.integrators import memory as mem
 from linkwright.integrators.dopri import DOPRI5, DOPRI8
@@ -26,6 +27,7 @@ REASONS = {
     mem.NOT_FINITE: ("not finite", "accelerations are no longer finite"),
     mem.DEGENERATE: ("degenerate", "the equations lose rank and no rank-revealing path was given"),
     mem.FAILED: ("failed", "a Python function called from the time loop raised an error"),
+    mem.UNANSWERED: ("no answer", "the equations have no answer"),
     mem.OPEN: ("open", "the loops cannot be closed again after a step"),
     mem.SMALLEST_STEP: ("smallest step", "the tolerance asks for steps below the smallest one allowed"),
     mem.STUCK: ("stuck", "steps have become too short to reach the end in a reasonable number of them"),
@@ -85,9 +87,20 @@ def integrate(
     floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, ROUND_OFF, OPEN, begun)
     set_options(problem, chosen, floats, counts, most_steps)
     run = _Run(problem, plan, floats, counts, times, observe)
-    loop = python_loops.native(march, (*run.arguments, 1)) if native else march
+    loop = python_loops.native(march, (*run.arguments, 1)) if native else in_python(march)
     code, left = run.go(loop, progress, slice_steps or 0, 64 if native else 8)
-    return run.solution(code, left, next((b.error for b in backs if b.error is not None), None))
+    return run.solution(code, left, raised(backs, code))
+
+
+def raised(backs: Sequence[Callback], code: int) -> BaseException | None:
+    """The error that ended a run: errors about trial states that were dropped are none."""
+    failed = next((b.error for b in backs if b.error is not None), None)
+    return max(backs, key=lambda b: b.order).unanswered if failed is None and code == mem.UNANSWERED and backs else failed
+
+
+def in_python(loop: Callable[..., int]) -> Callable[..., int]:
+    """A loop that runs as Python, without warnings of numpy: as in machine code, a number that overflows is found by looking at it."""
+    return np.errstate(all="ignore")(loop)
 
 
 def set_options(problem: Problem, chosen: Method, floats: np.ndarray, counts: np.ndarray, most_steps: int | None) -> None:
@@ -161,18 +174,22 @@ class _Run:
         """Call the loop until it ends; returns (its code, "" or why it was left before)."""
         headway = Headway(self.plan, self.floats, self.counts)
         try:
-            while True:
-                begun = time.perf_counter()
-                code = int(loop(*self.arguments, min(fixed or budget, headway.ahead)))
-                taken = time.perf_counter() - begun
-                budget = max(1, min(int(budget * min(4.0, SLICE_SECONDS / max(taken, 1e-9))), 1 << 40))
-                self._drain()
-                if code != mem.RUNNING:
-                    return code, ""
-                if headway.lost():
-                    return mem.STUCK, ""
-                if progress is not None and progress(float(self.floats[mem.TIME]), float(self.floats[mem.STEP])) is False:
-                    return code, "stopped"
+            with Interrupts() as keys:
+                while True:
+                    begun = time.perf_counter()
+                    code = int(loop(*self.arguments, min(fixed or budget, headway.ahead)))
+                    taken = time.perf_counter() - begun
+                    budget = max(1, min(int(budget * min(4.0, SLICE_SECONDS / max(taken, 1e-9))), 1 << 40))
+                    self._drain()
+                    keys.taken = keys.pressed and code in (mem.RUNNING, mem.FAILED)
+                    if keys.taken:
+                        return code, "interrupted"
+                    if code != mem.RUNNING:
+                        return code, ""
+                    if headway.lost():
+                        return mem.STUCK, ""
+                    if progress is not None and progress(float(self.floats[mem.TIME]), float(self.floats[mem.STEP])) is False:
+                        return code, "stopped"
         except KeyboardInterrupt:
             self._drain()
             return mem.RUNNING, "interrupted"
@@ -281,7 +298,8 @@ def slots_of(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]
             return 0 if native else None
         used = kernel.with_address() if native else kernel
         if isinstance(used.function, Callback):
-            used.function.error = None
+            used.function.error = used.function.unanswered = None
+            used.function.order = 0
             backs.append(used.function)
         return used.address if native else used.callable
 

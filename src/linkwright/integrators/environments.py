@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler import python_loops, threads
-from linkwright.compiler.callbacks import Callback
+from linkwright.compiler.callbacks import ABOUT_A_STATE, Callback
 from linkwright.compiler.lane_loops import LANES
-from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.errors import UsageError, nearest
 from linkwright.integrators import memory as mem
-from linkwright.integrators.driver import INTEGRATORS, REASONS, is_native, method_of
+from linkwright.integrators.driver import INTEGRATORS, REASONS, in_python, is_native, method_of
 from linkwright.integrators.lanes import LEAST
 from linkwright.integrators.problem import Problem, StepKernel
 from linkwright.integrators.steps import (
@@ -27,6 +27,7 @@ from linkwright.integrators.steps import (
     ENVIRONMENT,
     FIRST,
     LAST,
+    STAGE,
     STEPS,
     TIMES,
     Scheme,
@@ -39,7 +40,6 @@ from linkwright.integrators.steps import (
 from linkwright.integrators.tableaux import Method, Tableau
 
 EULER = "euler"
-ANSWERED = (LinkwrightError, np.linalg.LinAlgError)  # what the rank-revealing path may say of one state
 
 
 def scheme_of(given: Any) -> Tableau | None:
@@ -92,7 +92,7 @@ class Environments:
         self.efforts = np.zeros((n, problem.nv))
         self.codes, self.chosen = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
         self.h = np.zeros(1)
-        self.errors: dict[int, BaseException] = {}
+        self.errors: dict[int, tuple[int, Exception]] = {}  # of an environment: the stage of its step, and what was raised there
         self._idle: list[_StepWorker] = [_StepWorker(self)]
         self._pace = 0.0  # ns of one step of one environment, as last measured
 
@@ -138,7 +138,7 @@ class Environments:
         """A call that admits the only row, does steps of h and returns its code, or REFUSED; gaps (1, 2) as by `admission`."""
         worker, h = self._idle[-1], self.h
         arguments = (worker.one, worker.scheme, self.rows, self.efforts, self.codes, self.chosen, gaps, worker.g, worker.d, h)
-        run = python_loops.native(step_one, arguments).bound(*arguments) if self.native else lambda: step_one(*arguments)
+        run = python_loops.native(step_one, arguments).bound(*arguments) if self.native else lambda: in_python(step_one)(*arguments)
 
         last: tuple[Any, ...] = ()
 
@@ -171,8 +171,13 @@ class Environments:
 
     def reason(self, k: int) -> str:
         """Why an environment has failed."""
-        error = self.errors.get(k)
-        return REASONS[int(self.codes[k])][1] if error is None or self.codes[k] != mem.FAILED else str(error).rstrip(".")
+        if k not in self.errors or self.codes[k] != mem.UNANSWERED:
+            return REASONS[int(self.codes[k])][1]
+        stage, error = self.errors[k]
+        text = str(error).rstrip(".")
+        if stage == 0:
+            return text
+        return f"a step of {self.h[0]:g} s leads from here to a state without an answer, so it may be too long ({text})"
 
 
 class _StepWorker:
@@ -216,7 +221,9 @@ class _StepWorker:
             self.wide, self.one, self.scheme, of.rows, of.efforts, of.codes, of.chosen, self.g, self.d, of.h,
         )  # fmt: skip
         self._step: Callable[[], Any] = (
-            python_loops.native(step_blocks, arguments, lanes=True).bound(*arguments) if of.native else lambda: step_blocks(*arguments)
+            python_loops.native(step_blocks, arguments, lanes=True).bound(*arguments)
+            if of.native
+            else lambda: in_python(step_blocks)(*arguments)
         )
 
     def _again(self, kernel: StepKernel | None) -> Any:
@@ -231,8 +238,8 @@ class _StepWorker:
         def answer(x: np.ndarray) -> Any:
             try:
                 return ask(x)
-            except ANSWERED as error:
-                self.of.errors[int(self.d[ENVIRONMENT])] = error
+            except ABOUT_A_STATE as error:
+                self.of.errors[int(self.d[ENVIRONMENT])] = int(self.d[STAGE]), error
                 raise
 
         back = Callback(answer, backup.n_in, backup.n_out)
@@ -256,7 +263,7 @@ class _StepWorker:
     @cached_property
     def _roll(self) -> Callable[..., Any]:
         if not self.of.native:
-            return partial(roll_blocks, *self.arguments)
+            return partial(in_python(roll_blocks), *self.arguments)
         example = (*self.arguments, np.zeros((1, 1)), np.zeros((1, 1)))
         return python_loops.native(roll_blocks, example, lanes=True).bound(*self.arguments)
 
@@ -265,8 +272,7 @@ class _StepWorker:
         for back in self.backs:
             if back.error is not None:
                 error, back.error = back.error, None
-                if not isinstance(error, ANSWERED):
-                    raise error
+                raise error
 
 
 def _layout(of: Environments, lanes: int, n: int, n_in: int, stages: int, free: int) -> tuple[StepLanes, int]:

@@ -18,6 +18,7 @@ from linkwright.integrators.memory import (
     EVENTS,
     EVERY,
     EXPONENT,
+    FAILED,
     FINISHED,
     FIXED,
     FRESH,
@@ -44,6 +45,7 @@ from linkwright.integrators.memory import (
     TICKS,
     TIME,
     TOO_MANY_STEPS,
+    UNANSWERED,
     USED_BEFORE,
     MemoryPlan,
     Output,
@@ -69,7 +71,7 @@ def march(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output,
             return TOO_MANY_STEPS
         outcome = attempt(plan, floats, counts)
         if outcome == REJECTED:
-            if plan.n_watched > plan.n_events and counts[REASON] == NOT_FINITE:
+            if plan.n_watched > plan.n_events and counts[REASON] in (NOT_FINITE, UNANSWERED):
                 let_go(plan, floats, counts)
             continue
         if outcome == 0:
@@ -144,6 +146,7 @@ def begin(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output)
         outcome = begin_sides(plan, floats, counts)
     if outcome == 0 and floats[STEP] == 0.0 and floats[END] > floats[START]:
         floats[STEP] = first_step(plan, floats, counts)
+        outcome = FAILED if floats[STEP] == 0.0 else 0
     return outcome
 
 
@@ -171,14 +174,16 @@ def size(plan: MemoryPlan, floats: np.ndarray, first: int) -> float:
 
 
 def first_step(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> float:
-    """A step whose first neglected derivative is small, guessed by one explicit Euler step  [Hairer1993, II.4]."""
+    """A step whose first neglected derivative is small, guessed by one explicit Euler step  [Hairer1993, II.4]; 0 where a
+    function fails."""
     longest = min(floats[END] - floats[START], floats[LARGEST])
     d0, d1 = size(plan, floats, plan.y), size(plan, floats, plan.K)
     h0 = min(longest, 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1)
     for i in range(plan.n):
         floats[plan.x + i] = floats[plan.y + i] + h0 * floats[plan.K + i]
-    if derivative(plan, floats, counts, 1, floats[START] + h0) != 0:
-        return 1e-3 * h0
+    outcome = derivative(plan, floats, counts, 1, floats[START] + h0)
+    if outcome != 0:
+        return 0.0 if outcome == FAILED else 1e-3 * h0
     for i in range(plan.n):
         floats[plan.trial + i] = floats[plan.K + plan.n + i] - floats[plan.K + i]
     steepest = max(d1, size(plan, floats, plan.trial) / h0)

@@ -14,8 +14,8 @@ import numpy as np
 from linkwright.integrators.problem import Problem
 from linkwright.integrators.tableaux import Tableau
 
-# why a loop came back: bits 1, 2 and 4 are those of a kernel's status word
-RUNNING, NOT_FINITE, DEGENERATE, FAILED, OPEN, SMALLEST_STEP, TOO_MANY_STEPS, FINISHED, EVENT, TURNED, STUCK = (
+# why a loop came back: bits 1, 2, 4 and 1024 are those of a kernel's status word
+RUNNING, NOT_FINITE, DEGENERATE, FAILED, OPEN, SMALLEST_STEP, TOO_MANY_STEPS, FINISHED, EVENT, TURNED, STUCK, UNANSWERED = (
     0,
     1,
     2,
@@ -27,6 +27,7 @@ RUNNING, NOT_FINITE, DEGENERATE, FAILED, OPEN, SMALLEST_STEP, TOO_MANY_STEPS, FI
     128,
     256,
     512,
+    1024,
 )
 REJECTED = -1
 

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler.callbacks import FAILED, Callback, from_address
+from linkwright.compiler.callbacks import Callback, from_address
 from linkwright.errors import LinkwrightError, UsageError, counted
 
 
@@ -77,12 +77,8 @@ class StepKernel:
 class _Bare(Callback):
     """A callback whose function already has the form of a kernel."""
 
-    def __call__(self, x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
-        try:
-            return int(self.function(x, y, w))
-        except BaseException as error:  # stored for the caller, as native code cannot carry it
-            self.error = error
-            return FAILED
+    def _call(self, x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
+        return int(self.function(x, y, w))
 
 
 def python_kernel(function: Callable[[np.ndarray], Any], n_in: int, n_out: int, backup: StepKernel | None = None) -> StepKernel:

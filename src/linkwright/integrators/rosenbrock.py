@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from linkwright.integrators.memory import FRESH, JACOBIANS, NOT_FINITE, TIME, USED, MemoryPlan
+from linkwright.integrators.memory import FRESH, JACOBIANS, NOT_FINITE, TIME, UNANSWERED, USED, MemoryPlan
 from linkwright.integrators.runge_kutta import derivative, stage
 
 ROUND = 2.2e-16
@@ -22,7 +22,7 @@ SMALL = 1e-2  # of a state's scale: sizes below are no measure for increments
 
 
 def linearise(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
-    """J and df/dt at the present state, by differences along the motion; a step back where a step ahead is not finite."""
+    """J and df/dt at the present state, by differences along the motion; a step back where a step ahead has no answer."""
     counts[JACOBIANS] += 1
     n, t, h = plan.n, floats[TIME], floats[USED]
     columns = n if plan.driven > 0 else plan.counted  # only inputs can read quadratures
@@ -34,7 +34,7 @@ def linearise(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
         if floats[plan.K + j] < 0.0:
             size = -size
         for _ in range(2):
-            if outcome == NOT_FINITE:
+            if outcome in (NOT_FINITE, UNANSWERED):
                 floats[plan.x + j] = floats[plan.y + j] + size
                 outcome = derivative(plan, floats, counts, 1, t)
                 size = -size

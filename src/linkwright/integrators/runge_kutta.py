@@ -15,6 +15,7 @@ from linkwright.integrators.memory import (
     FALLBACKS,
     NOT_FINITE,
     TIME,
+    UNANSWERED,
     USED,
     MemoryPlan,
 )
@@ -22,7 +23,9 @@ from linkwright.integrators.memory import (
 
 def cause(status: int) -> int:
     """The gravest bit of a kernel's status word."""
-    return FAILED if status & FAILED else (DEGENERATE if status & DEGENERATE else status & NOT_FINITE)
+    if status & (FAILED | UNANSWERED):
+        return FAILED if status & FAILED else UNANSWERED
+    return DEGENERATE if status & DEGENERATE else status & NOT_FINITE
 
 
 def drive(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, first: int, t: float) -> int:
@@ -41,8 +44,13 @@ def drive(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, first: int, 
 
 
 def derivative(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, row: int, t: float) -> int:
-    """K[row] at the state in x and time t; a degenerate evaluation goes to the rank-revealing kernel."""
-    first = plan.K + row * plan.n
+    """K[row] at the state in x and time t; a degenerate evaluation goes to the rank-revealing kernel. A state that is not finite, such
+    as that of a stage of too long a step, is not asked about."""
+    first, doubt = plan.K + row * plan.n, 0.0
+    for i in range(plan.n):
+        doubt += 0.0 * floats[plan.x + i]
+    if doubt != 0.0:
+        return NOT_FINITE
     if plan.driven > 0:
         outcome = drive(plan, floats, counts, first + plan.nm, t)
         if outcome != 0:

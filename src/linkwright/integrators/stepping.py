@@ -226,7 +226,7 @@ def count_turns(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int
     floats[plan.m + plan.nm] = floats[NEXT]
     outcome = cause(evaluate(plan.turns, floats, plan.m, plan.out, plan.work))
     if outcome != 0:
-        return outcome
+        return stopped(plan, floats, counts, outcome)
     for i in range(plan.n_near):
         floats[plan.turned + i] = floats[plan.out + i]
         if not abs(floats[plan.out + i] - floats[plan.m + plan.nm + plan.near + i]) <= TOO_FAR:

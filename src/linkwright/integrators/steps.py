@@ -25,7 +25,8 @@ ADMITTED = 1e-6  # gap of a new state, and of its rates, below which it is on th
 REFUSED = -2  # outcome of a single step whose state is not
 BACKED = -1  # code of an environment that the rank-revealing path has answered; 0: regular, above 0: why it failed
 SURE = 1.0  # rad that cut joints may have turned, by the sum of all speeds, until their turns are counted: well below half a turn
-FIRST, LAST, STEPS, TIMES, ENVIRONMENT, FALLBACKS, ACTIVE = range(7)  # whole numbers: blocks, substeps, ..., a flag for each lane
+# whole numbers: blocks, substeps, ..., the stage that is computed alone, a flag for each lane
+FIRST, LAST, STEPS, TIMES, ENVIRONMENT, FALLBACKS, STAGE, ACTIVE = range(8)
 
 
 class StepLanes(NamedTuple):
@@ -298,10 +299,13 @@ def clock(p: StepLanes, m: Scheme, g: np.ndarray, passed: float) -> None:
 
 
 def derivative(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray, row: int) -> int:
-    """K[row] at the states in x; of one state a degenerate evaluation goes to the rank-revealing kernel."""
+    """K[row] at the states in x; of one state a degenerate evaluation goes to the rank-revealing kernel, unless it is not finite."""
     n = p.lanes * m.n
     if p.lanes > 1:  # in place: what comes after the rates is overwritten by the next row
         return cause(evaluate(p.rates, g, p.x, p.K + row * n, p.work, 1))
+    d[STAGE] = row
+    if finite(g, p.x, n) != 0:
+        return NOT_FINITE
     status = evaluate(p.rates, g, p.x, p.out, p.work)
     if status & DEGENERATE and m.backed > 0:
         d[FALLBACKS] += 1
@@ -341,6 +345,7 @@ def settle(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray) -> int:
     one call. A lane that is done is computed along with the others from the same row, so its outputs stay what they are.
     """
     n, more = p.lanes * m.n, 1
+    d[STAGE] = m.stages
     for l in range(p.lanes):
         g[p.going + l] = 1.0
         g[p.before + l] = math.inf

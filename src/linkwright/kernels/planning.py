@@ -298,7 +298,8 @@ def _sound(every: Sequence[Terms], plain: tuple[int, ...], order: tuple[int, ...
     for T, other in zip(every, every if rows is None else rows, strict=True):
         tau = T.h + T.columns
         a, b = Sslm()(replace(T, order=plain), tau), Sslm()(replace(other, order=order), tau)
-        if b.dropped or b.smallest_pivot < HEALTHY * a.smallest_pivot or np.abs(a.a - b.a).max() > 1e-7 * (1.0 + np.abs(a.a).max()):
+        gap, size = np.abs(a.a - b.a).max(initial=0.0), np.abs(a.a).max(initial=0.0)
+        if b.dropped or b.smallest_pivot < HEALTHY * a.smallest_pivot or gap > 1e-7 * (1.0 + size):
             return False
     return True
 

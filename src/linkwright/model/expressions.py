@@ -23,8 +23,7 @@ UNARY = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "log
 BINARY_FUNCTIONS = ("atan2", "min", "max")
 FUNCTIONS = UNARY + BINARY_FUNCTIONS
 _METHOD = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "min": "minimum", "max": "maximum"}
-_SYMBOL = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "^"}
-_LEVEL = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
+SYMBOL = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "^"}
 
 
 class Expr:
@@ -62,15 +61,14 @@ class Expr:
         return isinstance(other, Expr) and self._hash == other._hash and self.op == other.op and self.args == other.args
 
     def __repr__(self) -> str:
-        return f"Expr({str(self)!r})"
+        return f"Expr({_printing().brief(self)!r})"
 
     def __str__(self) -> str:
-        return _text(self, 0)
+        return _printing().text(self, 0)
 
     def __float__(self) -> float:
-        raise ModelError(
-            f"'{self}' has no value until {', '.join(sorted(free_variables(self)))} is given; call evaluate() with values for it."
-        )
+        printed, needs = _printing().brief(self), ", ".join(sorted(free_variables(self)))
+        raise ModelError(f"'{printed}' has no value until {needs} is given; call evaluate() with values for it.")
 
     def __add__(self, other: Number) -> Number:
         return _combine("add", self, other)
@@ -157,6 +155,12 @@ def variable(name: str) -> Expr:
     return Expr("var", (name,))
 
 
+def _printing() -> Any:
+    from linkwright.model import expression_text  # which builds on this module
+
+    return expression_text
+
+
 def _is_real(x: Any) -> bool:
     return isinstance(x, (int, float)) and not isinstance(x, bool)
 
@@ -207,38 +211,6 @@ def _combine(op: str, a: Any, b: Any) -> Any:
         if b_is == 0.0:
             return 1.0
     return Expr(op, (a, b))
-
-
-def _text(x: Any, level: int) -> str:
-    """The printed form, in parentheses when it binds less tightly than `level`."""
-    if _is_real(x):
-        text = repr(float(x))
-        return f"({text})" if text.startswith("-") and level > 1 else text
-    if not isinstance(x, Expr):
-        return repr(x)
-    if x.op == "var":
-        return x.args[0]
-    if x.op == "neg":
-        text, own = "-" + _text(x.args[0], 4), 3
-    elif x.op in _SYMBOL:
-        text, own = _chain(x), _LEVEL[x.op]
-    else:
-        return f"{x.op}({', '.join(_text(a, 0) for a in x.args)})"
-    return f"({text})" if own < level else text
-
-
-def _chain(x: Expr) -> str:
-    """`a + b - c`: a row of operations from its last operand to its first, so that long sums neither nest nor repeat."""
-    pieces: list[str] = []
-    at: Any = x
-    while True:
-        own = _LEVEL[at.op]
-        # left to right: an equal level needs parentheses on the right; powers only take atoms
-        left, right = (5, 5) if at.op == "pow" else (own, own + 1)
-        pieces += [_text(at.args[1], right), f" {_SYMBOL[at.op]} " if own == 1 else _SYMBOL[at.op]]
-        at = at.args[0]
-        if not isinstance(at, Expr) or at.op not in _SYMBOL or _LEVEL[at.op] < left:
-            return "".join([_text(at, left), *reversed(pieces)])
 
 
 # ---------------------------------------------------------------- functions on any scalar
@@ -328,9 +300,9 @@ def combine(op: str, a: Any, b: Any) -> Any:
             return a / b
         return _power(a, b)
     except ZeroDivisionError as error:
-        raise ModelError(f"'{a} {_SYMBOL[op]} {b}' divides by zero; check the divisor.") from error
+        raise ModelError(f"'{a} {SYMBOL[op]} {b}' divides by zero; check the divisor.") from error
     except OverflowError as error:
-        raise ModelError(f"'{a} {_SYMBOL[op]} {b}' is too large for a number.") from error
+        raise ModelError(f"'{a} {SYMBOL[op]} {b}' is too large for a number.") from error
 
 
 def _power(a: Any, b: Any) -> Any:
@@ -375,7 +347,7 @@ def _evaluate(expr: Any, env: Mapping[str, Any], done: dict[int, Any]) -> Any:
         return done[key]
     if op == "var":
         value = env.get(expr.args[0], expr)
-    elif op in _SYMBOL:
+    elif op in SYMBOL:
         a, b = expr.args
         if a.__class__ is Expr:
             a = done[id(a)] if id(a) in done else _evaluate(a, env, done)

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from linkwright.arguments import spelled
 from linkwright.errors import UsageError, nearest
+from linkwright.joints import JOINTS
 from linkwright.mechanics import forces
+from linkwright.mechanics.closing.mobility import mobility
 from linkwright.mechanics.closing.traced import TracedLoops
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
@@ -83,7 +86,10 @@ class Compiled:
 
     def chosen(self, names: str | Iterable[str]) -> list[Parameter]:
         """Return the numbers of the model by name or pattern."""
-        return choose(self._parameters, [names] if isinstance(names, str) else list(names), self.described)
+        wanted = [names] if isinstance(names, str) else list(names)
+        if not all(isinstance(name, str) for name in wanted):
+            raise UsageError(f"numbers of the model are named by texts, such as ['L1', 'crank.mass'], not {spelled(names)}.")
+        return choose(self._parameters, wanted, self.described)
 
     @cached_property
     def _parameters(self) -> dict[str, Parameter]:
@@ -319,6 +325,15 @@ class Compiled:
         names = [*(j.name for j in self.description.joints), *(c.name for c in self.description.cylinders)]
         if name not in names:
             raise UsageError(f"there is no joint '{name}'. {nearest(name, names, 'Joints')}")
+        if any(j.name == name and JOINTS[j.type].nv == 0 for j in self.description.joints):
+            raise UsageError(f"joint '{name}' is fixed: it has no coordinate that could move. Name another joint.")
+
+    def need_motion(self, what: str) -> None:
+        """Raise UsageError unless something can move and the model has drives: what a call needs that works on motions of the drives."""
+        if mobility(self.loops, self.start.q, dict(self.start.references)).freedoms == 0:
+            raise UsageError(f"nothing can move here: this is a structure (mobility 0), so there is no motion {what}.")
+        if not self.drive_names:
+            raise UsageError(f"the model has no drives, so there is no motion {what}. Write `drive: {{joint: 60 rpm}}`.")
 
     def need_closed(self, st: State, off: Sequence[str] = (), most: float = OPEN) -> None:
         """Raise UsageError unless this is a state of this tree on its loops; constraints in `off` may be open."""

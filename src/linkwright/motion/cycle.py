@@ -2,7 +2,7 @@
 
 The drives follow their laws, the rest follows by continuation along the branch of the start; velocities
 and accelerations come from J v + b = 0 and J a + k = 0. A drive that cannot turn fully swings between its
-dead centres, its rigid stops and those of other coordinates, and the result says so. `limits` finds how far a joint can go.
+dead centres, its rigid stops and those of other coordinates, and the result says so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from linkwright.mechanics.closing.revolutions import returned, skipped
 from linkwright.mechanics.constraints.drives import driven, is_rotary
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.singular_geometry import at_dead_centre, geometry_text
 from linkwright.model.curves import Curve
 from linkwright.model.curves.formula import Formula, need_smooth
 from linkwright.model.curves.lines import Line
@@ -32,8 +31,10 @@ from linkwright.model.curves.tables import table
 from linkwright.model.description import Description, Drive, Table
 from linkwright.model.expressions import Expr
 from linkwright.model.file.units import KINDS, display_unit, shown
+from linkwright.motion import change_points
 from linkwright.motion.input_notes import effort_notes, static_note
-from linkwright.motion.native_walks import LawRows, Walking, carried, goes_all_the_way, native_walk, third_rows
+from linkwright.motion.joint_limits import REACH_STEP, before_zero, longest_way
+from linkwright.motion.native_walks import LawRows, Walking, carried, native_walk, third_rows
 from linkwright.motion.quick_drives import coarse_notes, need_few_turns
 from linkwright.motion.stop_ends import OtherEnd, StopTimes, coordinate_now, ends_text, others_end, others_of, stops_of, times_between_stops
 from linkwright.motion.turn_samples import DeadCentre, Walk, sampled, swept, trajectory
@@ -44,79 +45,8 @@ from linkwright.results.trajectory import Trajectory
 from linkwright.results.travel import beyond_stops
 
 MARGIN = 2e-3  # share of a swing left out at each dead centre, where speeds of the others are infinite
-REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
-SHORTEST = 1e-3  # share of its length at the start to which a cylinder may shrink
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a motion
 SAME = 1e-9  # share of the range tried: positions nearer to each other are the same
-LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The positions between which a coordinate can move from the start."""
-
-    joint: str
-    low: float
-    high: float
-    full_turn: bool
-    dead_low: bool  # low is a dead centre, not just the end of the search
-    dead_high: bool
-    stop_low: str = ""  # low is at a rigid stop: of this coordinate
-    stop_high: str = ""
-    geometry_low: str = ""  # of a dead centre: what is special about the links there, where it has such a reading
-    geometry_high: str = ""
-
-
-class _Reached(NamedTuple):
-    """How far a coordinate goes one way, as a share of the range tried, and what ends it."""
-
-    share: float
-    dead: bool
-    stop: str
-    geometry: str = ""  # of a dead centre
-
-
-def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), walking: Walking | None = None) -> Limits:
-    """Walk a coordinate both ways from here until a dead centre, a rigid stop or, for angles, a full turn."""
-    desc = loops.skel.tree.description
-    x0 = coordinate_now(loops, joint, here)
-    rest = {h: Line(coordinate_now(loops, h, here), 0.0) for h in held if h != joint}
-    still = [driven(desc, h, law) for h, law in rest.items()]
-    span = _longest(loops, joint)
-
-    def reached(sign: float) -> _Reached:
-        law = Line(x0, sign * span)
-        own = times_between_stops(desc, joint, law, 1.0) or StopTimes(-1.0, 1.0, (False, False))
-        tied, end = loops.with_([*still, driven(desc, joint, law)]), _before_zero(desc, joint, law, own.last)
-        native = native_walk(loops, {**rest, joint: law}, {}, walking)
-        begin = walker(tied, here.q, here.references)
-        other = others_end(loops, tied, begin, end, joint, native)
-        if other.name:
-            return _Reached(other.t, False, other.name)
-        stop = joint if own.stops[1] and end == own.last else ""
-        if goes_all_the_way(here, end, native):
-            return _Reached(end, False, stop)
-        last = walk(tied, begin, end, smallest_step=REACH_STEP).at
-        there = dead_centre(tied, last, end)
-        if there >= end:
-            return _Reached(there, False, stop)
-        positions = {joint: float(law(there)[0]), **{h: float(x(0.0)[0]) for h, x in rest.items()}}
-        return _Reached(there, True, "", geometry_text(at_dead_centre(loops, positions, joint, last, here), desc.units))
-
-    up = reached(1.0)
-    if is_rotary(desc, joint) and up.share >= 1.0:
-        return Limits(joint, x0, x0 + span, True, False, False)
-    down = reached(-1.0)
-    low, high = x0 - down.share * span, x0 + up.share * span
-    return Limits(joint, low, high, False, down.dead, up.dead, down.stop, up.stop, down.geometry, up.geometry)
-
-
-def _longest(loops: Loops, joint: str) -> float:
-    """The range of a coordinate that is tried: a turn, or a slide that is long for this mechanism and no shorter than its stroke."""
-    desc = loops.skel.tree.description
-    lows, highs = stops_of(desc, joint)
-    stroke = max(highs) - min(lows) if lows and highs else 0.0
-    return 2.0 * np.pi if is_rotary(desc, joint) else max(LONGEST_SLIDE * loops.kappa, 1.01 * stroke)
 
 
 def law_of(drive: Drive, x0: float, speed: float | None = None) -> Curve:
@@ -202,11 +132,11 @@ def plan(
         if duration is not None:
             notes.append(f"duration= is left aside: '{lead}' moves at a constant speed, and one turn or stroke of it is shown")
         if stop is None:
-            span = _longest(loops, lead) / abs(law.slope)
+            span = longest_way(loops, lead) / abs(law.slope)
             need_few_turns(desc, lead, laws, span)
             return CyclePlan(lead, laws, span, rate, True, tuple(notes))
         way = _within_stops(desc, lead, stop, "stop", notes) - x[lead]
-        if abs(way) <= SAME * _longest(loops, lead):
+        if abs(way) <= SAME * longest_way(loops, lead):
             there = position_text(desc, lead, x[lead])
             raise UsageError(f"'{lead}' is asked to go from {there} to the same position: give two different ones.")
         laws[lead] = Line(x[lead], np.copysign(law.slope, way))
@@ -284,6 +214,8 @@ class Prepared:
         self.tied = loops.with_([driven(loops.skel.tree.description, name, law) for name, law in p.laws.items()])
         self.rows: LawRows = {}
         self.swing: SwingRange | None = None
+        self.doubt: change_points.Doubt | None = None
+        self.looked = False  # for change points on the way
 
     @cached_property
     def begin(self) -> Walker:
@@ -310,7 +242,10 @@ def turn(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walking
         found = swept(tied, ready.here.q, ready.here.references, times, native)
     if whole and found is None and _passes(tied, ready.begin, p.span, native):
         found = sampled(loops, tied, ready.begin, times)
-    if found is None:
+        if found is not None and p.open_ended and not ready.looked:
+            ready.looked = True
+            ready.doubt = change_points.doubt(tied, found.path, p.span, -p.span, p.span) if found.path else None
+    if found is None or ready.doubt is not None:
         return _swing(loops, ready, steps, origin, native)
     samples = trajectory(loops, tied, found, p.lead, p.laws[p.lead], origin, full_turn=p.open_ended)
     back_at_start = not p.open_ended or returned(loops, samples.q[0], samples.q[-1])
@@ -351,16 +286,21 @@ def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native
         raise SingularityError(
             f"the mechanism stops at t = {stop.t:.6g} s of its programme, {p.lead} = {where}: a dead centre or the end of a link's reach."
         )
-    if ready.swing is None:
+    if ready.swing is None and ready.doubt is None:
         ready.swing = _swing_range(loops, ready, native)
-    low, high, dead, ends = ready.swing
+    if ready.doubt is not None:
+        low, high, dead, ends = ready.doubt.low, ready.doubt.high, [], ""
+    else:
+        assert ready.swing is not None
+        low, high, dead, ends = ready.swing
     lowest, times = walk(tied, begin, low), np.linspace(low, high, steps + 1)
     found = swept(tied, lowest.at.q, lowest.at.references, times, native) or sampled(loops, tied, lowest, times)
     if found is None:
         places = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
         raise SingularityError(f"drive '{p.lead}' could not be followed between {places}; choose another start position.")
-    swing = _swing_note(desc, p, low, high, ends)
-    return _noted(desc, p, trajectory(loops, tied, found, p.lead, law, origin, full_turn=False, dead=dead), [swing], low)
+    swing = _swing_note(desc, p, low, high, ends) if ready.doubt is None else _doubt_note(desc, p, ready.doubt, tied.kappa)
+    c = trajectory(loops, tied, found, p.lead, law, origin, full_turn=False, dead=dead)
+    return _noted(desc, p, c if ready.doubt is None else replace(c, full_turn=ready.doubt.full_turn), [swing], low)
 
 
 class SwingRange(NamedTuple):
@@ -379,9 +319,14 @@ def _swing_range(loops: Loops, ready: Prepared, native: Walk | None) -> SwingRan
     between = times_between_stops(desc, p.lead, law, p.span) or StopTimes(-p.span, p.span, (False, False))
     if p.stop is not None:
         between = StopTimes(0.0, p.span, (False, False))
-    first, last = (_before_zero(desc, p.lead, law, end) for end in between[:2])
+    first, last = (before_zero(desc, p.lead, law, end) for end in between[:2])
     ahead, back = (walk(tied, carried(tied, begin, end, native), end, smallest_step=REACH_STEP).at for end in (last, first))
     ends, stops = (dead_centre(tied, back, first), dead_centre(tied, ahead, last)), (back.t > first, ahead.t < last)
+    if is_rotary(desc, p.lead) and p.open_ended and not any(between.stops):
+        steps = [begin]
+        if not any(stops):
+            walk(tied, begin, last, smallest_step=REACH_STEP, steps=steps)
+        ready.doubt = change_points.doubt(tied, steps, p.span, *ends)
     gap = MARGIN * (ends[1] - ends[0])
     low, high = ends[0] + gap if stops[0] else back.t, ends[1] - gap if stops[1] else ahead.t
     met_low, met_high = (others_end(loops, tied, begin, end, p.lead, native) for end in (low, high))
@@ -395,14 +340,6 @@ def _swing_range(loops: Loops, ready: Prepared, native: Walk | None) -> SwingRan
     dead = [DeadCentre(x, last.q) for x, last, stopped, other in ways if stopped and not other]
     slides = not is_rotary(desc, p.lead)
     return SwingRange(low, high, dead, ends_text(slides, between.stops, stops, others))
-
-
-def _before_zero(desc: Description, drive: str, law: Curve, end: float) -> float:
-    """`end`, or the time shortly before a cylinder of constant speed has no length: a negative one closes the loops as well."""
-    start, slope, _ = law(0.0)
-    if all(c.name != drive for c in desc.cylinders) or start + slope * end > 0.0:
-        return end
-    return (SHORTEST - 1.0) * start / slope
 
 
 def _noted(desc: Description, p: CyclePlan, c: Trajectory, notes: Sequence[str], begin: float = 0.0) -> Trajectory:
@@ -422,6 +359,18 @@ def position_text(desc: Description, drive: str, x: float) -> str:
     """A position of a drive in the file's unit: `519.07 mm`."""
     symbol, per_si = display_unit(desc.units, KINDS["angle" if is_rotary(desc, drive) else "length"])
     return f"{x * per_si + 0.0:.2f} {symbol}" if symbol in ("deg", "mm", "cm") else f"{x * per_si + 0.0:.5g} {symbol}"
+
+
+def _doubt_note(desc: Description, p: CyclePlan, found: change_points.Doubt, size: float) -> str:
+    """`drive 'A' passes a change point at 180 deg with 1e-07 m to spare: whether it turns fully cannot be told within ...`."""
+    law, slack = p.laws[p.lead], found.near.slack
+    at, low, high = (position_text(desc, p.lead, float(law(t)[0])) for t in (found.near.t, found.low, found.high))
+    by, sure = (shown(x, KINDS["length"], desc.units, 2) for x in (abs(slack), change_points.UNSURE * size))
+    way = f"it is followed {low.split()[0]} .. {high}, up to shortly before that"
+    if found.full_turn is False:
+        return f"drive '{p.lead}' cannot turn fully: its links miss a change point at {at} by {by}; {way}"
+    how = f"would pass a change point at {at} with {by} to spare" if slack > 0.0 else f"misses a change point at {at} by {by}"
+    return f"drive '{p.lead}' {how}: whether it turns fully cannot be told within {sure}; {way}"
 
 
 def _swing_note(desc: Description, p: CyclePlan, low: float, high: float, ends: str) -> str:

@@ -120,6 +120,8 @@ class Targets:
         kinds = ("angle",) * 3 + jt.coordinate_kinds[4:] if rate and "quaternion" in jt.coordinate_kinds else jt.coordinate_kinds
         items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, dict)) else [value]
         what = "speeds" if rate else "coordinates"
+        if not names:
+            raise UsageError(f"'{joint.name}' is a {joint.type} joint: it has no {what}, so none can be given. Leave it out.")
         if len(items) != len(names):
             raise UsageError(
                 f"'{joint.name}' is a {joint.type} joint and needs a list of {len(names)} {what} ({', '.join(names)}), or one of them "

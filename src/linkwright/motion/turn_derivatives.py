@@ -67,7 +67,8 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     kinds = ("torque", "force") if loads else ()
     recorded = {f"{n}.{k}": loads["u"][:, i] for i, n in enumerate(drives) for k in kinds if f"{n}.{k}" in c.load_channels}
     why = {int(k[0] if isinstance(k, tuple) else k): text for k, text in found.why.items()}
-    further: dict[str, Any] = {"recorded": recorded, "why": why, "unloaded": unloaded, **loads}
+    sizes = np.array([p.size for p in chosen])
+    further: dict[str, Any] = {"recorded": recorded, "why": why, "unloaded": unloaded, "sizes": sizes, **loads}
     named = tuple(p.name for p in chosen)
     return MotionDerivatives(c, named, at, partial(varied_loops, kernels.kernels), q, v, a, efforts, **further)
 

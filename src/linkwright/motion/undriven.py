@@ -60,8 +60,8 @@ def _frees(loops: Loops, here: Instant, name: str) -> bool:
 
 def _undriven(loops: Loops, here: Instant, null: np.ndarray) -> np.ndarray:
     """Motions among the columns of `null` that are no idle spins: those orthogonal to all of them."""
-    spins = np.array([v for _, v in idle_motions(loops, here.q, null)]).reshape(-1, len(null))
-    return null @ factor(spins @ null).null if len(spins) else null
+    spins = np.array([v for _, v in idle_motions(loops, here.q, null)])
+    return null @ factor(spins.reshape(-1, len(null)) @ null).null if len(spins) else null
 
 
 def _moving_joints(loops: Loops, here: Instant, null: np.ndarray) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -120,8 +120,9 @@ class DesignPoint:
 
     @cached_property
     def every_slope(self) -> Any:
-        """Derivatives of all channels, also of those that no measure reads."""
-        return self.trajectory.derivatives(list(self.problem.names))
+        """Derivatives of all channels, also of those that no measure reads. A search goes on at a kink by a slope between those of its
+        sides."""
+        return replace(self.trajectory.derivatives(list(self.problem.names)), strict=False)
 
     @cached_property
     def _turned(self) -> Any:

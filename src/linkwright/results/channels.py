@@ -61,6 +61,7 @@ class Channel:
     raw: Callable[[Instant], Any] | None = None
     cook: Callable[[np.ndarray], np.ndarray] | None = None
     needs: tuple[str, ...] = ()  # terms of a held motion that it reads: see `held_motion`
+    kink: float | None = None  # value at which it has one: the length of a vector at 0
 
     def size_of(self, unit: str) -> float:
         """Size in SI of a unit this channel can be read in."""
@@ -213,7 +214,7 @@ class Channels:
             return
         self._add(f"{name}.v", "speed", lambda x: x.point_velocity(node, p)[pick])
         self._add(f"{name}.a", "acceleration", lambda x: x.point_acceleration(node, p)[pick])
-        self._add(f"{name}.speed", "speed", lambda x: _size(x.point_velocity(node, p)))
+        self._add(f"{name}.speed", "speed", lambda x: _size(x.point_velocity(node, p)), kink=0.0)
         if name not in self._resting:
             self._curved(name, node, p, pick)
         for i, axis in enumerate(self._plane or "xyz"):

@@ -29,6 +29,7 @@ from linkwright.results.load_channels import load_channels
 from linkwright.results.motion_channels import MotionChannels
 from linkwright.results.motion_reading import MotionReading, pushed, slopes_held
 from linkwright.results.recorded import cut_rows
+from linkwright.results.undefined import refused
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MotionDerivatives:
-    """Derivatives of the channels of a motion. Samples without an answer (`ok` is False) are NaN; `why` has the reasons."""
+    """Derivatives of the channels of a motion. Samples without an answer (`ok` is False) are NaN; `why` has the reasons.
+
+    A single channel may have no derivative at a sample that has others, such as a speed at rest: it is NaN, and `undefined` has the reason.
+    """
 
     __getstate__ = essentials
 
@@ -55,6 +59,8 @@ class MotionDerivatives:
     recorded: Mapping[str, np.ndarray] = field(default_factory=dict)  # derivatives of recorded channels
     why: Mapping[int, str] = field(default_factory=dict)
     unloaded: str = "without loads"  # why u is None
+    sizes: np.ndarray = field(default_factory=lambda: np.ones(1), repr=False)  # of the parameters: changes that count as one
+    strict: bool = True  # derivatives that do not exist are NaN; else of a kink some value between those of its sides
 
     def __repr__(self) -> str:
         return f"<Derivatives of {self.motion!r} by {', '.join(self.names)}>"
@@ -89,7 +95,20 @@ class MotionDerivatives:
                 if name not in found:
                     raise UsageError(f"channel '{name}' chooses between formulas and has no derivative here; ask for what it is made of.")
                 self._known[name] = found[name]
+        for name in (n for n in channels if self.strict and n not in self._undefined):
+            self._refuse(name)
         return {name: self._known[name] for name in channels}
+
+    def undefined(self, channel: str) -> dict[int, str]:
+        """Return the samples at which a channel has no derivative, each with the reason; its derivatives are NaN there."""
+        self.read([channel])
+        return {**self._undefined.get(channel, {}), **self.why}
+
+    def _refuse(self, name: str) -> None:
+        """NaN where the derivative of a channel does not exist or has no digits."""
+        channel = self.motion.channel(name)
+        self._known[name], why = refused(self.motion.read([name])[name], self._known[name], self.sizes, channel.kink)
+        self._undefined[name] = {i: f"'{name}': {text}" for i, text in why.items() if i not in self.why}
 
     def need(self, channels: Sequence[str]) -> None:
         """Raise UsageError for channels that have no derivatives here."""
@@ -121,6 +140,11 @@ class MotionDerivatives:
             table = MotionChannels(motion.batch.loops, held)
             out |= slopes_held(motion, [table[x.name] for x in some], changes)
         return out
+
+    @cached_property
+    def _undefined(self) -> dict[str, dict[int, str]]:
+        """Samples without a derivative of the channels read so far."""
+        return {}
 
     @cached_property
     def _known(self) -> dict[str, np.ndarray]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import counted
+from linkwright.errors import UsageError, counted
 from linkwright.files.columns import table
 from linkwright.mechanics.dynamics.terms import Terms, of_matrices
 from linkwright.mechanics.formulations import FORMULATIONS, Formulation
@@ -165,6 +165,8 @@ class Crosscheck:
 
 def crosscheck(terms: Terms, tau: np.ndarray) -> Crosscheck:
     """Run every formulation in all its variants and compare each with the median of all, coordinate by coordinate."""
+    if not len(terms.columns):
+        raise UsageError("nothing can move here: every joint is fixed, so there are no accelerations to compare.")
     defaults = {name: make().variants() for name, make in FORMULATIONS.items()}
     runs = {f"{name} {label}".strip(): x for name, variants in defaults.items() for label, x in variants.items()}
     found, seconds = [], []

@@ -29,8 +29,8 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
     """All load channels of a mechanism for the given drives."""
     out: dict[str, Channel] = {}
 
-    def add(name: str, dimension: str, read: Any) -> None:
-        out[name] = Channel(name, dimension, read)
+    def add(name: str, dimension: str, read: Any, *, kink: float | None = None) -> None:
+        out[name] = Channel(name, dimension, read, kink=kink)
 
     cylinders = {c.name for c in d.cylinders}
     for name in drives:
@@ -51,12 +51,12 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
     pick = slice(0, 2) if d.planar else slice(0, 3)
     for pin, body in (*eyes(d), *((e.pin, e.body) for e in line_eyes(d))):
         add(f"{pin}.on.{body}", "force", lambda x, p=pin, b=body: x.loads.on(p, b).force[pick])
-        add(f"{pin}.on.{body}.size", "force", lambda x, p=pin, b=body: _size(x.loads.on(p, b).force))
+        add(f"{pin}.on.{body}.size", "force", lambda x, p=pin, b=body: _size(x.loads.on(p, b).force), kink=0.0)
         for i, axis in enumerate(d.plane or "xyz"):
             add(f"{pin}.on.{body}.{axis}", "force", lambda x, p=pin, b=body, i=i: x.loads.on(p, b).force[i])
     for j in d.joints:
         if joints.create(j.type, j.options).rows:
-            add(f"{j.name}.load", "force", lambda x, n=j.name: _size(x.loads.reaction(n).force))
+            add(f"{j.name}.load", "force", lambda x, n=j.name: _size(x.loads.reaction(n).force), kink=0.0)
     for c in d.couplings:
         if c.cam is not None:
             add(f"{c.name}.contact", "force", lambda x, n=c.name: _contact(x, n))

@@ -177,7 +177,8 @@ class MotionChannels(Mapping[str, Channel]):
         def terms(x: Instant) -> Any:
             return share_terms(x, self.loops, output, self.held, x.term(need))
 
-        return Channel(name, "angle", lambda x: transmission_by_force(terms(x)), raw=terms, cook=transmissions_by_force, needs=(need,))
+        more: dict[str, Any] = {"raw": terms, "cook": transmissions_by_force, "needs": (need,), "kink": 0.5 * np.pi}
+        return Channel(name, "angle", lambda x: transmission_by_force(terms(x)), **more)
 
 
 def _coordinates(j: Joint) -> list[str]:

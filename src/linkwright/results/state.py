@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.errors import calls_explained
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, counted_references, motion
 from linkwright.numerics.pickling import essentials
@@ -38,6 +39,7 @@ class LaterReferences(Mapping[str, np.ndarray]):
         return dict, (self.found,)
 
 
+@calls_explained
 @dataclass(frozen=True)
 class State:
     """A position with velocities: q and v of the tree joints, with the turns counted of the cut ones; read anything with `st["A.v"]`."""

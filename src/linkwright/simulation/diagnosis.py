@@ -1,8 +1,8 @@
 """Why a run ended before its end: computed from what the run had and did, in terms of the mechanism.
 
 Looked at in this order, each by numbers at the last steps: errors of functions, limits that the caller set, efforts that are not
-finite, loops that drifted open, dead centres of prescribed motions, singular positions of the loops, efforts that grow or jump,
-speeds that run away, stiffness. Every cause comes with one advice.
+finite, loops that drifted open, fixed steps that are too long, dead centres of prescribed motions, singular positions of the loops,
+efforts that grow or jump, speeds that run away, stiffness. Every cause comes with one advice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError
+from linkwright.integrators import Solution
 from linkwright.model.file.units import KINDS, shown
+from linkwright.simulation import step_length
 
 if TYPE_CHECKING:
     from linkwright.simulation.run import RunPiece, Simulation
@@ -28,9 +30,7 @@ OPENED = 1e-3  # of the size of the mechanism: loops that are open by this are n
 GROWN = 1e4  # times its middle size over the run: an effort or a speed that grows without bound
 JUMPED = 0.2  # of its size, between neighbouring steps that are short: an effort that jumps
 SHORT = 1e-4  # of the duration: steps in which no smooth effort changes by so much
-STIFF = 0.5  # fastest time constant times the step: stability, not accuracy, decides the step
-HOPELESS = 1e6  # time constants in the run: beyond the reach of explicit steps
-MOST_STATES = 120  # up to which eigenvalues are worth their while
+FAR = 10.0  # rad or sizes of the mechanism in one fixed step: the steps have left the motion
 FEW = 60  # positions of the run that give the typical size
 
 
@@ -38,7 +38,7 @@ def why(sim: Simulation) -> str:
     """When and where a run stopped, the cause, and what to do."""
     d = Diagnosis(sim, sim.pieces[-1])
     said = d.cause
-    fastest = "" if d.solution.error is not None else d.fastest
+    fastest = "" if d.raised else d.fastest
     parts = [f"t = {d.solution.end_time:.6g} s: {said}", fastest, "The trajectory up to there is in the error's `run`."]
     return " ".join(p for p in parts if p)
 
@@ -61,13 +61,14 @@ class Diagnosis:
     @cached_property
     def cause(self) -> str:
         """The first cause that the numbers show."""
-        if self.solution.error is not None:
+        if self.raised:
             return self._raised(self.solution.error)
         looks = (
             self._own_limit,
             self._unstable,
             self._not_finite,
             self._drifted,
+            self._too_long,
             self._dead_centre,
             self._singular,
             self._growing,
@@ -79,6 +80,15 @@ class Diagnosis:
             if found:
                 return found
         return self._unexplained()
+
+    @cached_property
+    def raised(self) -> bool:
+        """True if an error is the cause. Errors about a state of too long a fixed step are not, nor those of arithmetic without a function
+        of the caller's: what they say is not about the motion."""
+        error = self.solution.error
+        if error is None or self.solution.status != "no answer":
+            return error is not None
+        return self._passage is None and (isinstance(error, LinkwrightError) or bool(_own_frames(error)))
 
     # ---------------------------------------------------------------- states
 
@@ -107,12 +117,12 @@ class Diagnosis:
         return float(np.median(h[h > 0.0])) if np.any(h > 0.0) else 0.0
 
     @cached_property
-    def _cut(self) -> np.ndarray:
+    def cut(self) -> np.ndarray:
         return self.sim.evidence.cut_at(len(self.sim.pieces) - 1, np.array([self.solution.end_time]))[0]
 
     def _efforts(self, rows: np.ndarray) -> np.ndarray:
         """Efforts, or accelerations of prescribed motions, at rows (t, y)."""
-        heads = [self.piece.evaluator.inputs(float(r[0]), r[1:], self._cut)[0] for r in rows]
+        heads = [self.piece.evaluator.inputs(float(r[0]), r[1:], self.cut)[0] for r in rows]
         return np.array([np.concatenate([h["tau"], h.get("acceleration", np.zeros(0))]) for h in heads])
 
     @cached_property
@@ -183,8 +193,7 @@ class Diagnosis:
             return f"{what} ({self.place}). {self._drifting or helps}, or begin beyond it."
         if isinstance(error, LinkwrightError):
             return str(error).replace(", or name one with branch={joint: speed}", "")
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if PACKAGE not in Path(f.filename).parents]
-        own = [f for f in frames if "site-packages" not in f.filename]
+        own = _own_frames(error)
         if not own:
             return f"{type(error).__name__} in the equations ({error}). This is a fault of the program; please report it with the model."
         f = own[-1]
@@ -247,7 +256,7 @@ class Diagnosis:
         positions = np.array([self.sim.system.start.q, self.sim.start.q, *(r[:nq] for r in rows)])
         given: dict[str, Any] = {b.name: np.zeros((len(positions), *b.shape)) for b in loop_rows.kernel.inputs}
         given["q"] = positions
-        given |= {"near": np.tile(self._cut, (len(positions), 1))} if "near" in given else {}
+        given |= {"near": np.tile(self.cut, (len(positions), 1))} if "near" in given else {}
         given |= {"free": np.tile(self.sim.free, (len(positions), 1))} if "free" in given else {}
         J = loop_rows.at(**given).J.dense
         loops, drivers = self.sim.system.loops, len(self.setup.actuation.drivers)
@@ -359,54 +368,31 @@ class Diagnosis:
         )
 
     @cached_property
-    def _fastest_mode(self) -> complex:
-        """The largest eigenvalue of the rates at the end, by differences."""
-        p, t, y = self.setup.problem, self.solution.end_time, self.solution.end_state
-        n = p.nq + p.nv
-        if n > MOST_STATES or not np.isfinite(y).all():
-            return 0.0
-        base = self.piece.evaluator.rates(t, y, self._cut)[:n]
-        J = np.zeros((n, n))
-        for i in range(n):
-            h = 1e-7 * max(abs(y[i]), 1e-3)
-            there = y.copy()
-            there[i] += h
-            J[:, i] = (self.piece.evaluator.rates(t, there, self._cut)[:n] - base) / h
-        if not np.isfinite(J).all():
-            return 0.0
-        found = np.linalg.eigvals(J)
-        return complex(found[np.argmax(np.abs(found))])
+    def _passage(self) -> Solution | None:
+        return step_length.passage(self)
+
+    def _too_long(self) -> str:
+        """A fixed step that fails where steps that adapt do not."""
+        if self._passage is None:
+            return ""
+        plain = self.solution.status == "open" and self._leap < FAR
+        return step_length.too_long(self, self._passage, self._unexplained() if plain else "")
+
+    @property
+    def _leap(self) -> float:
+        """How far the fastest joint moves in a fixed step, in rad or sizes of the mechanism."""
+        return float(np.abs(self.v / self.sim.system.loops.columns).max(initial=0.0)) * (self.sim.options.step or 0.0)
 
     def _stiff(self) -> str:
-        o, mode = self.sim.options, self._fastest_mode
-        fast = abs(mode)
-        explicit = o.method.name != "rodas"
-        span = self.sim.t_end - self.sim.start.t
-        hopeless = self.solution.status == "smallest step" and fast * span > HOPELESS
-        if explicit and fast * span > 1e3 and (fast * self.step > STIFF or hopeless):
-            kind = (
-                f"a time constant of {1.0 / fast:.1e} s"
-                if abs(mode.real) > abs(mode.imag)
-                else f"an oscillation of {fast / (2 * np.pi):.2g} Hz"
-            )
-            if o.adaptive:
-                return (
-                    f"the equations are stiff: {kind} in a run of {span:.3g} s decides how short the steps are. "
-                    f"Take integrator='rodas', or soften the stiffest spring, damper, stop or friction."
-                )
-            return (
-                f"the step of {o.step:g} s is too long for {kind}. Take step={0.3 / fast:.1g}, or integrator='rodas' for stiff equations."
-            )
-        return ""
+        return step_length.stiff(self)
 
     def _unexplained(self) -> str:
         """Findings of the stepper, where the numbers show no cause."""
         o, status = self.sim.options, self.solution.status
         if status == "open" and not o.adaptive:
-            turn = float(np.abs(self.v / self.sim.system.loops.columns).max(initial=0.0)) * (o.step or 0.0)
             return (
                 f"the loops cannot be closed again after a step at {self.place}: in step={o.step:g} s the fastest joint moves "
-                f"{turn:.2g} rad or sizes of the mechanism. Take a step {max(2, int(np.ceil(turn / 0.1)))} times shorter."
+                f"{self._leap:.2g} rad or sizes of the mechanism. Take a step {max(2, int(np.ceil(self._leap / 0.1)))} times shorter."
             )
         if status == "open":
             return f"the loops cannot be closed again after a step at {self.place}. Take tolerance={max(o.tolerance * 1e-3, 1e-12):.0e}."
@@ -424,3 +410,9 @@ class Diagnosis:
         if status == "not finite":
             return f"accelerations are not finite at {self.place}. Look for a load, spring or table without a finite value there."
         return f"{self.solution.message.partition(': ')[2]}"
+
+
+def _own_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """Lines of the caller's on the way to an error."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if PACKAGE not in Path(f.filename).parents]
+    return [f for f in frames if "site-packages" not in f.filename]

@@ -89,7 +89,7 @@ def run_derivatives(core: Compiled, run: Trajectory, by: str | Sequence[str]) ->
     varied = partial(_loops_with, sim.system.kernels, eq.free_values, eq.chosen)
     return MotionDerivatives(
         run, tuple(names), np.array([p.value for p in chosen]), varied, eq.in_velocities(run.q, S[:, :nq]), S[:, nq : nq + nv], a,
-        efforts, lam=lam[:, :nc], recorded=columns, **loads,
+        efforts, lam=lam[:, :nc], recorded=columns, sizes=np.array([p.size for p in chosen]), **loads,
     )  # fmt: skip
 
 

@@ -68,10 +68,10 @@ class Single:
             env.codes[0] = 0
             env.step(h, substeps)
         if env.codes[0] > 0:
-            error = env.errors.pop(0, None)
-            if isinstance(error, LinkwrightError):
+            reason, (stage, error) = env.reason(0), env.errors.pop(0, (0, None))
+            if stage == 0 and isinstance(error, LinkwrightError):
                 raise error
-            raise SimulationError(f"t = {self.t[0]:.6g} s: {env.reason(0)}.")
+            raise SimulationError(f"t = {self.t[0]:.6g} s: {reason}.") from error
 
 
 class Stepping:

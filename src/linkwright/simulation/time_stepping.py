@@ -211,7 +211,8 @@ def python_rates(made: CompiledKernel, answer: Callable[[dict[str, np.ndarray]],
     size = sum(b.size for b in made.outputs if b.name != "margin")
 
     def values(x: np.ndarray) -> np.ndarray:
-        found = answer(row.named(x))
+        with np.errstate(all="ignore"):  # the state may be a trial out of all proportion; what is not finite is refused
+            found = answer(row.named(x))
         return np.concatenate([np.ravel(found[k]) for k in names])
 
     return python_kernel(values, row.n, size)
@@ -223,7 +224,8 @@ def step_kernel(made: CompiledKernel, answer: Callable[[dict[str, np.ndarray]], 
 
     def anyway(x: np.ndarray) -> np.ndarray:
         assert answer is not None
-        found = answer(row.named(x))
+        with np.errstate(all="ignore"):  # as above
+            found = answer(row.named(x))
         return np.concatenate([np.ravel(found.get(k, 1.0)) for k in names])
 
     backup = None if answer is None else python_kernel(anyway, row.n, sum(b.size for b in made.outputs))

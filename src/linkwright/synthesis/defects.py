@@ -5,7 +5,8 @@
     report = defects(linkage, angles=...)                  drive angles from the drawn position: on the drawn branch
     report.names                                           keys of answers.DEFECTS; () if there is none
 
-grashof: the drive cannot turn fully (left out with full_turn=False).   circuit: no circuit has all positions that others have.
+grashof: the drive cannot turn fully, or that cannot be told (left out with full_turn=False).
+circuit: no circuit has all positions that others have.
 branch: one circuit has them all, but on both sides of a dead centre of the drive.   order: they are met in another order.
 """
 
@@ -38,6 +39,7 @@ class DefectReport:
     swing: tuple[float, float] | None  # range of the drive from the drawn position, rad; None for a full turn
     least_transmission: float  # rad, over the whole motion of the drive
     change_point: bool
+    full_turn: bool | None = True  # of the drive; None: so near to a change point that it cannot be told
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ def defects(
         met = [_met(traced, circuit, wanted, rotations, near) for circuit in circuits]
     else:
         raise UsageError("defects need wanted positions: points of the coupler, or angles of the drive.")
-    names: list[str] = [] if circuits[0].full or not full_turn else ["grashof"]
+    names: list[str] = [] if traced.full_turn or not full_turn else ["grashof"]
     counts = [sum(len(x.s) > 0 for x in each) for each in met]
     best = int(np.argmax(counts))  # the drawn one where several have as many
     anywhere = sum(any(len(each[k].s) for each in met) for k in range(len(met[0])))
@@ -96,7 +98,7 @@ def defects(
         middle = float(np.mod(circuits[0].middle - here + np.pi, TURN) - np.pi)
         swing = (middle - circuits[0].half, middle + circuits[0].half)
     distance = np.array([x.nearest for x in met[best]])
-    return DefectReport(tuple(names), drive, distance, swing, traced.least_transmission(), traced.change_point)
+    return DefectReport(tuple(names), drive, distance, swing, traced.least_transmission(), traced.change_point, traced.full_turn)
 
 
 def _at_angles(traced: CrankLinkage, circuit: CrankCircuit, angles: Array) -> list[Encounter]:

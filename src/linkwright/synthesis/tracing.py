@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwright.errors import UsageError
+from linkwright.motion.change_points import EXACT, UNSURE
 from linkwright.synthesis.linkage import Linkage
 
 Array = np.ndarray
@@ -75,6 +76,22 @@ class CrankLinkage:
         # height of the guide above b: offset - r2 cos(theta - zero), zero along the normal of the guide
         zero, offset = float(np.angle(1j * self.guide)), size["offset"]
         return (zero, (offset - r3) / r2, (offset + r3) / r2) if r2 > 0.0 else (zero, -np.inf, np.inf)
+
+    @property
+    def slack(self) -> float:
+        """Length by which the crank turns fully, negative where it does not: the reach of coupler and rocker less what a turn needs."""
+        size = self.lengths
+        r2, r3 = size["crank"], size["coupler"]
+        if self.d is None:
+            return r3 - abs(size["offset"]) - r2
+        r1, r4 = size["ground"], size["rocker"]
+        return min(r3 + r4 - r1 - r2, abs(r1 - r2) - abs(r3 - r4))
+
+    @property
+    def full_turn(self) -> bool | None:
+        """True if the crank turns fully; None where it cannot be told, as `motion.change_points` has it."""
+        size = max(abs(x) for x in self.lengths.values())
+        return None if EXACT * size < abs(self.slack) < UNSURE * size else self.circuits()[0].full
 
     def closed(self, theta: Array, sigma: Array) -> tuple[Array, Array]:
         """Return the pins b and c at absolute crank angles."""

@@ -17,7 +17,7 @@ from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.model.curves.lines import Line
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
-from linkwright.motion import cycle
+from linkwright.motion import cycle, joint_limits
 from linkwright.motion.compiled import Compiled
 from linkwright.motion.lane_turns import LaneTurns
 from linkwright.motion.statics import settle
@@ -280,12 +280,12 @@ class Motions:
         self._places[of] = found
         return found
 
-    def limits(self, joint: str) -> cycle.Limits:
+    def limits(self, joint: str) -> joint_limits.Limits:
         """See `System.limits`."""
         self.core.need_drive(joint)
         others = [name for name in self.core.drive_names if name != joint]
         held = others[: max(0, self.mobility.freedoms - 1)]
-        return cycle.limits(self.core.loops, self.core.start.instant, joint, held, self.core.walking)
+        return joint_limits.limits(self.core.loops, self.core.start.instant, joint, held, self.core.walking)
 
 
 def _with_own_arrays(c: Trajectory) -> Trajectory:

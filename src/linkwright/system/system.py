@@ -26,7 +26,7 @@ from linkwright.mechanics.inverse import Loads, Method
 from linkwright.mechanics.inverse.determinacy import Determinacy, determinacy
 from linkwright.mechanics.kinematics.motion import displaced, locate, node_motion
 from linkwright.model.description import Description, Joint
-from linkwright.motion import cycle
+from linkwright.motion import joint_limits
 from linkwright.motion.compiled import Compiled, Derivatives
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.spatial import Pose
@@ -297,7 +297,7 @@ class System:
         """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia; range: pairs by joint."""
         return Transmission(self.core, self._motions.assemble, motors, joints, range)
 
-    def limits(self, joint: str) -> cycle.Limits:
+    def limits(self, joint: str) -> joint_limits.Limits:
         """Return the positions between which a joint can move from the start, the other drives held there."""
         return self._motions.limits(joint)
 

@@ -14,6 +14,7 @@ from linkwright.motion.readings import STATE
 from linkwright.numerics.pickling import essentials
 from linkwright.results.channels import Channel
 from linkwright.results.trajectory import Trajectory
+from linkwright.results.undefined import refused
 from linkwright.system.design_table import DesignReader, with_numbers
 from linkwright.system.motions import MOST_STEPS
 
@@ -119,7 +120,10 @@ class Turns:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DesignDerivatives:
-    """Exact derivatives of channels of designs: `d["A.torque"]` (designs, samples, ..., numbers), `d["A.torque", "L1"]` by one number."""
+    """Exact derivatives of channels of designs: `d["A.torque"]` (designs, samples, ..., numbers), `d["A.torque", "L1"]` by one number.
+
+    They are NaN where they do not exist, such as of a speed at rest: `c.derivatives(...).undefined(channel)` of a single turn says why.
+    """
 
     names: tuple[str, ...]  # of the numbers
     values: Mapping[str, np.ndarray]  # by channel
@@ -165,9 +169,17 @@ def turns(
     motions = None if names is not None else tuple(found.values[name] for name in STATE)
     assert found.t is not None
     t = found.t if found.t.ndim == 1 else found.t.reshape(*designs.shape, samples)
-    slopes = DesignDerivatives(by, _shaped(found.slopes, designs.shape))
+    sizes = np.array([p.size for p in core.chosen(list(by))] if by else [])
+    kept = {n: _refused(nominal, n, found.values[n], x, sizes) for n, x in found.slopes.items()}
+    slopes = DesignDerivatives(by, _shaped(kept, designs.shape))
     ok = found.ok.reshape(designs.shape)
     return Turns(system, designs, t, ok, reasons, nominal.notes, dict(asked), motions, {} if names is None else values, slopes)
+
+
+def _refused(nominal: Trajectory, name: str, values: np.ndarray, slopes: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Derivatives of a channel, NaN where they do not exist; designs and samples in front."""
+    flat = (values.reshape(-1, *values.shape[2:]), slopes.reshape(-1, *slopes.shape[2:]))
+    return refused(*flat, sizes, nominal.channel(name).kink)[0].reshape(slopes.shape)
 
 
 def _shaped(arrays: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> dict[str, np.ndarray]:

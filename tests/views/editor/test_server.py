@@ -75,6 +75,30 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
     found.close()
 
 
+HALVES = (
+    '{"do": "set_text", "text": "\\ud800"}',
+    '{"do": "set_text", "text": "name: \\udfff"}',
+    '{"do": "rename", "id": "body:crank", "to": "\\udc80"}',
+    '{"do": "set_value", "path": ["name"], "value": "half an emoji \\ud83d"}',
+)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_half_a_character_is_refused_and_changes_nothing(asked: Asked, half: str) -> None:
+    """It was a 500, after which the text was another one under the old version, and every further edit failed."""
+    before = asked.ask("edit/state")[1]
+    status, found = asked.ask("edit/do", f'{{"base": "{before["version"]}", "ops": [{half}]}}'.encode())
+    assert status == 400 and found["kind"] == "refused" and "half of a character" in found["text"]
+    after = asked.ask("edit/state")[1]
+    assert (after["version"], after["text"], after["history"]) == (before["version"], before["text"], before["history"])
+    assert asked.do({"do": "set_text", "text": FOUR_BAR})["complete"] and asked.path.read_text() == FOUR_BAR
+
+
+def test_a_whole_emoji_is_a_character(asked: Asked) -> None:
+    text = FOUR_BAR.replace("name:", "# \U0001f600\nname:")
+    assert asked.do({"do": "set_text", "text": text})["text"] == text  # as two escapes that belong together
+
+
 def test_half_drawn_and_whole_mechanisms_are_answered(asked: Asked) -> None:
     status, page = asked.ask("")
     assert status == 200 and '"kind":"answer"' in page and "var mechanism=null" in page

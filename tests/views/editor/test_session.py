@@ -15,7 +15,7 @@ from linkwright.model.edits import Edited
 from linkwright.model.edits.draft import read_draft
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.views.editor import session as sessions
-from linkwright.views.editor.session import OUTSIDE, Conflict, Session
+from linkwright.views.editor.session import OUTSIDE, Conflict, EditStep, Session
 from tests.model.edits.test_operations import TEXT
 from tests.model.edits.test_random_edits import random_operation
 
@@ -210,3 +210,11 @@ def test_file_that_changed_while_edits_were_unsaved_is_a_conflict(tmp_path: Path
     assert session.conflict is not None and "E: [2000, 0]" in session.conflict.mine
     session.resolve("mine")
     assert "E: [2000, 0]" in session.path.read_text()
+
+
+def test_a_text_that_no_file_can_hold_changes_nothing(tmp_path: Path) -> None:
+    session = Session(file(tmp_path))
+    before = (session.version, session.text, len(session.steps))
+    with pytest.raises(UsageError, match="half of a character"):
+        session._push(EditStep("name: \ud800", "Edit"))
+    assert (session.version, session.text, len(session.steps)) == before

@@ -33,6 +33,7 @@ from linkwright.numerics.scalars import arctan2
 from linkwright.numerics.spatial import cross
 
 NOTHING = 1e-200  # beside the square of a force: its root has a derivative where the force is zero
+SQUARE = 1e-8  # rad: a share of 1 has no more digits of its angle, and there the root of 1 - s^2 is all round-off
 
 
 class Contact(NamedTuple):
@@ -62,9 +63,9 @@ def share_terms(x: Instant, loops: Loops, output: str, held: Sequence[str], y: A
 
 
 def transmission_by_force(terms: Any) -> Any:
-    """The share as an angle, 0 .. 90 deg, of (load, total)."""
+    """The share as an angle, 0 .. 90 deg, of (load, total). Its derivative at 90 deg, the largest it can be, is zero."""
     load, total = terms
-    return arctan2(load, np.sqrt(abs(total * total - load * load) + NOTHING))
+    return arctan2(load, np.sqrt(abs(total * total - load * load) + SQUARE**2 * (total * total) + NOTHING))
 
 
 def transmissions_by_force(terms: np.ndarray) -> np.ndarray:

@@ -362,6 +362,6 @@ def from_python(value: Any, path: str, depth: int = 0) -> FileNode:
 
 def _valid(text: str, where: Source) -> str:
     """The text, if a file can hold it; half of a surrogate pair is no character."""
-    if any("\ud800" <= c <= "\udfff" for c in text):
+    if not files.is_text(text):
         raise ModelError(f"'{text}' is not valid Unicode. Write it in letters that UTF-8 has.", where)
     return text

@@ -79,8 +79,8 @@ def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Descrip
         document = Document(from_python(source, "model dict"), Path(), "model", overrides)
     elif isinstance(source, (str, Path)):
         path = Path(source)
-        stem = os.fsencode(path.stem).decode("utf-8", "replace")  # file names may be no Unicode
         text = text_of(path)
+        stem = os.fsencode(path.stem).decode("utf-8", "replace")  # file names may be no Unicode
         document = Document(from_text(text, files.shown(path)), path.parent, stem, overrides, text, path)
     else:
         raise UsageError(f"a model is a path or a dict, not a {type(source).__name__}.")

@@ -58,7 +58,7 @@ def content(c: Any, channels: Iterable[str] | None) -> tuple[dict[str, Any], dic
         "events": [[e.time, e.name, dict(e.values)] for e in c.events],
         "passages": [plain(x, "passages") for x in c.passages],
         "notes": list(c.notes),
-        "full_turn": bool(c.full_turn),
+        "full_turn": None if c.full_turn is None else bool(c.full_turn),
         "drive": c.drive,
         "origin": None if c.origin is None else c.origin.tolist(),
     }

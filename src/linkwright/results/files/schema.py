@@ -197,7 +197,7 @@ ABOUT = fields(
         "events": many(row(finite, text, named(plain))),
         "passages": many(named(plain)),
         "notes": NAMES,
-        "full_turn": flag,
+        "full_turn": optional(flag),
         "drive": text,
         "origin": optional(many(finite)),
         "fingerprint": text,

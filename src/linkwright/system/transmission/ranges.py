@@ -18,7 +18,7 @@ import numpy as np
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
-from linkwright.motion import cycle
+from linkwright.motion import joint_limits
 from linkwright.system.transmission.naming import place, position, scaled
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Ranges:
     def _travel(self, name: str) -> JointTravel:
         core, held = self.t.core, [n for n in (*self.t.joints, *self.t.drivable) if n != name]
         x0 = float(core.drive_positions(core.start, [name])[0])
-        found = cycle.limits(core.loops, core.start.instant, name, held, core.walking)
+        found = joint_limits.limits(core.loops, core.start.instant, name, held, core.walking)
         low, high = (x0 - np.pi, x0 + np.pi) if found.full_turn else (found.low, found.high)
         by = [JOINTS if found.dead_low else TURN, JOINTS if found.dead_high else TURN]
         ends = [low, high]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
+from linkwright import files
 from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.model.edits import Edited
 from linkwright.model.file.backdrop import read_backdrop
@@ -182,6 +183,8 @@ def _read(body: bytes) -> Mapping[str, Any]:
         raise MalformedRequest("the request is no JSON.") from problem
     if not isinstance(found, dict):
         raise MalformedRequest("the request must be a JSON object.")
+    if not files.is_text(json.dumps(found, ensure_ascii=False)):
+        raise MalformedRequest("the request has half of a character (a lone surrogate), which no file can hold. Nothing was changed.")
     return found
 
 

@@ -184,6 +184,8 @@ class Session:
 
     def _push(self, step: EditStep, write: bool = True) -> None:
         """A new text; what was undone before is gone, the texts of one drag replace each other."""
+        if not files.is_text(step.text):  # before anything changes
+            raise UsageError("the text has half of a character (a lone surrogate), which no file can hold. Nothing was changed.")
         merged = bool(step.drag) and step.drag == self.step.drag and self.at == len(self.steps) - 1
         del self.steps[self.at + 1 :]
         if merged:

@@ -1,0 +1,158 @@
+"""A structure, which nothing can move: every public call answers or says why it cannot, and none ends in an error of numpy."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+
+PLANE = {
+    "name": "truss",
+    "plane": "xy",
+    "gravity": [0, -9.81],
+    "drawing": {"A": [0, 0], "B": [1, 0], "C": [0.5, 0.8]},
+    "bodies": {"ground": {"pins": ["A", "B"]}, "l": {"pins": ["A", "C"], "mass": 1}, "r": {"pins": ["B", "C"], "mass": 1}},
+}
+WELDED = {
+    "name": "post",
+    "gravity": [0, 0, -9.81],
+    "bodies": {"ground": {}, "post": {"points": {"P": [0, 0, 1]}, "mass": 1, "com": [0, 0, 0.5], "inertia": [0.1, 0.1, 0.01]}},
+    "joints": {"foot": {"type": "fixed", "between": ["ground", "post"], "frames": [{"at": [0, 0, 0]}, {"at": [0, 0, 0]}]}},
+}
+
+
+@pytest.fixture(scope="module", params=[PLANE, WELDED], ids=["loop", "tree"])
+def m(request):
+    return lw.load(request.param)
+
+
+def joint(m):
+    return m.description.joints[0].name
+
+
+def body(m):
+    return m.description.bodies[1].name
+
+
+# calls of Mechanism and System by name: with f(m, s, st, folder)
+VERBS = {
+    "m.animate": lambda m, s, st, f: m.animate(f / "a.gif", frames=2),
+    "m.balance": lambda m, s, st, f: m.balance(),
+    "m.cam": lambda m, s, st, f: m.cam(),
+    "m.export": lambda m, s, st, f: [m.export(f / name) for name in ("a.urdf", "a.sdf", "a.mjcf", "a.dxf", "a.svg")],
+    "m.fastest": lambda m, s, st, f: m.fastest({joint(m): [0.0, 1.0]}, {joint(m): "1 N m"}),
+    "m.follow": lambda m, s, st, f: m.follow({joint(m): [0.0, 1.0]}, [0.0, 1.0]),
+    "m.info": lambda m, s, st, f: str(m.info()),
+    "m.limits": lambda m, s, st, f: m.limits(joint(m)),
+    "m.map": lambda m, s, st, f: m.map("reach", {joint(m): "0..1 / 3"}),
+    "m.optimise": lambda m, s, st, f: m.optimise(f"min {body(m)}.mass", {f"{body(m)}.mass": "+- 10 %"}, n=2, starts=1),
+    "m.page": lambda m, s, st, f: m.page(f / "a.html"),
+    "m.picture": lambda m, s, st, f: m.picture(f / "a.svg"),
+    "m.plot": lambda m, s, st, f: [m.plot(), m.plot("structure", f / "b.svg")],
+    "m.report": lambda m, s, st, f: m.report(f / "r.html"),
+    "m.rewrite": lambda m, s, st, f: m.rewrite(f / "w.yaml"),
+    "m.save": lambda m, s, st, f: m.save(f / "s.yaml"),
+    "m.sensitivity": lambda m, s, st, f: m.sensitivity(f"peak {joint(m)}.load"),
+    "m.settle": lambda m, s, st, f: m.settle(),
+    "m.show": lambda m, s, st, f: m.show(f / "sh.html", browser=False),
+    "m.simulate": lambda m, s, st, f: m.simulate(0.1).checks(),
+    "m.tolerances": lambda m, s, st, f: m.tolerances({f"{body(m)}.mass": "+- 1 %"}, f"peak {joint(m)}.load", n=8),
+    "m.turn": lambda m, s, st, f: m.turn(),
+    "m.turns": lambda m, s, st, f: m.turns({f"{body(m)}.mass": [1.0, 2.0]}),
+    "m.widget": lambda m, s, st, f: m.widget(),
+    "m.with_": lambda m, s, st, f: m.with_(gravity=0),
+    "s.J": lambda m, s, st, f: s.J(st),
+    "s.J_blocks": lambda m, s, st, f: s.J_blocks(st),
+    "s.M": lambda m, s, st, f: s.M(st),
+    "s.applied": lambda m, s, st, f: s.applied(st),
+    "s.assemble": lambda m, s, st, f: [s.assemble(), s.assemble(q={joint(m): 0.1})],
+    "s.assemble_batch": lambda m, s, st, f: s.assemble_batch({joint(m): [0.0, 0.1]}),
+    "s.branches": lambda m, s, st, f: s.branches(tries=5),
+    "s.c": lambda m, s, st, f: s.c(),
+    "s.casadi": lambda m, s, st, f: s.casadi(),
+    "s.closure": lambda m, s, st, f: s.closure(st),
+    "s.control": lambda m, s, st, f: s.control(lw.pd({joint(m): 0.0}, P=1.0, D=1.0)),
+    "s.controllable": lambda m, s, st, f: s.controllable(st),
+    "s.coordinate": lambda m, s, st, f: s.coordinate(joint(m)),
+    "s.crosscheck": lambda m, s, st, f: s.crosscheck(st),
+    "s.derivatives": lambda m, s, st, f: s.derivatives(st),
+    "s.derivatives_of": lambda m, s, st, f: s.derivatives_of(s.simulate(st, 0.01), [f"{body(m)}.mass"], None, None),
+    "s.determinacy": lambda m, s, st, f: s.determinacy(st),
+    "s.displaced": lambda m, s, st, f: s.displaced(st, np.zeros(len(st.v))),
+    "s.energy": lambda m, s, st, f: s.energy(st),
+    "s.follow": lambda m, s, st, f: s.follow({joint(m): [0.0, 1.0]}, [0.0, 1.0]),
+    "s.forward": lambda m, s, st, f: s.forward(st),
+    "s.gicm": lambda m, s, st, f: s.gicm(st),
+    "s.h": lambda m, s, st, f: s.h(st),
+    "s.instant": lambda m, s, st, f: s.instant(st),
+    "s.inverse": lambda m, s, st, f: s.inverse(st),
+    "s.jacobian": lambda m, s, st, f: s.jacobian(st, f"{body(m)}.C"),
+    "s.javascript": lambda m, s, st, f: s.javascript(),
+    "s.jax": lambda m, s, st, f: s.jax(),
+    "s.k": lambda m, s, st, f: s.k(st),
+    "s.kernel": lambda m, s, st, f: [s.kernel(name) for name in ("terms", "forward", "inverse", "rates")],
+    "s.limits": lambda m, s, st, f: s.limits(joint(m)),
+    "s.linearise": lambda m, s, st, f: s.linearise(st),
+    "s.loads_of_samples": lambda m, s, st, f: s.loads_of_samples(s.simulate(st, 0.01)),
+    "s.map": lambda m, s, st, f: s.map("reach", {joint(m): "0..1 / 3"}),
+    "s.mirror": lambda m, s, st, f: s.mirror(st),
+    "s.momentum": lambda m, s, st, f: s.momentum(st),
+    "s.motion": lambda m, s, st, f: s.motion(st),
+    "s.named_terms": lambda m, s, st, f: s.named_terms(),
+    "s.phi": lambda m, s, st, f: s.phi(st),
+    "s.point": lambda m, s, st, f: s.point(st, f"{body(m)}.{m.description.bodies[1].points[0].name}"),
+    "s.pose": lambda m, s, st, f: s.pose(st, body(m)),
+    "s.potential": lambda m, s, st, f: s.potential(st),
+    "s.settle": lambda m, s, st, f: s.settle(),
+    "s.simulate": lambda m, s, st, f: [s.simulate(st, 0.05, integrator=name, step=0.01).checks() for name in ("dopri", "rodas", "rk4")],
+    "s.simulate_batch": lambda m, s, st, f: s.simulate_batch([st, st], 0.05, output=0.01),
+    "s.starting": lambda m, s, st, f: s.starting({}),
+    "s.state": lambda m, s, st, f: s.state(st.q),
+    "s.step": lambda m, s, st, f: s.step(st),
+    "s.stepper": lambda m, s, st, f: s.stepper(3).step({}),
+    "s.terms": lambda m, s, st, f: s.terms(st),
+    "s.torch": lambda m, s, st, f: s.torch(),
+    "s.transmission": lambda m, s, st, f: s.transmission(joint(m), joint(m)),
+    "s.turn": lambda m, s, st, f: s.turn(),
+    "s.workspace": lambda m, s, st, f: s.workspace({joint(m): "0..1 / 3"}),
+    "lw.identify": lambda m, s, st, f: lw.identify(m, {"t": np.linspace(0, 1, 20)}),
+    "lw.excitation": lambda m, s, st, f: lw.excitation(m),
+    "lw.calibrate": lambda m, s, st, f: lw.calibrate(m, {joint(m): [0.0, 0.0]}, [f"{body(m)}.length"]),
+    "lw.lqr": lambda m, s, st, f: s.control(lw.lqr(s.linearise(st))),
+    "lw.study": lambda m, s, st, f: lw.study(m, {f"{body(m)}.mass": [1.0, 2.0]}, f"peak {joint(m)}.load"),
+    "lw.to_mjcf": lambda m, s, st, f: lw.to_mjcf(s),
+    "lw.to_pinocchio": lambda m, s, st, f: lw.to_pinocchio(s),
+    "lw.settling": lambda m, s, st, f: lw.study(m, {f"{body(m)}.mass": [1.0, 2.0]}, f"peak {joint(m)}.load", of=lw.settling()),
+}
+
+
+SLOW = ("lw.to_pinocchio", "m.picture", "m.export", "s.casadi", "m.animate")  # they load other packages
+
+
+@pytest.mark.parametrize("verb", [pytest.param(v, marks=pytest.mark.slow) if v in SLOW else v for v in VERBS])
+def test_it_answers_or_says_why(m, verb, tmp_path):
+    s = m.system
+    try:
+        VERBS[verb](m, s, s.start, tmp_path)
+    except lw.LinkwrightError as error:
+        assert str(error).endswith((".", "`")) and len(str(error)) > 20, error
+
+
+def test_every_public_verb_is_tried(m):
+    for name, thing in (("m", m), ("s", m.system)):
+        public = {k for k in dir(type(thing)) if not k.startswith("_") and inspect.isfunction(getattr(type(thing), k))}
+        assert public <= {v.partition(".")[2] for v in VERBS if v.startswith(f"{name}.")}, name
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda m, s: s.linearise(s.start), "nothing can move"),
+        (lambda m, s: lw.identify(m, {"t": np.linspace(0, 1, 20)}), "nothing can move"),
+        (lambda m, s: lw.excitation(m), "nothing can move"),
+    ],
+)
+def test_what_needs_a_motion_says_that_there_is_none(m, call, says):
+    with pytest.raises(lw.UsageError, match=says):
+        call(m, m.system)
