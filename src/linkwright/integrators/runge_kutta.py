@@ -18,6 +18,7 @@ from linkwright.integrators.memory import (
     USED,
     MemoryPlan,
 )
+from linkwright.integrators.rests import hold
 
 
 def cause(status: int) -> int:
@@ -42,7 +43,11 @@ def drive(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, first: int, 
 
 def derivative(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, row: int, t: float) -> int:
     """K[row] at the state in x and time t; a degenerate evaluation goes to the rank-revealing kernel."""
-    first = plan.K + row * plan.n
+    return rates_at(plan, floats, counts, plan.K + row * plan.n, t)
+
+
+def rates_at(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, first: int, t: float) -> int:
+    """The derivative at the state in x and time t to `first` on, with the pushes of rigid stops that hold."""
     if plan.driven > 0:
         outcome = drive(plan, floats, counts, first + plan.nm, t)
         if outcome != 0:
@@ -60,6 +65,8 @@ def derivative(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, row: in
         floats[first + i] = floats[plan.out + i]
     for i in range(plan.n - plan.counted):
         floats[first + plan.counted + i] = floats[plan.out + plan.nm + i]
+    if plan.n_rests > 0 and cause(status) == 0:
+        status = hold(plan, floats, counts, first)
     return cause(status)
 
 
