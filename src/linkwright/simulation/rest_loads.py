@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 LEFT = 10.0 * REACHED  # radians, or characteristic lengths: farther than this from its end a coordinate does not rest there
 
 
+PULL = 1e-12  # share of the largest reaction by which an end may seem to pull: round-off
+SAME = 1e-13  # share of the largest entry by which two samples of a mechanism at rest differ: round-off
+
+
 class StopPushes(NamedTuple):
     """Pushes along the coordinates of ends, (samples, ends), and the generalised forces of all of them, (samples, velocities)."""
 
@@ -84,8 +88,14 @@ def sharing(
     rows, problem = piece.solution, piece.evaluator.setup.problem
     efforts, wrenches = acting(loops.skel, {name: Column(*x) for name, x in columns.items()})
     values, tau = np.zeros((len(rows.t), len(ends))), np.zeros(found.tau.shape)
+    before: list[np.ndarray] = []
     for i, t in enumerate(rows.t):
         q, v = rows.y[i, : problem.nq], rows.y[i, problem.nq : problem.nq + problem.nv]
+        now = [q, v / system.loops.columns, a[i], lam[i], found.values[i], np.array([x[i] for x in efforts.values()])]
+        if before and not wrenches and all(_alike(x, y) for x, y in zip(now, before, strict=True)):
+            values[i], tau[i] = values[i - 1], tau[i - 1]  # nothing moves and nothing changes: by far the most samples at rest
+            continue
+        before = now
         at = Instant(loops.skel, q, v, float(t), system.loops.skel.unpack(q, near[i]))
         pushes = [w for f in forces.of_description(d) for w in f.wrenches(at)]
         pushes += [(node, w * x[i]) for name, x in efforts.items() for node, w in unit_push(d, at, name)]
@@ -98,6 +108,10 @@ def sharing(
         values[i] = chosen[len(known) - len(ends) :]
         tau[i] = values[i] @ place.closure.J[len(known) - len(ends) :]
     return StopPushes(ends, values, tau)
+
+
+def _alike(x: np.ndarray, y: np.ndarray) -> bool:
+    return bool(np.abs(x - y).max(initial=0.0) <= SAME * (1.0 + np.abs(y).max(initial=0.0)))
 
 
 def least_pushes(place: Instant, lam: np.ndarray, a: np.ndarray, ends: Sequence[StopEnd]) -> np.ndarray:
@@ -120,6 +134,9 @@ def least_pushes(place: Instant, lam: np.ndarray, a: np.ndarray, ends: Sequence[
     R, r0 = np.array([reactions(z, False) for z in Z.T]).T, reactions(lam, True)
     size = max(float(np.abs(r0).max(initial=0.0)), np.finfo(float).tiny)
     outward, none = np.array([e.side for e in ends]), np.full(Z.shape[1], np.inf)
+    free = lam - Z @ factor(R, 1e-10 * max(1.0, np.abs(R).max()), thin=True).solve(r0)
+    if np.all(outward * free[first:] <= PULL * size):
+        return free
     y = step_with_inequalities(R, r0 / size, outward[:, None] * Z[first:], -outward * lam[first:] / size, -none, none, 0.0)
     return lam if y is None else lam + Z @ (size * y[0])
 
