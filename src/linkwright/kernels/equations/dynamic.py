@@ -158,7 +158,7 @@ class Equations(ResidualEquations):
         return {**out, "L": np.array(L).T.reshape(len(base["lam"]), len(B.T))} if multipliers else out
 
     def _alone(self, T: Terms, tau: Any) -> tuple[Any, Any, Any]:
-        """What an effort does with everything else at rest and without weight: accelerations, multipliers of the independent rows, pivots."""
+        """What an effort does with all else at rest and without weight: accelerations, multipliers of independent rows, pivots."""
         rows = T if self.plan.keep is None else T.select(list(self.plan.keep))
         calm = replace(rows, k_parts=tuple(0.0 * k for k in rows.k_parts), bias=tuple(0.0 * h for h in rows.bias))
         place, turned = _place(T), self.plan.body_axes
