@@ -82,7 +82,7 @@ class RankRevealing:
         return out
 
     def response(self, x: Inputs) -> dict[str, Any]:
-        """What an effort alone does: the rates are affine in efforts, also in the limit at a singular position."""
+        """Response to an effort alone: the rates are affine in efforts, also in the limit at a singular position."""
         pushed, calm = self.rates(x), self.rates({**x, "tau": 0.0 * x["tau"]})
         dv = pushed["a"] - calm["a"]
         power = pushed["power"][0] - calm["power"][0] - x["tau"] @ x["v"] if self.kernels.chosen.power else 0.0

@@ -82,7 +82,7 @@ class Evaluator:
         return out
 
     def pushes(self, t: float, y: np.ndarray, cut: np.ndarray) -> HeldStops:
-        """What the stops that hold do at a state of the run."""
+        """Pushes of the stops that hold at a state of the run."""
         row = self.mechanism_row(t, y, cut)
         return self._held(row, _called(self.setup.problem.rates, row))
 

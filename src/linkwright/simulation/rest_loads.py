@@ -142,7 +142,7 @@ def least_pushes(place: Instant, lam: np.ndarray, a: np.ndarray, ends: Sequence[
 
 
 def sharing_note(ends: Sequence[StopEnd]) -> str:
-    """What stands in the notes of a run in which stops share a load that statics does not determine."""
+    """Note on a run in which stops share a load that statics does not determine."""
     names = listing([f"'{e.stop}'" for e in ends])
     return (
         f"stops {names} rest together, and how they share the load does not follow from statics: their pushes, and the joint loads that "

@@ -158,7 +158,7 @@ class Equations(ResidualEquations):
         return {**out, "L": np.array(L).T.reshape(len(base["lam"]), len(B.T))} if multipliers else out
 
     def _alone(self, T: Terms, tau: Any) -> tuple[Any, Any, Any]:
-        """What an effort does with all else at rest and without weight: accelerations, multipliers of independent rows, pivots."""
+        """Answer to an effort with all else at rest and without weight: accelerations, multipliers of independent rows, pivots."""
         rows = T if self.plan.keep is None else T.select(list(self.plan.keep))
         calm = replace(rows, k_parts=tuple(0.0 * k for k in rows.k_parts), bias=tuple(0.0 * h for h in rows.bias))
         place, turned = _place(T), self.plan.body_axes
@@ -166,7 +166,7 @@ class Equations(ResidualEquations):
         return (*(to_joint_axes(place, raw.a, raw.lam) if turned else (raw.a, raw.lam)), raw.watch)
 
     def response(self, q: Any, v: Any, tau: Any, t: Any, near: Any) -> Arrays:
-        """What an effort alone does: changes of dq/dt and v, and the power that it takes from the drivers."""
+        """Response to an effort alone: changes of dq/dt and v, and the power that it takes from the drivers."""
         T = self._terms(q, v, t, near)
         a, lam, watch = self._alone(T, tau)
         first, power = len(_place(T).closure.b) - len(self.drivers), 0.0
