@@ -262,3 +262,11 @@ def test_closed_streams_do_not_keep_files_from_being_written(closed: str) -> Non
 def test_an_empty_file_name_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*words, "-o", ""]) == 1
     assert "file is empty" in capsys.readouterr().err and [p.name for p in Path().iterdir()] == ["crank.yaml"]
+
+
+def test_the_push_of_a_rigid_stop_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """Names are checked in a run of no length, in which no stop is reached yet: the channel is there from the start."""
+    text = CRANK.replace("drive: {A: 60 rpm}", "drive: {A: 3 N m}\nstops: {A: {max: 20}}")
+    Path("stopped.yaml").write_text(text, encoding="utf-8")
+    assert cli.main(["simulate", "stopped.yaml", "1", "--channels", "A.stop.torque", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["channels"]["A.stop.torque"]["values"][-1] == pytest.approx(-3.0)

@@ -90,7 +90,7 @@ def test_states_inside_a_step_have_their_order(name, theta):
         asked.append(1)
         return 0
 
-    p, f, c = layout(Problem(StepKernel(rows + 1, rows, function=unit_rows), rows, 0), table, [unit_rows, *[None] * 10], False)
+    p, f, c = layout(Problem(StepKernel(rows + 1, rows, function=unit_rows), rows, 0), table, [unit_rows, *[None] * 13], False)
     f[USED] = 1.0
     f[p.K : p.K + rows * rows] = np.eye(rows).ravel()
     f[p.new : p.new + rows] = table.a[table.stages]

@@ -75,12 +75,12 @@ class Situation:
     @cached_property
     def J(self) -> Any:
         """(components, nv): rows of the coordinates followed."""
-        return np.concatenate([r.J for r in self.rows])
+        return np.concatenate([r.J for r in self.rows]) if self.rows else np.zeros((0, len(self.v)))
 
     @cached_property
     def wanted_rest(self) -> Any:
         """Wanted accelerations less what the coordinates do at zero joint accelerations."""
-        return np.concatenate([r.acceleration - r.bias for r in self.rows])
+        return np.concatenate([r.acceleration - r.bias for r in self.rows]) if self.rows else np.zeros(0)
 
     # ---------------------------------------------------------------- what the drives can do
 

@@ -178,7 +178,7 @@ class Bearings:
     def __str__(self) -> str:
         text = columns(*self.table(), left=2)
         if any(not r.unique for r in self.rows):
-            text += "\nnot unique: the load depends on how redundant joints share it; the least-norm solution is shown"
+            text += "\nnot unique: the load depends on how redundant joints or stops share it; the least-norm solution is shown"
         if self.rods:
             force = unit_of(self.units, "force")
             rows = [(r.rod, r.compression / force[1], r.tension / force[1], r.rms / force[1]) for r in self.rods]

@@ -7,7 +7,7 @@ a.drivers, a.armature, a.x0, a.inputs(row), a.sampler(row), a.columns(...)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,6 @@ from linkwright.drives.kernel import DriveTraces, agrees, cannot_be_traced, chec
 from linkwright.drives.law_cache import LawCache, key_of
 from linkwright.drives.motion import BoundMotion, check_start
 from linkwright.drives.place import numbers, target
-from linkwright.drives.rest import StopRest, is_rest
 from linkwright.drives.signals import Called, value_at
 from linkwright.errors import UsageError, counted
 from linkwright.integrators import StepKernel, python_kernel
@@ -299,7 +298,6 @@ def actuation(
     control: Any = None,
     off: Sequence[str] = (),
     first: bool = True,
-    rests: Sequence[StopRest] = (),
 ) -> Actuation:
     """Bind drives to a mechanism and the state a run starts from.
 
@@ -307,11 +305,8 @@ def actuation(
     wrench: by body, [moment; force] at its origin in world axes, constant or a function of t or of t and the state.
     free: values of the free parameters. check=False: the state need not lie on the prescribed motions, functions are not tried.
     control: a controller with its actuators, which drives the rest; `off` are loops switched off now, `first` whether a run begins.
-    rests: coordinates that stops hold, whatever drives them.
     """
     equations, x = _bound(system, drive, st, wrench, free, check)
-    if rests:
-        equations = replace(equations, bounds=(*equations.bounds, *(r.bind(target(system.loops.skel, r.coordinate)) for r in rests)))
     if control is not None:
         equations, x = _controlled(equations, x, control, st, off, first)
     if check:
@@ -382,12 +377,12 @@ def _controlled(
     armature = np.zeros(equations.sizes["v"])
     movers = []
     for b in equations.bounds:
-        movers += [b.target.name] if b.moves and not is_rest(b) else []
+        movers += [b.target.name] if b.moves else []
         if b.armature:
             armature[b.target.entry] += b.armature
     now = {"free": free, "drivers": movers, "armature": armature, "off": off, "first": first, "others": equations.has_others}
     loop, commanded = control.placed(system, st, **now)
-    taken = {b.target.name for b in equations.bounds if not is_rest(b)}
+    taken = {b.target.name for b in equations.bounds}
     for b in commanded:
         if b.target.name in taken:
             raise UsageError(f"'{b.target.name}' is driven by drive= and by the controller: leave it to one of them.")

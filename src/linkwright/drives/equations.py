@@ -17,7 +17,6 @@ import numpy as np
 from linkwright.drives.base import Bound, DriveController, DriveOutput
 from linkwright.drives.law_cache import Same, fingerprint
 from linkwright.drives.place import numbers
-from linkwright.drives.rest import is_rest
 from linkwright.drives.signals import Called, Commanded, OfInstant, Signal, value_at
 from linkwright.errors import UsageError
 from linkwright.mechanics.dynamics import tree as dynamics
@@ -171,7 +170,7 @@ class InputEquations:
     def _motions(self, here: Instant, x: Arrays) -> Any:
         """Values, speeds and accelerations of prescribed motions, which a controller must know of."""
         pairs = zip(self.bounds, self._places, strict=True)
-        found = [b.doing(here, x["x"][mine], 0.0).motion for b, (mine, _) in pairs if b.moves and not is_rest(b)]
+        found = [b.doing(here, x["x"][mine], 0.0).motion for b, (mine, _) in pairs if b.moves]
         return numbers([m[k] for k in range(3) for m in found if m is not None])
 
     def margin(self, x: Arrays) -> Any:

@@ -2,19 +2,21 @@
 
 A method is a file with a table (`tableaux.Method`) and a line in `driver.INTEGRATORS`; the loops are written once as plain
 Python and run as such or compiled: `runge_kutta` and `rosenbrock` (stages), `stepping` (a step), `control` (its size),
-`reporting` (samples and events), `march` (all steps). A table with gamma is a Rosenbrock method's.
+`reporting` (samples and events), `rests` (rigid stops that hold), `march` (all steps). A table with gamma is a Rosenbrock method's.
 `steps` and `environments` do single steps of many states under inputs that a program gives from call to call.
 """
 
 from linkwright.integrators.batch import Solutions, integrate_many
 from linkwright.integrators.driver import INTEGRATORS, integrate, method_of
-from linkwright.integrators.problem import Event, EventSpec, IntegrationError, Problem, Solution, StepKernel, python_kernel
+from linkwright.integrators.problem import NEVER, Event, EventSpec, HeldEnd, IntegrationError, Problem, Solution, StepKernel, python_kernel
 from linkwright.integrators.tableaux import Method
 
 __all__ = [
     "INTEGRATORS",
+    "NEVER",
     "Event",
     "EventSpec",
+    "HeldEnd",
     "IntegrationError",
     "Method",
     "Problem",

@@ -18,7 +18,7 @@ import numpy as np
 from linkwright.compiler.python_loops import evaluate
 from linkwright.compiler.switches import SIDE
 from linkwright.integrators.memory import END, FIXED, LARGEST, NEXT, REFUSED_BREAKS, START, SWITCHED, SWITCHES, TIME, USED, MemoryPlan
-from linkwright.integrators.runge_kutta import cause, derivative, drive
+from linkwright.integrators.runge_kutta import cause, derivative, drive, rates_at
 
 CHATTER = 4
 CALM = 16
@@ -34,13 +34,17 @@ def sign(x: float) -> int:
     return 1 if x > 0.0 else (-1 if x < 0.0 else 0)
 
 
-def look(plan: MemoryPlan, floats: np.ndarray, which: int) -> int:
-    """Watched functions at the row x into g_now; 0 or the reason to stop."""
-    outcome = 0
-    if plan.n_events > 0 and which != SWITCHES_ONLY:
+def look(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, which: int) -> int:
+    """Watched functions at the row x into g_now; 0 or the reason to stop. The last events are pushes of the stops that hold."""
+    outcome, own = 0, plan.n_events - plan.n_rests
+    if own > 0 and which != SWITCHES_ONLY:
         outcome = cause(evaluate(plan.events, floats, plan.x, plan.out, plan.work))
-        for e in range(plan.n_events):
+        for e in range(own):
             floats[plan.g_now + e] = floats[plan.out + e]
+    if outcome == 0 and plan.n_rests > 0 and which != SWITCHES_ONLY:
+        outcome = rates_at(plan, floats, counts, plan.resting_rates, floats[plan.x + plan.n])
+        for r in range(plan.n_rests):
+            floats[plan.g_now + own + r] = -floats[plan.outward + r] * floats[plan.push + r]
     if outcome == 0 and plan.n_watched > plan.n_events and which != EVENTS_ONLY:
         outcome = cause(evaluate(plan.switches, floats, plan.x, plan.out, plan.work))
         for e in range(plan.n_watched - plan.n_events):
@@ -51,7 +55,7 @@ def look(plan: MemoryPlan, floats: np.ndarray, which: int) -> int:
 def begin_sides(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """Sides at the start, where x and K[0] are known; of a function that is zero, that a moment later."""
     floats[plan.x + plan.n] = floats[START]
-    outcome = look(plan, floats, BOTH)
+    outcome = look(plan, floats, counts, BOTH)
     unsure = 0
     for e in range(plan.n_watched):
         floats[plan.g + e] = floats[plan.g_now + e]
@@ -69,7 +73,7 @@ def begin_sides(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int
         for i in range(plan.n):
             floats[plan.x + i] = floats[plan.y + i] + ahead * floats[plan.K + i]
         floats[plan.x + plan.n] = floats[START] + ahead
-        if look(plan, floats, SWITCHES_ONLY) == 0:
+        if look(plan, floats, counts, SWITCHES_ONLY) == 0:
             for e in range(plan.n_events, plan.n_watched):
                 if counts[plan.side + e] == 0:
                     counts[plan.side + e] = sign(floats[plan.g_now + e])
@@ -89,7 +93,7 @@ def set_sides(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> None:
 
 def renew_sides(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """Sides after held values changed, at the state and time in x."""
-    outcome = look(plan, floats, SWITCHES_ONLY)
+    outcome = look(plan, floats, counts, SWITCHES_ONLY)
     for e in range(plan.n_events, plan.n_watched):
         floats[plan.g + e] = floats[plan.g_now + e]
         if sign(floats[plan.g + e]) != 0:
@@ -119,7 +123,7 @@ def hidden(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> bool:
             rest = rise - h * floats[last + i] - bend
             floats[plan.x + i] = floats[plan.y + i] + s * (rise + (1.0 - s) * (bend + s * rest))
         floats[plan.x + n] = floats[TIME] + s * h
-        if look(plan, floats, SWITCHES_ONLY) != 0:
+        if look(plan, floats, counts, SWITCHES_ONLY) != 0:
             return False
         for k in range(plan.n_watched - plan.n_events):
             now = sign(floats[plan.g_now + plan.n_events + k])
@@ -160,7 +164,7 @@ def turn_over(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, theta: f
     if plan.driven > 0:
         outcome = drive(plan, floats, counts, plan.spare, floats[NEXT])
     if outcome == 0:
-        outcome = look(plan, floats, BOTH)
+        outcome = look(plan, floats, counts, BOTH)
     if outcome != 0:
         return outcome
     for e in range(plan.n_watched):

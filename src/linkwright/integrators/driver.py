@@ -303,6 +303,8 @@ def slots_of(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]
             backs.append(used.function)
         return used.address if native else used.callable
 
-    rates, project, inputs = ((k, k.backup if k else None) for k in (problem.rates, problem.project, problem.inputs))
-    kernels = (*rates, *project, problem.gap, *inputs, problem.events, problem.sampler, problem.turns, problem.switches)
+    both = (problem.rates, problem.project, problem.inputs, problem.response)
+    rates, project, inputs, response = ((k, k.backup if k else None) for k in both)
+    one = (problem.events, problem.sampler, problem.turns, problem.switches, problem.stops)
+    kernels = (*rates, *project, problem.gap, *inputs, *one, *response)
     return [slot(k) for k in kernels], backs

@@ -67,6 +67,9 @@ class MemoryPlan(NamedTuple):
     sampler: Any
     turns: Any
     switches: Any
+    stops: Any
+    response: Any
+    response_again: Any
     backed: int  # 1: there is such a second kernel for the rates
     projects: int  # 0: no projection, 1: with one kernel, 2: with both
     once: int  # 1: one call of it is the whole correction
@@ -76,6 +79,7 @@ class MemoryPlan(NamedTuple):
     driven: int  # 0: no kernel of inputs, 1: one, 2: with a second one
     moved: int  # 1: the projection wants the inputs of its time
     ticking: int  # 1: with a sampler
+    responds: int  # 0: no rigid stop may hold, 1: one kernel of responses, 2: with a second one
     sampled: int  # 1: output at given times, 0: after every step
     n: int
     nq: int
@@ -91,6 +95,8 @@ class MemoryPlan(NamedTuple):
     n_events: int
     n_watched: int  # events, then switching functions
     n_unit: int  # quaternions
+    n_stops: int  # coordinates that rigid stops may hold, and ends that hold now
+    n_rests: int
     stages: int
     width: int  # rows of K: stages, derivative at the new state, stages for output inside a step
     n_error: int  # error estimates; 0: fixed steps
@@ -117,6 +123,15 @@ class MemoryPlan(NamedTuple):
     theta: int
     last_theta: int  # the same, also of those reported
     corners: int  # times at which steps end, then infinity
+    stop_rows: int  # of `rests`: values, k and rows of all stops; responses, their matrix and its diagonal; pushes, efforts set aside, ends
+    responses: int
+    W: int
+    diagonal: int
+    push: int
+    effort: int
+    end: int
+    outward: int  # 1 or -1: the side of each end
+    resting_rates: int  # derivative at a state whose pushes are read
     a: int  # the method's table
     c: int
     error: int
@@ -136,6 +151,7 @@ class MemoryPlan(NamedTuple):
     sign_before: int  # while looking along a step: its last sign, and how often that changed
     crossings: int
     unit: int  # where quaternions start
+    resting: int  # places of the ends that hold among the stops
     pivot: int  # rows exchanged in the factors
 
 
@@ -150,6 +166,10 @@ def blocks(problem: Problem, table: Tableau) -> dict[str, int]:
     sizes |= {"m": n - problem.nx + 1 + len(problem.parameters), "work": max(k.workspace for k in kernels)}
     sizes |= {"spare": problem.nx, "turned": problem.n_near, "g": n_g, "g_before": n_g, "g_now": n_g, "theta": n_g, "last_theta": n_g}
     sizes |= {"corners": len(problem.corners) + 1}
+    rests, nv = len(problem.rests), problem.nv
+    sizes |= {"stop_rows": problem.n_stops * (2 + nv) if rests else 0, "responses": rests * (problem.nq + nv + 1), "W": rests * rests}
+    sizes |= dict.fromkeys(("diagonal", "push", "end", "outward"), rests)
+    sizes |= {"effort": nv if rests else 0, "resting_rates": n if rests else 0}
     sizes |= {"a": width * width, "c": width, "error": table.error.size, "dense": table.dense.size}
     sizes |= {"gamma": 1, "coupling": table.coupling.size, "slope": len(table.slope)}
     implicit = int(table.gamma > 0.0)
@@ -166,6 +186,8 @@ def _kernels(problem: Problem) -> Iterator[Any]:
         problem.sampler,
         problem.turns,
         problem.switches,
+        problem.stops,
+        problem.response,
     ):
         if kernel is not None:
             yield kernel
@@ -187,7 +209,8 @@ def layout(problem: Problem, table: Tableau, slots: list[Any], sampled: bool) ->
     numbers = {"side": COUNTS, "direction": COUNTS + n_g, "terminal": COUNTS + 2 * n_g, "again": COUNTS + 3 * n_g}
     for name, before in (("loose", "again"), ("sign_before", "loose"), ("crossings", "sign_before"), ("unit", "crossings")):
         numbers[name] = numbers[before] + n_s
-    numbers["pivot"] = numbers["unit"] + len(problem.quaternions)
+    numbers["resting"] = numbers["unit"] + len(problem.quaternions)
+    numbers["pivot"] = numbers["resting"] + len(problem.rests)
     plan = MemoryPlan(
         *slots,
         backed=int(problem.rates.backup is not None),
@@ -199,6 +222,7 @@ def layout(problem: Problem, table: Tableau, slots: list[Any], sampled: bool) ->
         driven=0 if inputs is None else 1 + int(inputs.backup is not None),
         moved=int(problem.inputs_move and inputs is not None),
         ticking=int(problem.sampler is not None),
+        responds=0 if problem.response is None else 1 + int(problem.response.backup is not None),
         sampled=int(sampled),
         n=problem.n,
         nq=problem.nq,
@@ -214,6 +238,8 @@ def layout(problem: Problem, table: Tableau, slots: list[Any], sampled: bool) ->
         n_events=n_g - n_s,
         n_watched=n_g,
         n_unit=len(problem.quaternions),
+        n_stops=problem.n_stops,
+        n_rests=len(problem.rests),
         stages=table.stages,
         width=len(table.c),
         n_error=len(table.error),
@@ -229,6 +255,8 @@ def layout(problem: Problem, table: Tableau, slots: list[Any], sampled: bool) ->
         (plan.x + plan.n + 1, problem.parameters),
         (plan.m + plan.nm + 1, problem.parameters),
         (plan.corners, (*problem.corners, np.inf)),
+        (plan.end, [e.at for e in problem.rests]),
+        (plan.outward, [e.side for e in problem.rests]),
         (plan.a, table.a.ravel()),
         (plan.c, table.c),
         (plan.error, table.error.ravel()),
@@ -243,7 +271,8 @@ def layout(problem: Problem, table: Tableau, slots: list[Any], sampled: bool) ->
     counts = np.zeros(plan.pivot + plan.implicit * plan.n, dtype=np.int64)
     counts[plan.direction : plan.direction + plan.n_events] = [e.direction for e in problem.event_specs]
     counts[plan.terminal : plan.terminal + plan.n_events] = [int(e.terminal) for e in problem.event_specs]
-    counts[plan.unit : plan.pivot] = problem.quaternions
+    counts[plan.unit : plan.resting] = problem.quaternions
+    counts[plan.resting : plan.pivot] = [e.row for e in problem.rests]
     return plan, floats, counts
 
 

@@ -15,6 +15,8 @@ The state is y = [q, v, x]; x are extra states of the inputs (a motor's current)
     turns      mechanism row -> [near]         overwrites as many parameters after every step: angles counted beyond whole turns
     events     full row -> [g_0, g_1, ...]
     switches   full row -> [g_0, g_1, ...]      break points of rates and inputs; their sides are the last parameters
+    stops      mechanism row -> [values, k, J by rows] of every coordinate that a rigid stop may hold
+    response   mechanism row, with an effort in the place of the first parameters -> [dq, dv, power]      what that effort alone does
 
 `project` does one Newton step: the residuals are those it found, v is made consistent at the position it was given; or, with
 `project_once`, the whole correction: then the position residual is what is left. It is called after every step, or after every
@@ -87,13 +89,25 @@ def python_kernel(function: Callable[[np.ndarray], Any], n_in: int, n_out: int, 
     return StepKernel(n_in, n_out, back.address, back, backup=backup, owner=back)
 
 
+NEVER = 2  # direction of an event that is not watched now
+
+
 @dataclass(frozen=True)
 class EventSpec:
-    """An event: its function rises (+1), falls (-1) or either (0) through zero; a terminal one ends the run."""
+    """An event: its function rises (+1), falls (-1) or either (0) through zero, or is left alone (NEVER); a terminal one ends the run."""
 
     name: str = ""
     direction: int = 0
     terminal: bool = False
+
+
+@dataclass(frozen=True)
+class HeldEnd:
+    """A coordinate that rests at an end of its travel: its place among the `stops`, and 1 for an upper end, -1 for a lower one."""
+
+    row: int
+    at: float
+    side: float
 
 
 @dataclass(frozen=True)
@@ -132,6 +146,10 @@ class Problem:
     switches: StepKernel | None = None
     n_switches: int = 0
     corners: Sequence[float] = ()  # times at which steps end, in order: break points of inputs that are called back
+    stops: StepKernel | None = None
+    response: StepKernel | None = None
+    n_stops: int = 0
+    rests: tuple[HeldEnd, ...] = ()  # stops that hold now; the last events are their pushes, which `events` does not give
 
     def __post_init__(self) -> None:
         n, nm, more = self.n, self.nq + self.nv, 1 + len(self.parameters)
@@ -153,7 +171,9 @@ class Problem:
             ("inputs", self.inputs, n + more, self.n_u + n_in_x),
             ("sampler", self.sampler, n + more, self.n_held),
             ("turns", self.turns, nm + more, self.n_near),
-            ("events", self.events, n + more, len(self.event_specs)),
+            ("events", self.events, n + more, len(self.event_specs) - len(self.rests)),
+            ("stops", self.stops, nm + more, self.n_stops * (2 + self.nv)),
+            ("response", self.response, nm + more, nm + 1),
             ("switches", self.switches, n + more, self.n_switches),
         ):
             for k in (kernel, kernel.backup if kernel else None):
@@ -163,7 +183,9 @@ class Problem:
                     )
         if not np.all(np.diff(np.asarray(self.corners)) > 0.0):
             raise UsageError("times at which steps end come in order, each once.")
-        if self.event_specs and self.events is None:
+        if self.rests and (self.stops is None or self.response is None or len(self.event_specs) < len(self.rests)):
+            raise UsageError("ends that hold need kernels of the stops and of responses, and an event each for their push.")
+        if len(self.event_specs) > len(self.rests) and self.events is None:
             raise UsageError("events are named but there is no kernel of their functions.")
         if self.scale is not None and (len(self.scale) != n or not np.all(np.asarray(self.scale) > 0.0)):
             raise UsageError(f"scale needs {counted(n, 'positive number')}, one for each state.")

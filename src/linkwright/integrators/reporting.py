@@ -161,7 +161,7 @@ def cross(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     for i in range(plan.n):
         floats[plan.x + i] = floats[plan.new + i]
     floats[plan.x + plan.n] = floats[NEXT]
-    outcome = look(plan, floats, BOTH)
+    outcome = look(plan, floats, counts, BOTH)
     if outcome != 0:
         return outcome
     for e in range(plan.n_watched):
@@ -231,7 +231,7 @@ def at_share(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, theta: fl
     floats[plan.x + plan.n] = floats[TIME] + theta * floats[USED]
     if outcome == 0 and plan.driven > 0:
         outcome = drive(plan, floats, counts, plan.spare, floats[plan.x + plan.n])
-    return look(plan, floats, which) if outcome == 0 else outcome
+    return look(plan, floats, counts, which) if outcome == 0 else outcome
 
 
 def bisected(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, e: int, end: float) -> float:

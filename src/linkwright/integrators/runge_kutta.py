@@ -19,6 +19,7 @@ from linkwright.integrators.memory import (
     USED,
     MemoryPlan,
 )
+from linkwright.integrators.rests import hold
 
 
 def cause(status: int) -> int:
@@ -44,11 +45,16 @@ def drive(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, first: int, 
 
 
 def derivative(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, row: int, t: float) -> int:
-    """K[row] at the state in x and time t; a degenerate evaluation goes to the rank-revealing kernel. A state that is not finite, such
-    as that of a stage of too long a step, is not asked about."""
-    first, doubt = plan.K + row * plan.n, 0.0
+    """K[row] at the state in x and time t; a degenerate evaluation goes to the rank-revealing kernel."""
+    return rates_at(plan, floats, counts, plan.K + row * plan.n, t)
+
+
+def rates_at(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, first: int, t: float) -> int:
+    """The derivative at the state in x and time t to `first` on, with the pushes of rigid stops that hold. A state that is not finite,
+    such as that of a stage of too long a step, is not asked about."""
+    doubt = 0.0
     for i in range(plan.n):
-        doubt += 0.0 * floats[plan.x + i]
+        doubt += 0.0 * floats[plan.x + i]  # 0 times a number that is not finite is not 0
     if doubt != 0.0:
         return NOT_FINITE
     if plan.driven > 0:
@@ -68,6 +74,8 @@ def derivative(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, row: in
         floats[first + i] = floats[plan.out + i]
     for i in range(plan.n - plan.counted):
         floats[first + plan.counted + i] = floats[plan.out + plan.nm + i]
+    if plan.n_rests > 0 and cause(status) == 0:
+        status = hold(plan, floats, counts, first)
     return cause(status)
 
 

@@ -41,6 +41,7 @@ from linkwright.integrators.memory import (
     WORST_VELOCITY,
     MemoryPlan,
 )
+from linkwright.integrators.rests import back
 from linkwright.integrators.rosenbrock import implicit_stages
 from linkwright.integrators.runge_kutta import cause, derivative, drive, explicit_stages, stage
 
@@ -94,6 +95,15 @@ def on_loops(call: int, residual: float, before: float, correction: float, close
 
 
 def settle(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, t: float) -> int:
+    """The trial state onto the manifold, and onto the ends of rigid stops that hold."""
+    outcome = project(plan, floats, counts, t)
+    if outcome == 0 and plan.n_rests > 0:
+        outcome = cause(back(plan, floats, counts, t))
+        normalise(plan, floats, counts)
+    return outcome
+
+
+def project(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, t: float) -> int:
     """The trial state onto the manifold: unit quaternions, then closed loops and a velocity along them.
 
     Newton steps of the projection kernel repeat until the residual is round-off, without a gate: one correction at least.
@@ -194,8 +204,8 @@ def attempt(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
         if error > 1.0:
             return rejected(floats, counts, max(floats[SHRINK], floats[SAFETY] * error ** (-floats[EXPONENT])), 0)
     counts[DUE] = due(plan, counts)
-    moved = plan.n_unit > 0
-    if counts[DUE] + plan.n_unit > 0:
+    moved = plan.n_unit + plan.n_rests > 0
+    if counts[DUE] + plan.n_unit + plan.n_rests > 0:
         outcome = settle(plan, floats, counts, floats[NEXT])
         if outcome != 0:
             return stopped(plan, floats, counts, outcome)

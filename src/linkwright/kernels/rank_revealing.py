@@ -53,6 +53,7 @@ class RankRevealing:
             "loads": self.inverse,
             "projection": self.projection,
             "loop_rates": self.rates,
+            "response": self.response,
             "loop_projection": self.projection,
             **{f"loop_rates by {name}": partial(self.rates, formulation=name) for name in interpreted()},
         }
@@ -79,6 +80,13 @@ class RankRevealing:
             driven = found.force @ x["v"] if eq.drivers else 0.0
             out["power"] = np.array([x["tau"] @ x["v"] + driven, *given])
         return out
+
+    def response(self, x: Inputs) -> dict[str, Any]:
+        """Response to an effort alone: the rates are affine in efforts, also in the limit at a singular position."""
+        pushed, calm = self.rates(x), self.rates({**x, "tau": 0.0 * x["tau"]})
+        dv = pushed["a"] - calm["a"]
+        power = pushed["power"][0] - calm["power"][0] - x["tau"] @ x["v"] if self.kernels.chosen.power else 0.0
+        return {"dq": qdot(self.kernels.loops.skel, x["q"], dv), "dv": dv, "power": np.array([power])}
 
     def _qdot(self, x: Inputs) -> np.ndarray:
         return x["v"] if len(x["q"]) == len(x["v"]) else qdot(self.kernels.loops.skel, x["q"], x["v"])

@@ -18,7 +18,7 @@ from linkwright.results.channels import Channel
 from linkwright.results.interpolation import WINDOW
 from linkwright.results.kernel_history import KernelHistory
 from linkwright.results.load_channels import base_channels, load_channels
-from linkwright.results.recorded import acting, cut_rows
+from linkwright.results.recorded import acting, cut_rows, stop_pushes
 from linkwright.results.state import State
 from linkwright.results.turn_loads import TurnLoads
 
@@ -72,13 +72,15 @@ class SampleLoads:
         if "lam" not in self.c.arrays:
             return None
         exact = not self.c.settings.get("interpolated", False)
-        return Acted(self.c.arrays["lam"][:, : self.c.skel.tree.nc], *acting(self.c.skel, self.c.columns), exact)
+        lam = self.c.arrays["lam"][:, : self.c.skel.tree.nc]
+        return Acted(lam, *acting(self.c.skel, self.c.columns), exact, stops=stop_pushes(self.c.columns))
 
     def solver(self, i: int) -> Any:
         if self.acted is None:
             return None if self.c.system is None else lambda x: self.c.system.inverse(State.of(x), x.a, drives=self.c.drives)
-        lam, efforts, wrenches, exact, _ = self.acted
-        acted = Acted(lam[i], {name: x[i] for name, x in efforts.items()}, {name: x[i] for name, x in wrenches.items()}, exact)
+        acted = self.acted
+        efforts, wrenches, stops = ({name: x[i] for name, x in of.items()} for of in (acted.efforts, acted.wrenches, acted.stops))
+        acted = Acted(acted.lam[i], efforts, wrenches, acted.exact, stops=stops)
         return lambda x: loads_of_known_motion(self.c.frame, x.q, x.v, x.known_a, x.t, x.references, acted)
 
     @cached_property
@@ -162,7 +164,11 @@ class SampleLoads:
             looked = range(len(self.c.t)) if self.turn is None else [int(i) for i in self.turn.judged]
             references = self.c.near_singular
             return [self.c.instants[i] for i in looked if not references[i]] or [self.c.instants[int(i)] for i in looked[:1]]
-        return [self.c.instant(int(i)) for i in np.unique(np.linspace(0, len(self.c.t) - 1, LOOKS).astype(int))]
+        looked = np.linspace(0, len(self.c.t) - 1, LOOKS).astype(int)
+        if self.acted.stops:  # every set of stops that rest together
+            sets = np.array([x != 0.0 for x in self.acted.stops.values()])
+            looked = np.concatenate([looked, np.unique(sets, axis=1, return_index=True)[1]])
+        return [self.c.instant(int(i)) for i in np.unique(looked)]
 
     def check(self) -> None:
         """That everything that acted in a run is known: its loads at some samples raise where it is not."""

@@ -98,6 +98,15 @@ def plain(value: Any, where: str = "settings") -> Any:
     raise UsageError(f"{where} holds a {type(value).__name__}; only texts, numbers, lists and dicts of them can be saved in a file.")
 
 
+STOP = ".stop"  # between a coordinate and the kind of push that its rigid stop gives
+
+
+def stop_pushes(columns: Mapping[str, Column]) -> dict[str, np.ndarray]:
+    """Pushes of rigid stops by coordinate, of those that push at all."""
+    named = {name.rpartition(".")[0]: x.values for name, x in columns.items()}
+    return {head.removesuffix(STOP): values for head, values in named.items() if head.endswith(STOP) and values.any()}
+
+
 def acting(skel: Skeleton, columns: Mapping[str, Column]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """(efforts by coordinate or cylinder, wrenches by body) among recorded columns."""
     d = skel.tree.description
@@ -106,7 +115,9 @@ def acting(skel: Skeleton, columns: Mapping[str, Column]) -> tuple[dict[str, np.
     for name, x in columns.items():
         head, _, kind = name.rpartition(".")
         if kind in ("torque", "force") and x.values.ndim == 1:
-            place = head.removesuffix(".stop")  # a rigid stop pushes beside a drive
+            place = head.removesuffix(STOP)  # a rigid stop pushes in addition to a drive
+            if head.endswith(STOP) and not x.values.any():
+                continue
             if place in cylinders or driven_coordinate(d, place):
                 efforts[place] = efforts.get(place, 0.0) + x.values
         if head == "wrench" and kind in bodies and x.values.shape[1:] == (6,):

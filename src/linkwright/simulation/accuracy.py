@@ -219,13 +219,15 @@ def _tangent(sim: Simulation) -> np.ndarray | None:
     of J. None where nothing is left of it."""
     setup, st, columns = sim.pieces[0].evaluator.setup, sim.start, sim.system.loops.columns
     direction_wanted = np.random.default_rng(16).standard_normal(len(st.v))
-    if setup.kernels.sizes.nc:
+    rests = sim.pieces[0].mode.rests
+    if setup.kernels.sizes.nc or rests:
         x0 = setup.actuation.x0
         y = np.concatenate([st.q, st.v, x0, np.zeros(setup.problem.nx - len(x0))])
         head, _ = sim.pieces[0].evaluator.inputs(st.t, y, np.asarray(setup.values["near"]))
         equations = setup.kernels.equations(sim.free)
         law = [head[k] for k in ("drive", "speed", "acceleration") if k in head]
         loops = equations.moved(*law).loops if law else equations.loops
+        loops = loops.with_([sim.ends[key].constraint(sim.system.description) for key in rests])
         f = loops.factored(loops.at(st.q, st.v, st.t, st.references), FIRM)
         for _ in range(2):  # twice for the sake of round-off
             direction_wanted = direction_wanted - f.solve(f.A @ direction_wanted)

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.compiler.callbacks import DEGENERATE
 from linkwright.integrators import Method, StepKernel, integrate
+from linkwright.numerics.linalg import least_squares
 from linkwright.simulation.rows import HEAD
 from linkwright.simulation.time_stepping import Setup
 
 MOST_STEPS_WITHIN = 200  # steps at most on the way to a time inside one step
+
+
+class HeldStops(NamedTuple):
+    """Pushes of the stops that hold, along their coordinates, their rows, and responses [dq, dv, power] to a unit push of each."""
+
+    push: np.ndarray
+    J: np.ndarray
+    responses: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,38 @@ class Evaluator:
 
     def rates(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
         """dq/dt, a, rates of power."""
-        return _called(self.setup.problem.rates, self.mechanism_row(t, y, cut))
+        row, p = self.mechanism_row(t, y, cut), self.setup.problem
+        out = _called(p.rates, row)
+        if p.rests:
+            held = self._held(row, out)
+            out = out.copy()
+            out[p.nq : p.nq + p.nv] += held.push @ held.responses[:, p.nq : p.nq + p.nv]
+            out[p.nq + p.nv : p.nq + p.nv + min(p.n_power, 1)] += held.push @ held.responses[:, p.nq + p.nv :]
+        return out
+
+    def pushes(self, t: float, y: np.ndarray, cut: np.ndarray) -> HeldStops:
+        """Pushes of the stops that hold at a state of the run."""
+        row = self.mechanism_row(t, y, cut)
+        return self._held(row, _called(self.setup.problem.rates, row))
+
+    def _held(self, row: np.ndarray, rates: np.ndarray) -> HeldStops:
+        """The same as `integrators.rests.hold` at one row, from the rates without stops."""
+        p = self.setup.problem
+        assert p.stops is not None and p.response is not None
+        n, tau = p.n_stops, self.setup.row.mechanism.spans["tau"]
+        found = _called(p.stops, row)
+        chosen = [e.row for e in p.rests]
+        J = found[2 * n : 2 * n + n * p.nv].reshape(n, p.nv)[chosen]
+        X = []
+        for push in J:
+            pushed = row.copy()
+            pushed[tau] = push
+            X.append(_called(p.response, pushed)[: p.nq + p.nv + 1])
+        responses = np.array(X)
+        W = J @ responses[:, p.nq : p.nq + p.nv].T
+        right = -(J @ rates[p.nq : p.nq + p.nv] + found[n : 2 * n][chosen])
+        size = np.sqrt(np.maximum(np.diag(W), np.finfo(float).tiny))  # metres and radians side by side
+        return HeldStops(least_squares(W / size / size[:, None], right / size, 1e-10) / size, J, responses)
 
     def accelerations(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
         p = self.setup.problem

@@ -97,6 +97,10 @@ def interpreted_kernel(program: Program, n_in: int) -> StepKernel:
 def event_kernel(system: Compiled, whens: Sequence[When], row: RowLayout) -> tuple[StepKernel, bool]:
     """The event functions: traced and compiled if they can be, else called back; and whether they may count turns."""
     kernels = system.kernels
+    names = tuple((w.function, w.equals) for w in whens if isinstance(w.function, str))
+    known, key = system.stores.setdefault("events", {}), (names, tuple(row.sizes.items()))
+    if len(names) == len(whens) and key in known:  # every mode of a run watches the same channels
+        return known[key]
 
     def values(x: Mapping[str, Any]) -> np.ndarray:
         eq = kernels.equations(x.get("free", ()))
@@ -120,7 +124,10 @@ def event_kernel(system: Compiled, whens: Sequence[When], row: RowLayout) -> tup
     except Exception:  # code of the user's meets traced values, and may fail in any way it likes
         return python_kernel(lambda x: values(row.named(x)), row.n, len(whens)), row.sizes["near"] > 0
     native = kernels.get("loop_rates").native
-    return native_kernel(NativeCode.of(program), row.n) if native else interpreted_kernel(program, row.n), reads_turns(program.inputs)
+    made = native_kernel(NativeCode.of(program), row.n) if native else interpreted_kernel(program, row.n)
+    if len(names) == len(whens):
+        known[key] = made, reads_turns(program.inputs)
+    return made, reads_turns(program.inputs)
 
 
 def _scalar(w: When, value: Any) -> Any:

@@ -21,6 +21,7 @@ from linkwright.results.batch import Before, cut_references
 from linkwright.results.recorded import Column, CountedReferences, RunEvent
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.travel import beyond_stops
+from linkwright.simulation import rest_loads
 from linkwright.simulation.inductance import inductance_notes
 from linkwright.simulation.rigid_stops import unstoppable
 from linkwright.simulation.rows import HEAD
@@ -91,20 +92,28 @@ def _solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
     head = _heads(piece, near)
     n, nv = len(rows.t), setup.problem.nv
     q, v, x = _states(piece)
+    pushed = rest_loads.pushes_of(sim, piece, near) if setup.problem.rests and n else None
     names = [f"{c.name}.{label}" for c in sim.system.loops.constraints for label in c.labels]
     lam = np.zeros((n, len(names)))
     a, drivers = np.zeros((n, nv)), np.zeros((n, len(setup.actuation.drivers)))
-    if n:
-        found = _forward(sim, piece, near, head)
+    own = setup.kernels.entries["lam"]
+    at = [names.index(name) for name in own[: len(own) - drivers.shape[1]]]
+    columns: dict[str, Any] = {}
+    for last in (True,) if pushed is None or not piece.mode.implied else (False, True):  # stops share a load once it is known
+        if not n:
+            break
+        found = _forward(sim, piece, near, head if pushed is None else {**head, "tau": head["tau"] + pushed.tau})
         a = found.a
-        if found.failed:
+        if found.failed and last:
             _without_loads(sim, piece, near, a, found.failed)
         if found.lam.shape[1]:
-            own = setup.kernels.entries["lam"]
-            at = [names.index(x) for x in own[: len(own) - drivers.shape[1]]]
             lam[:, at] = found.lam[:, : len(at)]
             drivers = found.lam[:, len(at) :]
-    columns = setup.actuation.columns(rows.t, q, v, x, near, drivers, a, free=setup.values.get("free")) if n else {}
+        columns = setup.actuation.columns(rows.t, q, v, x, near, drivers, a, free=setup.values.get("free"))
+        if not last and pushed is not None:
+            pushed = rest_loads.sharing(sim, piece, near, a, found.lam, pushed, columns)
+            sim.notes += [x for x in (rest_loads.sharing_note(pushed.ends),) if x not in sim.notes]
+    columns |= rest_loads.columns_of(sim, pushed, n)
     works = x[:, len(setup.actuation.x0) :] if sim.needs_power else np.zeros((n, 3))
     return {"a": a, "lam": lam, "tau": head["tau"], "columns": columns, "works": works}
 

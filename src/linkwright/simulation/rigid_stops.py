@@ -5,8 +5,9 @@ With u the speed out of the range, impulses and forces P that only push:
     impact    M (v+ - v-) = J' Lam,   u+ = -e u-  where an impulse acts,  u+ <= -e u-  elsewhere
     rest      M a + h = tau + J' lam, u' = 0      where the end pushes,   u' <= 0      elsewhere
 
-over all ends that are reached at this instant; `numerics.one_sided` finds which of them push. An end that pushes is a prescribed motion
-of its coordinate for the time steppers, beside whatever drives it; where the push passes through zero the run leaves it.
+over all ends that are reached at this instant; `numerics.one_sided` finds which of them push, an independent set. The time steppers hold
+these in place (`integrators.rests`), next to whatever drives them; where a push passes through zero the run leaves that end. Ends that
+depend on the set rest with it: they move nothing and share its load, see `rest_loads`.
 
 Bounces come to an end: impacts slower than `SLOW` do not rebound, and where the impact at one end throws a coordinate off another so
 slowly that it would be back after a hop lower than `HOP`, it rests there at once (the end of a series of ever smaller hops).
@@ -14,14 +15,14 @@ slowly that it would be back after a hop lower than `HOP`, it rests there at onc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.drives.rest import StopRest
 from linkwright.errors import UsageError
+from linkwright.integrators import NEVER, HeldEnd
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.drives import driven
@@ -30,14 +31,13 @@ from linkwright.mechanics.dynamics.terms import Terms, terms
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
-from linkwright.numerics.linalg import least_squares
-from linkwright.numerics.one_sided import pushing_rows
+from linkwright.numerics.linalg import factor, least_squares
+from linkwright.numerics.one_sided import MOVES, pushing_rows
 from linkwright.results.state import State
 from linkwright.simulation.events import When
 
 if TYPE_CHECKING:
-    from linkwright.simulation.evaluating import Evaluator
-    from linkwright.simulation.run import Simulation
+    from linkwright.simulation.switching import RunMode
 
 SLOW = 1e-3  # rad/s, or characteristic lengths a second: slower impacts do not rebound
 REACHED = 1e-9  # radians, or characteristic lengths: nearer than this an end is reached
@@ -91,30 +91,13 @@ class StopAction:
 
 
 class StopPush:
-    """Push of an end that is rested at, as the function of an event; bound to the mode it is watched in."""
+    """Push of an end that is rested at, as the function of an event: the time stepper itself has it (`integrators.rests`)."""
 
     def __init__(self, end: StopEnd):
         self.end, self.__name__ = end, f"push of {end.key}"
-        self._read: Callable[[Mapping[str, Any]], float] | None = None
 
-    def from_row(self, x: Mapping[str, Any]) -> float:
-        """The push at a full row of the loop; anything before it is bound."""
-        return 1.0 if self._read is None else self._read(x)
-
-    def bind(self, sim: Simulation, evaluator: Evaluator, off: tuple[str, ...], start: State) -> None:
-        """Read it in this mode from now on."""
-        setup = evaluator.setup
-        kernel = setup.kernels.get("forward")
-        at = setup.actuation.drivers.index(self.end.coordinate) - len(setup.actuation.drivers)
-
-        def read(x: Mapping[str, Any]) -> float:
-            y = np.concatenate([np.asarray(x[k], dtype=float) for k in ("q", "v", "x") if k in x])
-            near = np.asarray(x["near"], dtype=float)
-            given = {**dict(x), **evaluator.inputs(float(x["t"][0]), y, near)[0]}
-            found = kernel(**{b.name: np.array(given[b.name], dtype=float) for b in kernel.inputs})
-            return -self.end.side * float(found.lam[at])
-
-        self._read = read
+    def __call__(self, st: State) -> float:
+        raise UsageError(f"the {self.__name__} is known to a run alone.")
 
 
 def events_of(loops: Loops, ends: Sequence[StopEnd]) -> tuple[When, ...]:
@@ -138,9 +121,28 @@ def longest_step(duration: float) -> float:
     return max(min(duration / 500.0, 0.01), duration / 20000.0)
 
 
-def rests(ends: Mapping[str, StopEnd], resting: Sequence[str]) -> tuple[StopRest, ...]:
-    """Constraints of coordinates that rest at these ends, as drives."""
-    return tuple(StopRest(ends[key].coordinate, ends[key].at) for key in resting)
+def coordinates(ends: Mapping[str, StopEnd]) -> tuple[str, ...]:
+    """Coordinates with rigid ends, each once."""
+    return tuple(dict.fromkeys(e.coordinate for e in ends.values()))
+
+
+def held_ends(ends: Mapping[str, StopEnd], resting: Sequence[str]) -> tuple[HeldEnd, ...]:
+    """These ends as the time steppers hold them."""
+    rows = coordinates(ends)
+    return tuple(HeldEnd(rows.index(ends[key].coordinate), ends[key].at, ends[key].side) for key in resting)
+
+
+def watched_in(events: Sequence[When], mode: RunMode) -> tuple[When, ...]:
+    """Events of a mode. Those on reaching an end are all there, so that one code serves every set of ends that hold, and left alone where
+    they would change nothing; the pushes of the ends that hold come last, in their order."""
+    own = [w for w in events if not isinstance(w.function, StopPush) and (mode.watches(w) or reaches(w))]
+    pushes = {w.function.end.key: w for w in events if isinstance(w.function, StopPush)}
+    return (*(w if mode.watches(w) else replace(w, direction=NEVER) for w in own), *(pushes[key] for key in mode.rests))
+
+
+def reaches(w: When) -> bool:
+    """True for the event of an end that is reached."""
+    return bool(w.do) and w.do[0].verb == "reach"
 
 
 # -------------------------------------------------------------------- impacts and rest
@@ -190,6 +192,13 @@ class Reached(NamedTuple):
         rows = [*fixed, *(self.fixed + i for i in chosen)]
         return self.solve(rows, right, rates[rows])[0], chosen
 
+    def implied(self, chosen: Sequence[int], candidates: Sequence[int]) -> list[int]:
+        """Candidates whose rows follow from those of the chosen ones: they rest with them. Ends that cannot move anyway are none."""
+        fixed, all_rows = list(range(self.fixed)), [*range(self.fixed), *(self.fixed + i for i in chosen)]
+        free, held = factor(self.J[fixed], 1e-11).null, factor(self.J[all_rows], 1e-11).null
+        own = {i: self.J[self.fixed + i] for i in candidates if i not in chosen}
+        return [i for i, row in own.items() if np.abs(row @ free).max(initial=0.0) > MOVES and np.abs(row @ held).max(initial=0.0) <= MOVES]
+
     def out(self, rates: np.ndarray) -> np.ndarray:
         """Rates of the ends out of their ranges."""
         return self.sides * (self.J[self.fixed :] @ rates)
@@ -228,11 +237,13 @@ def _struck(r: Reached, v: np.ndarray, u: np.ndarray, rebound: np.ndarray) -> tu
 
 
 class RestFound(NamedTuple):
-    """Ends that push from now on, the state in which they do, and the kinetic energy that the end of hops took."""
+    """Ends that push from now on, the state in which they do, the kinetic energy that the end of hops took, and the ends that rest with
+    them and move nothing."""
 
     ends: list[StopEnd]
     state: State
     loss: float
+    implied: list[StopEnd]
 
 
 def resting(
@@ -265,7 +276,7 @@ def resting(
         after = v + r.solve(rows, np.zeros(len(v)), -(r.J @ v + r.b)[rows])[0]
         loss = 0.5 * float(v @ r.M @ v) - 0.5 * float(after @ r.M @ after)
         found = State(st.skel, st.q, after * c, st.references, st.t)
-    return RestFound([ends[i] for i in chosen], found, loss)
+    return RestFound([ends[i] for i in chosen], found, loss, [ends[i] for i in r.implied(chosen, candidates)])
 
 
 def reached(loops: Loops, ends: Sequence[StopEnd], st: State) -> list[StopEnd]:

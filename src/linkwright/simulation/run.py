@@ -51,6 +51,7 @@ class RunPiece(NamedTuple):
     start: State
     first_x: int  # quadratures begin here in the state
     watched: tuple[When, ...]
+    mode: RunMode = RunMode()
 
 
 @dataclass
@@ -85,17 +86,17 @@ class Simulation:
         )
         near = within(self.options.tolerance if self.options.adaptive else None)
         self.evidence = Evidence(self.system, named, bool(driven), self.free, near)
-        self.ends = {e.key: e for e in rigid_stops.ends_of(self._loops.skel.tree.description)}
-        self.events = (*self.events, *rigid_stops.events_of(self._loops, tuple(self.ends.values())))
+        self.ends = {e.key: e for e in rigid_stops.ends_of(self.loops.skel.tree.description)}
+        self.events = (*self.events, *rigid_stops.events_of(self.loops, tuple(self.ends.values())))
         rubbing = [f.name for f in self.system.description.frictions if f.mu]
         if rubbing:
             self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation; turns and followed motions have it")
         keeper = self.options.stabiliser
-        if keeper.corrects and not keeper.closes and self._loops.skel.tree.nc:
+        if keeper.corrects and not keeper.closes and self.loops.skel.tree.nc:
             self.notes.append(f"{keeper.text}: loops may be open after other steps or in velocity; the certificate has the largest gaps")
 
     @property
-    def _loops(self) -> Loops:
+    def loops(self) -> Loops:
         """Those of this run's free parameters."""
         return self.system.kernels.equations(self.free).loops if len(self.free) else self.system.loops
 
@@ -156,7 +157,7 @@ class Simulation:
         """The first mode and state, where rigid stops take part."""
         if not self.ends:
             return mode, st
-        every, loops = tuple(self.ends.values()), rigid_stops.without(self._loops, mode.off)
+        every, loops = tuple(self.ends.values()), rigid_stops.without(self.loops, mode.off)
         mode = replace(mode, unstopped=frozenset(rigid_stops.unstoppable(mode.drive, mode.locks)))
         for e in rigid_stops.beyond(loops, every, st):
             self.notes.append(f"stop '{e.stop}': '{e.coordinate}' starts beyond its end, which acts once it has come back")
@@ -170,18 +171,18 @@ class Simulation:
         after, _ = rigid_stops.impact(loops, rows, at, st, act.armature)
         tau = act.equations.inputs(act.start)[: len(st.v)]
         pushing = rigid_stops.resting(loops, rows, at, after, act.armature, np.asarray(tau, dtype=float))
-        return replace(mode, rests=self._rests(pushing)), pushing.state
+        return self._resting(mode, pushing), pushing.state
 
-    def _rests(self, found: rigid_stops.RestFound) -> tuple[str, ...]:
-        """Keys of the ends that push, in the order of the model: the same ends have the same kernels however they were reached."""
-        keys = {e.key for e in found.ends}
-        return tuple(key for key in self.ends if key in keys)
+    def _resting(self, mode: RunMode, found: rigid_stops.RestFound) -> RunMode:
+        """The mode with the ends that push and those that rest with them, in the order of the model."""
+        pushing, implied = {e.key for e in found.ends}, {e.key for e in found.implied}
+        return replace(mode, rests=tuple(k for k in self.ends if k in pushing), implied=tuple(k for k in self.ends if k in implied))
 
     def _stopped(
         self, new: RunMode, st: State, acting: Sequence[When], moving: Mapping[str, Any], piece: RunPiece
     ) -> tuple[RunMode, State, float]:
         """The mode, the state after the impact and the energy it took, where rigid stops take part."""
-        loops = rigid_stops.without(self._loops, new.off)
+        loops = rigid_stops.without(self.loops, new.off)
         did = {(a.verb, a.name) for w in acting for a in w.do}
         left = {name for verb, name in did if verb == "leave"}
         hit = {name for verb, name in did if verb == "reach"} | set(new.rests)
@@ -191,14 +192,14 @@ class Simulation:
         rows = given_motions(loops.skel.tree.description, new, moving)
         act, nq = piece.evaluator.setup.actuation, len(st.q)
         if any(verb in ("lock", "engage") for verb, _ in did):
-            jump(self._loops, new, st, moving, act.armature)  # says where something cannot take hold
+            jump(self.loops, new, st, moving, act.armature)  # says where something cannot take hold
         after, loss = rigid_stops.impact(loops, rows, ends, st, act.armature)
         y = np.array(piece.solution.end_state)
         y[nq : nq + len(st.v)] = after.v
         head, _ = piece.evaluator.inputs(st.t, y, self.system.loops.skel.pack(st.references))
         stays = [e for e in ends if e.key not in left]
         pushing = rigid_stops.resting(loops, rows, stays, after, act.armature, head["tau"])
-        return replace(new, rests=self._rests(pushing)), pushing.state, loss + pushing.loss
+        return self._resting(new, pushing), pushing.state, loss + pushing.loss
 
     def _mode(self, mode: RunMode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> RunPiece:
         """One mode of the run; equations that cannot be solved for want of inertia say whose it is."""
@@ -212,12 +213,11 @@ class Simulation:
         system, o = self.system, self.options
         free = self.free if len(self.free) else None
         controlled: dict[str, Any] = {"control": self.control, "off": mode.off, "first": not self.pieces}
-        held = rigid_stops.rests(self.ends, mode.rests)
-        act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=free, rests=held, **controlled)
+        act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=free, **controlled)
         if self.pieces:  # a controller continues with its held values and its sample times
             act.held.take_over(self.pieces[-1].evaluator.setup.actuation.held, st.t, self.start.t, act.every)
         self.notes += [n for n in act.notes if n not in self.notes]
-        watched = tuple(w for w in self.events if mode.watches(w))
+        watched = rigid_stops.watched_in(self.events, mode)
         form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), mode.off, self.needs_power)
         made = time_stepping.setup(
             system,
@@ -229,12 +229,13 @@ class Simulation:
             actuation=act,
             variant=form,
             origin=self.start.t,
+            rests=time_stepping.Rests(rigid_stops.coordinates(self.ends), rigid_stops.held_ends(self.ends, mode.rests)),
         )
         x = np.array([carried.get(n, x) for n, x in zip(act.x_names, act.x0, strict=True)], dtype=float)
         x = np.concatenate([x, works]) if self.needs_power else x
         evaluator = Evaluator(made, o.method, {"tolerance": o.tolerance, "engine": o.engine})
         for w in watched:
-            if isinstance(w.function, (RunChannel, rigid_stops.StopPush)):
+            if isinstance(w.function, RunChannel):
                 w.function.bind(self, evaluator, mode.off, st)
         self.evidence.begin(evaluator, mode.off, st.references)
         within = None if self.samples is None else self.samples[self.samples > st.t] if self.pieces else self.samples
@@ -244,7 +245,7 @@ class Simulation:
         if mode.rests and o.adaptive:  # nothing may move while a push changes
             given["largest_step"] = min(given["largest_step"], rigid_stops.longest_step(self.t_end - self.start.t))
         solution = _with_end(time_stepping.go(made, st, x, self.t_end, o.method, samples=within, **given), watched)
-        piece = RunPiece(evaluator, solution, st, len(st.q) + len(st.v) + len(act.x0), watched)
+        piece = RunPiece(evaluator, solution, st, len(st.q) + len(st.v) + len(act.x0), watched, mode)
         self.pieces.append(piece)
         acting = {id(w) for w in _acting(piece)} if solution.status == "event" else set()
         for e in sorted(solution.events, key=lambda e: (e.time, id(watched[e.index]) in acting)):  # those that act come last
@@ -267,9 +268,8 @@ class Simulation:
         moving = {n: x for n, x in moving.items() if n not in mode.locks}
         freed = {n: d for n, d in new.drive.items() if n in mode.locks and n not in new.locks}
         moving |= {n: (*x, 0.0) for n, x in prescribed(self.system, freed, st).items()}  # back to a prescribed motion, at once
-        moving = {n: x for n, x in moving.items() if n not in {self.ends[key].coordinate for key in mode.rests}}
         if not self.ends:
-            after, loss = jump(self._loops, new, st, moving, setup.actuation.armature)
+            after, loss = jump(self.loops, new, st, moving, setup.actuation.armature)
         else:
             new, after, loss = self._stopped(new, st, acting, moving, piece)
         for w, at in zip(acting, range(-len(acting), 0), strict=True):

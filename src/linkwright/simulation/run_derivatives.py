@@ -115,8 +115,9 @@ def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
         raise UsageError(
             "derivatives of a run need an explicit integrator (rk4, dopri) and the stabiliser 'project' or 'none', without options."
         )
-    if len(sim.pieces) != 1 or sim.off or o.formulation not in (None, "sslm"):
-        raise UsageError("derivatives of a run need one mode of motion: no switching events, no constraints off, formulation sslm.")
+    if len(sim.pieces) != 1 or sim.off or sim.pieces[0].mode.rests or o.formulation not in (None, "sslm"):
+        one = "no switching events, no rigid stop that holds, no constraints off, formulation sslm"
+        raise UsageError(f"derivatives of a run need one mode of motion: {one}.")
     act = sim.pieces[0].evaluator.setup.actuation
     if act.n_held or (act.needs_kernel and act.program is None):
         raise UsageError("derivatives of a run need drives and controllers that can be traced; sampled or called functions cannot.")

@@ -142,7 +142,8 @@ class RunMode:
     drive: Mapping[str, Any] = field(default_factory=dict)
     locks: Mapping[str, float] = field(default_factory=dict)
     off: tuple[str, ...] = ()
-    rests: tuple[str, ...] = ()  # ends of rigid stops that push
+    rests: tuple[str, ...] = ()  # ends of rigid stops that push, an independent set
+    implied: tuple[str, ...] = ()  # ends that rest with them and move nothing: they share the load
     unstopped: frozenset[str] = frozenset()  # coordinates whose stops are not regarded
 
     @property
@@ -181,6 +182,7 @@ class RunMode:
             self,
             locks=locks,
             off=tuple(off),
+            implied=(),
             rests=tuple(x for x in self.rests if not any(a.verb == "leave" and a.name == x for a in actions)),
         )
 

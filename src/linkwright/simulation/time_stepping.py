@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from linkwright import joints
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError, nearest
-from linkwright.integrators import EventSpec, Method, Problem, Solution, StepKernel, integrate, python_kernel
+from linkwright.integrators import EventSpec, HeldEnd, Method, Problem, Solution, StepKernel, integrate, python_kernel
 from linkwright.kernels.equations.variants import Variant
 from linkwright.kernels.kernels import Kernels
 from linkwright.mechanics.closing.newton import counted_references
@@ -33,12 +33,20 @@ from linkwright.simulation import break_points as step_switches
 from linkwright.simulation import stabilisers
 from linkwright.simulation.break_points import sided
 from linkwright.simulation.events import When, event_kernel, interpreted_kernel, native_kernel, reads_turns
+from linkwright.simulation.rest_kernels import RestKernels
 from linkwright.simulation.rows import HEAD, SIDES, RowLayout, entries
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel as CompiledKernel
     from linkwright.motion.compiled import Compiled
     from linkwright.simulation.stabilisers.base import Correction
+
+
+class Rests(NamedTuple):
+    """Coordinates that rigid stops may hold, and the ends at which some of them rest now."""
+
+    coordinates: tuple[str, ...]
+    ends: tuple[HeldEnd, ...]
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,7 @@ class Setup:
     actuation: Any = None
     stabiliser: Mapping[str, Any] = field(default_factory=dict)  # names and numbers of it
     stabiliser_text: str = ""
+    resting: RestKernels | None = None  # of the stops that may hold, in a mode in which some do
 
     def between(self, first: float, last: float, cut: np.ndarray | None = None) -> Problem:
         """The problem of a run from one time to another: steps end on corners of inputs that are called back."""
@@ -85,13 +94,15 @@ def setup(
     actuation: Any = None,
     variant: Variant | None = None,
     origin: float | None = None,
+    rests: Rests | None = None,
 ) -> Setup:
     """Kernels and parameters of runs. tau: efforts in the order of names.v, or by name; constant over the run.
 
     `stabiliser` "project" puts every step back onto the loops; others are in `stabilisers`; `gains` = (alpha, beta) set those
     of "baumgarte" directly. `formulation` of the rates; `events`; values of the `free` parameters; `references`, reference
     coordinates of the cut joints by name (default: those of the start). `actuation` are drives of any kind, `variant`
-    switches constraints and adds what they need. Samples of a controller are counted from `origin`.
+    switches constraints and adds what they need. Samples of a controller are counted from `origin`. `rests`: ends of rigid stops that
+    hold; the last events are their pushes.
     """
     keeper = stabilisers.create(stabiliser)
     if gains is not None and keeper.gains is None:
@@ -120,7 +131,7 @@ def setup(
         values["free"] = entries("free", free, system.kernels.entries["free"], system.kernels.defaults["free"])
     elif free is not None:
         entries("free", free, [], np.zeros(0))
-    return _assembled(system, kernels, rates, row, values, keeper, formulation, held is not None, events, actuation, power, origin)
+    return _assembled(system, kernels, rates, row, values, keeper, formulation, held is not None, events, actuation, power, origin, rests)
 
 
 def rates_kernel(kernels: Kernels, formulation: Any, baumgarte: bool, projected: bool) -> CompiledKernel:
@@ -142,6 +153,7 @@ def _assembled(
     actuation: Any,
     power: int,
     origin: float | None,
+    rests: Rests | None,
 ) -> Setup:
     whens = [e if isinstance(e, When) else When(e) for e in events]
     inner, skel = row.mechanism, system.loops.skel
@@ -149,7 +161,9 @@ def _assembled(
     drives = () if actuation is None else tuple(b.target.name for b in actuation.bounds if not b.moves)
     start = system.start
     after = keeper.correction(kernels, start.q, start.references, drives, gains=baumgarte)
-    g, g_turns = event_kernel(system, whens, row) if whens else (None, False)
+    ends = () if rests is None else rests.ends
+    read = whens[: len(whens) - len(ends)]
+    g, g_turns = event_kernel(system, read, row) if read else (None, False)
     inputs = None if actuation is None else actuation.inputs(row)
     sampler = None if actuation is None else actuation.sampler(row, origin)
     kinds = [k for jt in skel.types for k in jt.coordinate_kinds]
@@ -157,7 +171,9 @@ def _assembled(
     moves = row.sizes.get("drive", 0) > 0
     turns = g_turns or (actuation is not None and actuation.counts_turns)
     after_step = () if after is None else (after.kernel, after.gap)
-    turns = turns or any(reads_turns(k.inputs) for k in (rates, *after_step) if k is not None)
+    resting = RestKernels.of(kernels, rests.coordinates, baumgarte) if rests is not None and ends else None
+    at_rest = () if resting is None else (resting.stops, resting.response)
+    turns = turns or any(reads_turns(k.inputs) for k in (rates, *after_step, *at_rest) if k is not None)
     plain = step_kernel(rates, kernels.fallbacks["loop_rates"], inner) if answer is None else python_rates(rates, answer, inner)
     switches = step_switches.switching_kernel(rates, actuation, row)
     made = Problem(
@@ -185,9 +201,13 @@ def _assembled(
         **({} if after is None else _occasions(after, keeper, inner)),
         switches=switches,
         n_switches=sum(row.sizes.get(k, 0) for k in SIDES),
+        stops=None if resting is None else step_kernel(resting.stops, None, inner),
+        response=None if resting is None else step_kernel(resting.response, kernels.fallbacks["response"], inner),
+        n_stops=0 if resting is None else len(resting.coordinates),
+        rests=tuple(ends),
     )
     settings = {**keeper.settings, **(after.settings if after else {})}
-    return Setup(system, made, kernels, row, values, actuation, settings, keeper.text)
+    return Setup(system, made, kernels, row, values, actuation, settings, keeper.text, resting)
 
 
 def _occasions(after: Correction, keeper: Any, row: RowLayout) -> dict[str, Any]:

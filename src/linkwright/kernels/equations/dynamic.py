@@ -146,20 +146,34 @@ class Equations(ResidualEquations):
         """Response to the drives, affine in their efforts u: accelerations a + G u and multipliers lam + L u, columns of B being the
         drives' directions in v. Without `multipliers` L is left out."""
         T = self._terms(q, v, t, near)
-        place, body_axes = _place(T), self.plan.body_axes
-        rows = T if self.plan.keep is None else T.select(list(self.plan.keep))
-        calm = replace(rows, k_parts=tuple(0.0 * k for k in rows.k_parts), bias=tuple(0.0 * h for h in rows.bias))
         base = self.forward(q, v, 0.0 * T.h, t, near)
         G, L = [], []
         for column in B.T:
-            raw = self._solve(calm, along_world(place, column) if body_axes else column, "sslm")
-            a, lam = to_joint_axes(place, raw.a, raw.lam) if body_axes else (raw.a, None)
-            if lam is None and multipliers:  # of redundant rows those of least reactions: affine as well
+            a, lam, _ = self._alone(T, column)
+            if not self.plan.body_axes and multipliers:  # of redundant rows those of least reactions: affine as well
                 lam = self._redundant(T, column, "sslm")["lam"] - base["lam"]
             G.append(a)
             L.append(lam)
         out = {"a": base["a"], "lam": base["lam"], "G": np.array(G).T.reshape(T.nv, len(B.T)), "margin": base["margin"]}
         return {**out, "L": np.array(L).T.reshape(len(base["lam"]), len(B.T))} if multipliers else out
+
+    def _alone(self, T: Terms, tau: Any) -> tuple[Any, Any, Any]:
+        """Answer to an effort with all else at rest and without weight: accelerations, multipliers of independent rows, pivots."""
+        rows = T if self.plan.keep is None else T.select(list(self.plan.keep))
+        calm = replace(rows, k_parts=tuple(0.0 * k for k in rows.k_parts), bias=tuple(0.0 * h for h in rows.bias))
+        place, turned = _place(T), self.plan.body_axes
+        raw = self._solve(calm, along_world(place, tau) if turned else tau, "sslm")
+        return (*(to_joint_axes(place, raw.a, raw.lam) if turned else (raw.a, raw.lam)), raw.watch)
+
+    def response(self, q: Any, v: Any, tau: Any, t: Any, near: Any) -> Arrays:
+        """Response to an effort alone: changes of dq/dt and v, and the power that it takes from the drivers."""
+        T = self._terms(q, v, t, near)
+        a, lam, watch = self._alone(T, tau)
+        first, power = len(_place(T).closure.b) - len(self.drivers), 0.0
+        for i, row in enumerate(range(len(_place(T).closure.b)) if self.plan.keep is None else self.plan.keep):
+            power = power - _place(T).closure.b[row] * lam[i] if row >= first else power
+        rate, margin = qdot(self.loops.skel, q, a), self.margin(_label("sslm", self.plan), watch)
+        return {"dq": rate, "dv": a, "power": np.array([power]), "margin": margin}
 
     def _redundant(self, T: Terms, tau: Any, formulation: str) -> Arrays:
         """On independent rows; then, of all multipliers that give the same motion, those of least reactions in all joints."""

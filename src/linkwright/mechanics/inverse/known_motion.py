@@ -38,6 +38,7 @@ class Acted(NamedTuple):
     wrenches: Mapping[str, Any]  # by body: [moment; force] at its origin, world axes
     exact: bool = True  # False between samples, where they are interpolated and balance only about
     rubbing: Mapping[str, Any] = MappingProxyType({})  # friction by load, by coordinate
+    stops: Mapping[str, Any] = MappingProxyType({})  # pushes of rigid stops, by coordinate: a part of the efforts
 
 
 def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, references: Mapping[str, Any], acted: Acted) -> Loads:
@@ -49,12 +50,12 @@ def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, referenc
     d = skel.tree.description
     at = Instant(skel, q, v, t, references)
     acting = [(f.from_outside, w) for f in forces.of_description(d) for w in f.wrenches(at)]
-    acting += [(True, (skel.node(body), _at_origin(at, skel.node(body), w))) for body, w in acted.wrenches.items()]
+    acting += [(True, (skel.node(body), at_origin(at, skel.node(body), w))) for body, w in acted.wrenches.items()]
     acting += [(False, w) for name, x in acted.rubbing.items() for w in _rubbing(at, name, x)]
     place = Instant(skel, q, v, t, references, loops=loops, motion=at.motion, external=[w for _, w in acting])
     T = LateTerms(place)
     names = tuple(acted.efforts)
-    p = InverseProblem(T, place, a, names, tuple(tuple(_unit_push(d, at, name)) for name in names))
+    p = InverseProblem(T, place, a, names, tuple(tuple(unit_push(d, at, name)) for name in names))
     u = np.array([acted.efforts[name] for name in names])
     outside = tuple(w for from_outside, w in acting if from_outside)
     loads = Loads(p, lam, u, np.zeros((T.nc + len(names), 0)), Solved(lam, u, ()), "given", outside)
@@ -63,8 +64,10 @@ def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, referenc
         return replace(loads, u=u)
     if acted.exact:
         _check(loads, left)
-    stress = InverseProblem(T, place, a, (), ()).self_stress
-    free = np.concatenate([stress, np.zeros((len(names), stress.shape[1]))])
+    resting = [i for i, name in enumerate(names) if np.any(acted.stops.get(name, 0.0))]  # rows like any others
+    stress = InverseProblem(T, place, a, tuple(names[i] for i in resting), tuple(p.pushes[i] for i in resting)).self_stress
+    free = np.zeros((T.nc + len(names), stress.shape[1]))
+    free[[*range(T.nc), *(T.nc + i for i in resting)]] = stress
     return replace(loads, u=u, free=free, solved=Solved(lam, u, ()))
 
 
@@ -87,7 +90,7 @@ def driven_coordinate(d: Description, name: str) -> tuple[Joint, int] | None:
     return None
 
 
-def _unit_push(d: Description, at: Instant, name: str) -> forces.Wrenches:
+def unit_push(d: Description, at: Instant, name: str) -> forces.Wrenches:
     for c in d.cylinders:
         if c.name == name:
             return forces.push(forces.line(at, c.between), 1.0)
@@ -137,6 +140,6 @@ def _check(loads: Loads, left: np.ndarray) -> None:
         )
 
 
-def _at_origin(at: Instant, node: int, w: Any) -> Any:
+def at_origin(at: Instant, node: int, w: Any) -> Any:
     """A wrench at a body's origin, taken at its subsystem's."""
     return np.concatenate([w[:3] + cross(at.motion.X[node].p, w[3:]), w[3:]])

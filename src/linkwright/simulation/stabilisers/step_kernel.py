@@ -9,20 +9,27 @@ from linkwright.kernels.sources import digest
 
 if TYPE_CHECKING:
     from linkwright.compiler.program import Program
-    from linkwright.kernels.equations.dynamic import Equations
     from linkwright.kernels.kernel import Fallback, Kernel
     from linkwright.kernels.kernels import Kernels
 
 LAW = ("drive", "speed", "acceleration")  # of prescribed motions
-Function = Callable[["Equations", Any, Any, Any, Any], dict[str, Any]]  # (eq, q, v, t, near) -> named arrays
+Function = Callable[..., dict[str, Any]]  # (eq, q, v, t, near), and tau where it is read -> named arrays
 
 
 def step_kernel(
-    kernels: Kernels, name: str, function: Function, key: Any, gains: bool, answer: Fallback | None = None, *, solve: str = "sslm"
+    kernels: Kernels,
+    name: str,
+    function: Function,
+    key: Any,
+    gains: bool,
+    answer: Fallback | None = None,
+    *,
+    solve: str = "sslm",
+    pushed: bool = False,
 ) -> Kernel:
     """A function as kernel of these kernels, made once, its code stored on disk. It reads q, v, t, tau, the motion of drivers, two gains
     where the rates of the run have them, free, near. `key`: whatever else the function depends on, as JSON; `answer`: who
-    answers states whose pivots degenerate; `solve`: the plan that its order of elimination comes from."""
+    answers states whose pivots degenerate; `solve`: the plan that its order of elimination comes from; `pushed`: it reads tau."""
     from linkwright.kernels.kernel import Kernel
 
     at = (name, "after a step", repr(key), gains, solve)
@@ -30,7 +37,7 @@ def step_kernel(
         package, _, module = function.__module__.partition(".")
         own = package == "linkwright" and kernels.model_key is not None  # else the program is traced first, and found by its digest
         parts = [name, "after a step", key, gains, solve, digest(module), kernels.model_key] if own else None
-        program = _Trace(kernels, function, gains, solve)
+        program = _Trace(kernels, function, gains, solve, pushed)
         kernels.made[at] = Kernel(name, program, parts, kernels.entries, kernels.defaults, answer, kernels.engine)
     return kernels.made[at]
 
@@ -38,8 +45,8 @@ def step_kernel(
 class _Trace:
     """Makes the program when it is asked for."""
 
-    def __init__(self, kernels: Kernels, function: Function, gains: bool, solve: str):
-        self.kernels, self.function, self.gains, self.solve = kernels, function, gains, solve
+    def __init__(self, kernels: Kernels, function: Function, gains: bool, solve: str, pushed: bool):
+        self.kernels, self.function, self.gains, self.solve, self.pushed = kernels, function, gains, solve, pushed
 
     def __call__(self) -> Program:
         from linkwright.compiler.graph import TraceGraph  # here, so that a process that finds its code on disk loads no tracer
@@ -47,10 +54,11 @@ class _Trace:
 
         n, g = self.kernels.sizes, TraceGraph()
         q, v, t = g.input("q", n.nq), g.input("v", n.nv), g.input("t", 1)
-        g.input("tau", n.nv)
+        tau = g.input("tau", n.nv)
         law = [g.input(k, n.drivers) for k in LAW]
         if self.gains:
             g.input("gains", 2)
         free, near = g.input("free", n.free), g.input("near", n.near)
-        found = self.function(self.kernels.equations(free, self.solve).moved(*law), q, v, t, near)
+        more = {"tau": tau} if self.pushed else {}
+        found = self.function(self.kernels.equations(free, self.solve).moved(*law), q, v, t, near, **more)
         return without_unused(g.program(list(found.items())), ("near",))

@@ -1,0 +1,62 @@
+"""Kernels of rest on rigid stops: rows of every coordinate that may rest, and what an effort alone does to the mechanism.
+
+Both are kernels of the mechanism without any stop, whatever set of stops holds (`integrators.rests`): one code for all sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from linkwright.mechanics import forces
+from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import motion
+from linkwright.model.curves.lines import Line, Parabola
+from linkwright.simulation.stabilisers.step_kernel import step_kernel
+
+if TYPE_CHECKING:
+    from linkwright.kernels.equations.dynamic import Equations
+    from linkwright.kernels.kernel import Kernel
+    from linkwright.kernels.kernels import Kernels
+
+
+class StopRows(NamedTuple):
+    """Values, k and J of coordinates."""
+
+    coordinates: tuple[str, ...]
+
+    def __call__(self, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
+        skel, references = eq.loops.skel, eq.loops.skel.unpack(q, near)
+        m, d = motion(skel, q, v), skel.tree.description
+        at = Instant.moving(skel, m, t[0], references)
+        lines = {c.name: forces.line(at, c.between) for c in d.cylinders if c.name in self.coordinates}
+        # the row of a distance is that of its square, divided by the length it follows: here its own
+        laws = [Parabola(lines[x].length, lines[x].rate, 0.0) if x in lines else Line(0.0, 0.0) for x in self.coordinates]
+        rows = [driven(d, name, law) for name, law in zip(self.coordinates, laws, strict=True)]
+        c = replace(eq.loops, constraints=tuple(rows)).at(q, v, t[0], references, m)
+        lengths = np.array([lines[x].length if x in lines else 0.0 for x in self.coordinates])
+        return {"value": c.phi + lengths, "k": c.k, "J": c.J}
+
+
+def _response(eq: Equations, q: Any, v: Any, t: Any, near: Any, tau: Any) -> dict[str, Any]:
+    return eq.response(q, v, tau, t, near)
+
+
+class RestKernels(NamedTuple):
+    """Kernels for every set of stops of a mechanism that may hold."""
+
+    coordinates: tuple[str, ...]
+    stops: Kernel
+    response: Kernel
+
+    @classmethod
+    def of(cls, kernels: Kernels, coordinates: Sequence[str], gains: bool) -> RestKernels:
+        """Those of a mechanism or a variant of it; `gains`: the rates of the run read Baumgarte's, so the row has them."""
+        rows = StopRows(tuple(coordinates))
+        stops = step_kernel(kernels, "stop_rows", rows, list(rows.coordinates), gains)
+        response = step_kernel(kernels, "response", _response, [], gains, kernels.fallbacks.get("response"), pushed=True)
+        return cls(rows.coordinates, stops, response)
