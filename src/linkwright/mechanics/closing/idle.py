@@ -10,18 +10,22 @@ not the robot on its push-rod.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright import joints
+from linkwright.mechanics.constraints.drives import EliminationPlan, Spin
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobian, locate, motion, pose_of
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobian, locate, locate_at, motion, node_motion, pose_of
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.groups import Groups
 from linkwright.numerics.linalg import factor
+from linkwright.numerics.scalars import eliminate, real, where
+from linkwright.numerics.spatial import cross
 
 SAME_LINE = 1e-8  # sine of the angle between directions that are one
+NO_INERTIA = 1e-14  # inertia of a spin, of that of the joint it moves, which is round-off
 AT_REST = 1e-8  # dimensionless twist that counts as none
 CYLINDRICAL = ("tx", "ty", "rx", "ry")  # rows of a joint that turns about an axis and slides along it
 
@@ -49,34 +53,83 @@ def idle_motions(loops: Loops, q: np.ndarray, null: np.ndarray, m: Motion | None
     return out
 
 
-def spin_lines(skel: Skeleton, rows: Sequence[Sequence[float]]) -> tuple[tuple[int, str, int], ...]:
-    """(node, other joint of its body, entry of v that is one) of every idle direction that turns a body on its ball joint about the line
-    to the other joint; none if one of them is anything else."""
-    out = []
-    for row in np.array(rows, dtype=float).reshape(len(rows), skel.tree.nv):
-        moved = np.flatnonzero(row)
-        node = next((i for i, n in enumerate(skel.tree.nodes) if n.v.start <= moved[0] < n.v.stop), -1)
-        n = skel.tree.nodes[node]
-        if not joints.is_ball(skel.types[node]) or n.reversed or moved[-1] >= n.v.stop:
+def spin_lines(loops: Loops, samples: Sequence[tuple[np.ndarray, np.ndarray]], constant: Sequence[Sequence[float]]) -> tuple[Spin, ...]:
+    """The idle motions at all sampled (q, null space) as spins of links about lines; none if one of them is anything else.
+
+    `constant`: the same directions of v, where they do not depend on the position.
+    """
+    skel = loops.skel
+    if constant:
+        found = [_constant_spin(skel, np.asarray(row, dtype=float)) for row in constant]
+        return tuple(x for x in found if x is not None) if None not in found else ()
+    every: tuple[Spin, ...] | None = None
+    for q, null in samples:
+        motions = idle_motions(loops, q, null)
+        spins = tuple(_spin_of(skel, link) for link, _ in motions)
+        if every not in (None, spins) or len(set(spins)) < len(spins):
             return ()
-        w, entry = row[n.v], int(moved[np.argmin(np.abs(row[moved] - 1.0))])
-        others = [j.name for j in skel.tree.description.joints if n.body in (j.first, j.second) and j.name != n.joint.name]
-        lines = {name: _line(skel, node, name) for name in others}
-        along = [name for name, d in lines.items() if np.linalg.norm(np.cross(d, w)) < SAME_LINE * np.linalg.norm(d) * np.linalg.norm(w)]
-        if not along or abs(row[entry] - 1.0) > SAME_LINE:
-            return ()
-        out.append((node, along[0], entry))
-    return tuple(out)
+        every, m = spins, motion(skel, q, np.zeros(skel.tree.nv))
+        for spin, (_, v) in zip(spins, motions, strict=True):
+            moved = _moving(skel, m, spin)
+            if moved is None or factor(np.array([moved[0] / loops.columns, v]), SAME_LINE).rank > 1:
+                return ()
+    return every or ()
 
 
-def spin_rows(skel: Skeleton, spins: Sequence[tuple[int, str, int]]) -> Iterator[tuple[Any, ...]]:
-    """Idle directions of v from the lines of links, over any scalar."""
-    for node, other, entry in spins:
-        span, d = skel.tree.nodes[node].v, _line(skel, node, other)
-        unit = entry - span.start
+def spin_rows(skel: Skeleton, spins: Sequence[Spin]) -> Iterator[tuple[Any, ...]]:
+    """Idle directions of v that are the same in every position, from the lines of links, over any scalar."""
+    for spin in (x for x in spins if x.entry >= 0):
+        node = skel.tree.node_of_joint[spin.first]
+        span, d = skel.tree.nodes[node].v, _line(skel, node, spin.second)
+        unit = spin.entry - span.start
         row: list[Any] = [0.0] * skel.tree.nv
         row[span] = [1.0 if i == unit else d[i] / d[unit] for i in range(3)]
         yield tuple(row)
+
+
+class IdleRows(NamedTuple):
+    """Idle directions of v, one a row, and their rates times v: rows a + rate is the rate of rows v."""
+
+    rows: Any
+    rate: Any
+
+
+def idle_rows(plan: EliminationPlan, skel: Skeleton, m: Motion) -> IdleRows:
+    """The idle directions of a plan at a motion, over any scalar."""
+    nv = skel.tree.nv
+    moving = [x for x in (_moving(skel, m, spin) for spin in plan.moving_spins) if x is not None]
+    rows = [*plan.idle, *(row for row, _ in moving)]
+    rates = [*([0.0] * len(plan.idle)), *(rate @ m.v for _, rate in moving)]
+    return IdleRows(np.array(rows).reshape(-1, nv) if rows else np.zeros((0, nv)), np.array(rates) if rates else np.zeros(0))
+
+
+def let_go(N: Any, M: Any, needed: Any) -> Any:
+    """Idle accelerations y, one for each column of N, at which N' (M N y + needed) = 0: nothing drives a spin. Over any scalar; a spin
+    without inertia (of a thin rod) stays as it is."""
+    K, right = N.T @ M @ N, -(N.T @ needed)
+    rows = []
+    for i, least in enumerate(NO_INERTIA * ((N * N).T @ np.diagonal(M))):
+        thin = where(real(K[i, i]) <= real(least), 1.0, 0.0)
+        K[i, i] = K[i, i] + thin * (1.0 + least)
+        rows.append((1.0 - thin) * right[i])
+    y, _ = eliminate(K, np.array(rows).reshape(right.shape))
+    return y
+
+
+def _constant_spin(skel: Skeleton, row: np.ndarray) -> Spin | None:
+    """The spin of a body on its ball joint about the line to another joint, from its direction in v."""
+    moved = np.flatnonzero(row)
+    node = next((i for i, n in enumerate(skel.tree.nodes) if n.v.start <= moved[0] < n.v.stop), -1)
+    n = skel.tree.nodes[node]
+    if not joints.is_ball(skel.types[node]) or n.reversed or moved[-1] >= n.v.stop:
+        return None
+    w, entry = row[n.v], int(moved[np.argmin(np.abs(row[moved] - 1.0))])
+    others = [j.name for j in skel.tree.description.joints if n.body in (j.first, j.second) and j.name != n.joint.name]
+    lines = {name: _line(skel, node, name) for name in others}
+    along = [name for name, d in lines.items() if np.linalg.norm(np.cross(d, w)) < SAME_LINE * np.linalg.norm(d) * np.linalg.norm(w)]
+    if not along or abs(row[entry] - 1.0) > SAME_LINE:
+        return None
+    return Spin((n.body,), n.joint.name, along[0], entry)
 
 
 def _line(skel: Skeleton, node: int, other: str) -> Any:
@@ -84,6 +137,73 @@ def _line(skel: Skeleton, node: int, other: str) -> Any:
     body, joint = skel.tree.nodes[node].body, skel.tree.description.joint(other)
     d, ball = skel.X_NC[node].point(pose_of(joint.frame_first if joint.first == body else joint.frame_second).p), skel.ball_axes[node]
     return d if ball is None else ball.R @ d  # N may have axes of its own
+
+
+def _spin_of(skel: Skeleton, link: tuple[str, ...]) -> Spin:
+    """The spin of a link about the line of the first two ball joints that hold the group it belongs to."""
+    d = skel.tree.description
+    held = [j for j in d.joints if joints.JOINTS[j.type].rows]
+    groups = _connected(d, [j for j in held if not _ball(j)])
+    group = [b for b, head in groups.items() if head == groups[link[0]]]
+    ends = [j.name for j in held if _ball(j) and (j.first in group) != (j.second in group)]
+    return Spin(link, ends[0], ends[1])
+
+
+class _Axis(NamedTuple):
+    """Line about which a link spins: a point, a unit vector, and their rates, world axes."""
+
+    at: Any
+    u: Any
+    at_rate: Any
+    u_rate: Any
+
+
+def _axis(skel: Skeleton, m: Motion, spin: Spin) -> _Axis:
+    d = skel.tree.description
+    ends = []
+    for name in (spin.first, spin.second):
+        j = d.joint(name)
+        groups = {j.first: j.frame_first, j.second: j.frame_second}
+        body = next((b for b in groups if b in spin.bodies), j.first)  # either body of a ball joint has its centre
+        ends.append(locate_at(skel, m, skel.node(body), pose_of(groups[body]).p))
+    first, second = ends
+    r, rate = second.position - first.position, second.velocity - first.velocity
+    length = (r @ r) ** 0.5
+    u = r / length
+    return _Axis(first.position, u, first.velocity, (rate - u * (u @ rate)) / length)
+
+
+def _moving(skel: Skeleton, m: Motion, spin: Spin) -> tuple[Any, Any] | None:
+    """(direction, its rate) of a spin in v: angular velocity u of the link's bodies about its line, every other body at rest. Only joints
+    between the link and others move: v of a joint is then that of u. None if one is not a ball, cylindrical or free joint."""
+    line, nv = _axis(skel, m, spin), skel.tree.nv
+    parts = []
+    for jt, n in zip(skel.types, skel.tree.nodes, strict=True):
+        j = n.joint
+        if (j.first in spin.bodies) == (j.second in spin.bodies):
+            continue
+        sign = 1.0 if j.second in spin.bodies else -1.0
+        (X_1, _, _), (X_2, V_2, _) = (node_motion(skel, m, skel.node(b)) for b in (j.first, j.second))
+        R_F, R_M = X_1.R @ pose_of(j.frame_first).R, X_2.R @ pose_of(j.frame_second).R
+        if jt.rows == CYLINDRICAL:
+            angle, travel = sign * (R_F[:, 2] @ line.u), 0.0 * line.u[0]
+            parts.append((n.v, [angle, travel], [travel, travel]))
+        elif joints.is_ball(jt) or not jt.rows:
+            w, w_rate = sign * (R_M.T @ line.u), sign * (R_M.T @ (line.u_rate - cross(V_2[:3], line.u)))
+            shift: tuple[Any, Any] = (np.zeros(0), np.zeros(0))
+            if not jt.rows:  # a floating body: velocity of its origin, in F's axes
+                if sign < 0.0 or skel.node(j.first) >= 0:
+                    return None
+                o = locate_at(skel, m, skel.node(j.second), pose_of(j.frame_second).p)
+                arm, arm_rate = o.position - line.at, o.velocity - line.at_rate
+                shift = R_F.T @ cross(line.u, arm), R_F.T @ (cross(line.u_rate, arm) + cross(line.u, arm_rate))
+            parts.append((n.v, [*w, *shift[0]], [*w_rate, *shift[1]]))
+        else:
+            return None
+    row, rate = ([0.0] * nv for _ in range(2))
+    for span, direction, change in parts:
+        row[span], rate[span] = direction, change
+    return (np.array(row), np.array(rate)) if parts else None
 
 
 def _twists(loops: Loops, m: Motion, null: np.ndarray) -> dict[str, np.ndarray]:
