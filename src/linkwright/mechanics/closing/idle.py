@@ -116,6 +116,27 @@ def let_go(N: Any, M: Any, needed: Any) -> Any:
     return y
 
 
+def spun_in_place(loops: Loops, first: Motion, last: Motion, tolerance: float) -> set[str]:
+    """Bodies that between two positions of the same loops have only turned by an idle spin: each about the line of its link, those of
+    a link that spins as a whole by the same angle."""
+    skel, out = loops.skel, set()
+    links = _links(skel.tree.description)
+    alone = {link[0] for link in links if len(link) == 1}
+    for link in links:
+        lines = [_axis(skel, m, _spin_of(skel, link)) for m in (first, last)]
+        gap = max(np.abs(lines[0].at - lines[1].at).max() / loops.kappa, np.abs(lines[0].u - lines[1].u).max())
+        turned: list[np.ndarray] = []
+        for node in (skel.node(body) for body in link):
+            A, B, origin = first.X[node], last.X[node], skel.origin(node)
+            R = B.R @ A.R.T
+            arms = [X.p + origin - line.at for X, line in zip((A, B), lines, strict=True)]
+            gap = max(gap, np.abs(R @ lines[0].u - lines[1].u).max(), np.abs(R @ arms[0] - arms[1]).max() / loops.kappa)
+            turned += [] if skel.tree.nodes[node].body in alone and len(link) > 1 else [R]
+        gap = max([gap, *(np.abs(R - turned[0]).max() for R in turned[1:])])
+        out |= set(link) if gap < tolerance else set()
+    return out
+
+
 def _constant_spin(skel: Skeleton, row: np.ndarray) -> Spin | None:
     """The spin of a body on its ball joint about the line to another joint, from its direction in v."""
     moved = np.flatnonzero(row)
