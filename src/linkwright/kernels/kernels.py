@@ -420,7 +420,7 @@ def _plan_of(data: Mapping[str, Any]) -> EliminationPlan:
         nominal={k: tuple(x) for k, x in data["nominal"].items()},
         orders={k: pair(x) for k, x in data["orders"].items()},
         idle=tuple(tuple(row) for row in data["idle"]),
-        spins=tuple(Spin(tuple(bodies), first, second, entry) for bodies, first, second, entry in data["spins"]),
+        spins=tuple(Spin(tuple(x), first, second, entry, tuple(map(tuple, more))) for x, first, second, entry, more in data["spins"]),
     )
 
 

@@ -21,10 +21,12 @@ from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobi
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.groups import Groups
 from linkwright.numerics.linalg import factor
-from linkwright.numerics.scalars import eliminate, real, where
+from linkwright.numerics.scalars import eliminate, is_symbolic, real, where
 from linkwright.numerics.spatial import cross
 
 SAME_LINE = 1e-8  # sine of the angle between directions that are one
+GIMBAL = 1e-9  # volume of the axes of three hinges below which they are no ball
+SMALL = 1e-3  # mass of bodies inside balls, of that of the link, up to which they are there for their joints only
 NO_INERTIA = 1e-14  # inertia of a spin, of that of the joint it moves, which is round-off
 AT_REST = 1e-8  # dimensionless twist that counts as none
 CYLINDRICAL = ("tx", "ty", "rx", "ry")  # rows of a joint that turns about an axis and slides along it
@@ -41,8 +43,8 @@ def idle_motions(loops: Loops, q: np.ndarray, null: np.ndarray, m: Motion | None
     twists = _twists(loops, m, null)
     stretches = _stretches(loops, m, twists)
     out: list[tuple[tuple[str, ...], np.ndarray]] = []
-    for link in links:
-        resting = [T for body, T in twists.items() if body not in link]
+    for link, inner in ((x.bodies, x.inner) for x in links):
+        resting = [T for body, T in twists.items() if body not in link and body not in inner]
         rigid = [twists[body] - twists[link[0]] for body in link[1:]]
         still = [*resting, *rigid, *stretches]
         free = factor(np.concatenate(still), AT_REST).null if still else np.zeros((null.shape[1], 0))
@@ -65,7 +67,8 @@ def spin_lines(loops: Loops, samples: Sequence[tuple[np.ndarray, np.ndarray]], c
     every: tuple[Spin, ...] | None = None
     for q, null in samples:
         motions = idle_motions(loops, q, null)
-        spins = tuple(_spin_of(skel, link) for link, _ in motions)
+        known = {link.bodies: link.spin for link in _links(skel.tree.description)}
+        spins = tuple(known[link] for link, _ in motions)
         if every not in (None, spins) or len(set(spins)) < len(spins):
             return ()
         every, m = spins, motion(skel, q, np.zeros(skel.tree.nv))
@@ -121,9 +124,9 @@ def spun_in_place(loops: Loops, first: Motion, last: Motion, tolerance: float) -
     a link that spins as a whole by the same angle."""
     skel, out = loops.skel, set()
     links = _links(skel.tree.description)
-    alone = {link[0] for link in links if len(link) == 1}
-    for link in links:
-        lines = [_axis(skel, m, _spin_of(skel, link)) for m in (first, last)]
+    alone = {link.bodies[0] for link in links if len(link.bodies) == 1}
+    for link, inner, spin in ((x.bodies, x.inner, x.spin) for x in links):
+        lines = [_axis(skel, m, spin) for m in (first, last)]
         gap = max(np.abs(lines[0].at - lines[1].at).max() / loops.kappa, np.abs(lines[0].u - lines[1].u).max())
         turned: list[np.ndarray] = []
         for node in (skel.node(body) for body in link):
@@ -133,7 +136,7 @@ def spun_in_place(loops: Loops, first: Motion, last: Motion, tolerance: float) -
             gap = max(gap, np.abs(R @ lines[0].u - lines[1].u).max(), np.abs(R @ arms[0] - arms[1]).max() / loops.kappa)
             turned += [] if skel.tree.nodes[node].body in alone and len(link) > 1 else [R]
         gap = max([gap, *(np.abs(R - turned[0]).max() for R in turned[1:])])
-        out |= set(link) if gap < tolerance else set()
+        out |= {*link, *inner} if gap < tolerance else set()
     return out
 
 
@@ -160,16 +163,6 @@ def _line(skel: Skeleton, node: int, other: str) -> Any:
     return d if ball is None else ball.R @ d  # N may have axes of its own
 
 
-def _spin_of(skel: Skeleton, link: tuple[str, ...]) -> Spin:
-    """The spin of a link about the line of the first two ball joints that hold the group it belongs to."""
-    d = skel.tree.description
-    held = [j for j in d.joints if joints.JOINTS[j.type].rows]
-    groups = _connected(d, [j for j in held if not _ball(j)])
-    group = [b for b, head in groups.items() if head == groups[link[0]]]
-    ends = [j.name for j in held if _ball(j) and (j.first in group) != (j.second in group)]
-    return Spin(link, ends[0], ends[1])
-
-
 class _Axis(NamedTuple):
     """Line about which a link spins: a point, a unit vector, and their rates, world axes."""
 
@@ -194,13 +187,42 @@ def _axis(skel: Skeleton, m: Motion, spin: Spin) -> _Axis:
     return _Axis(first.position, u, first.velocity, (rate - u * (u @ rate)) / length)
 
 
+def _hinge_rates(skel: Skeleton, m: Motion, chain: Sequence[str], line: _Axis) -> dict[str, tuple[Any, Any]] | None:
+    """(rate, its own rate) of three hinges at one point, in order towards a link, while it turns with u and what they hang on rests:
+    A r = u, A r' = u' - A' r with their axes as columns of A. None where the axes lie in one plane."""
+    d, axes, moved = skel.tree.description, [], []
+    every = [d.joint(name) for name in chain]
+    for k, j in enumerate(every):
+        other = every[k + 1] if k < 2 else every[1]
+        towards = (j.second in (other.first, other.second)) == (k < 2)
+        X, V, _ = node_motion(skel, m, skel.node(j.second))
+        axis = (X.R @ pose_of(j.frame_second).R)[:, 2] * (1.0 if towards else -1.0)
+        axes.append(axis)
+        moved.append(cross(V[:3], axis))
+    a, b, c = axes
+    normals = [cross(b, c), cross(c, a), cross(a, b)]
+    volume = a @ normals[0]
+    if not is_symbolic(np.array([volume])) and abs(volume) < GIMBAL:
+        return None
+    r = [(n @ line.u) / volume for n in normals]
+    left = line.u_rate - sum(x * y for x, y in zip(moved, r, strict=True))
+    return {j.name: (x, (n @ left) / volume) for j, x, n in zip(every, r, normals, strict=True)}
+
+
 def _moving(skel: Skeleton, m: Motion, spin: Spin) -> tuple[Any, Any] | None:
     """(direction, its rate) of a spin in v: angular velocity u of the link's bodies about its line, every other body at rest. Only joints
     between the link and others move: v of a joint is then that of u. None if one is not a ball, cylindrical or free joint."""
     line, nv = _axis(skel, m, spin), skel.tree.nv
+    hinged = [_hinge_rates(skel, m, chain, line) for chain in spin.chains]
+    if any(x is None for x in hinged):
+        return None
+    turning = {name: rates for x in hinged if x is not None for name, rates in x.items()}
     parts = []
     for jt, n in zip(skel.types, skel.tree.nodes, strict=True):
         j = n.joint
+        if j.name in turning and j == skel.tree.description.joint(j.name):
+            parts.append((n.v, [turning[j.name][0]], [turning[j.name][1]]))
+            continue
         if (j.first in spin.bodies) == (j.second in spin.bodies):
             continue
         sign = 1.0 if j.second in spin.bodies else -1.0
@@ -254,23 +276,80 @@ def _stretches(loops: Loops, m: Motion, twists: dict[str, np.ndarray]) -> list[n
     return out
 
 
-def _links(d: Description) -> list[tuple[str, ...]]:
+class _Ball(NamedTuple):
+    """A connection of two bodies that turns about one point: a ball joint, or three hinges there through two bodies that count for little."""
+
+    joints: tuple[str, ...]
+    inner: tuple[str, ...]
+    ends: tuple[str, str]
+
+
+class _Link(NamedTuple):
+    """Bodies between balls that move as one, those inside their balls, and the spin that they may have."""
+
+    bodies: tuple[str, ...]
+    inner: tuple[str, ...]
+    spin: Spin
+
+
+def _links(d: Description) -> list[_Link]:
     """Groups of bodies held by two ball joints or more, and single bodies inside them that may spin on their own."""
     held = [j for j in d.joints if joints.JOINTS[j.type].rows]
-    balls = [j for j in held if _ball(j)]
+    balls = [_Ball((j.name,), (), (j.first, j.second)) for j in held if _ball(j)] + _hinged_balls(d, held)
     if len(balls) < 2:
         return []
-    groups = _connected(d, [j for j in held if not _ball(j)])
+    used, inside = {name for ball in balls for name in ball.joints}, {b for ball in balls for b in ball.inner}
+    groups = _connected(d, [j for j in held if j.name not in used])
     fixed = {groups[d.bodies[0].name], *_bases(d, groups, _connected(d, held))}
-    out: list[tuple[str, ...]] = []
+    out: list[_Link] = []
     for head in dict.fromkeys(groups.values()):
-        at = sum((groups[j.first] == head) != (groups[j.second] == head) for j in balls)
-        bodies = [b.name for b in d.bodies if groups[b.name] == head]
-        if head in fixed or at < 2 or _carries(d, bodies, held):
+        at = [ball for ball in balls if (groups[ball.ends[0]] == head) != (groups[ball.ends[1]] == head)]
+        bodies = tuple(b.name for b in d.bodies if groups[b.name] == head)
+        if head in fixed or len(at) < 2 or bodies[0] in inside or _carries(d, bodies, held):
             continue
-        out += [(b,) for b in bodies if len(bodies) > 1 and _spins_alone(b, held)]
-        out.append(tuple(bodies))
+        inner = tuple(b for ball in at for b in ball.inner)
+        if inner and not (_small(d, inner, bodies) and _in_loop(d, held, bodies, inner, at)):
+            continue
+        ways = [ball.joints if groups[ball.ends[1]] == head else ball.joints[::-1] for ball in at]
+        chains = tuple(names for names in ways if len(names) > 1)
+        alone = [(b,) for b in bodies if len(bodies) > 1 and _spins_alone(b, held)]
+        out += [_Link(x, inner, Spin(x, ways[0][-1], ways[1][-1], -1, chains)) for x in (*alone, bodies)]
     return out
+
+
+def _hinged_balls(d: Description, held: Sequence[Joint]) -> list[_Ball]:
+    """Chains of three hinges without drives whose axes meet in one point, through two bodies that nothing else holds."""
+    driven = {x.joint.partition(".")[0] for x in d.drives}
+    hinges = {j.name: j for j in held if joints.is_hinge(joints.JOINTS[j.type]) and j.name not in driven}
+    at = {b.name: [j for j in held if b.name in (j.first, j.second)] for b in d.bodies}
+    crosses = {b for b, js in at.items() if len(js) == 2 and all(j.name in hinges for j in js) and _meet(b, js)} - {d.bodies[0].name}
+    out = []
+    for j in hinges.values():
+        if {j.first, j.second} <= crosses and j.first != j.second:
+            ways = [(next(x for x in at[b] if x is not j), b) for b in (j.first, j.second)]
+            ends = [x.second if x.first == b else x.first for x, b in ways]
+            if not crosses & set(ends) and len(set(ends)) == 2:
+                out.append(_Ball((ways[0][0].name, j.name, ways[1][0].name), (j.first, j.second), (ends[0], ends[1])))
+    return out
+
+
+def _meet(body: str, two: Sequence[Joint]) -> bool:
+    """True if the frames of two hinges on a body have one origin and different axes."""
+    X, Y = (pose_of(j.frame_first if j.first == body else j.frame_second) for j in two)
+    apart, size = np.linalg.norm(X.p - Y.p), max(np.linalg.norm(X.p), np.linalg.norm(Y.p), 1e-3)
+    return bool(apart < SAME_LINE * size and np.linalg.norm(np.cross(X.R[:, 2], Y.R[:, 2])) > 1e-3)
+
+
+def _small(d: Description, inner: Sequence[str], bodies: Sequence[str]) -> bool:
+    """True if the bodies inside the balls of a link are there for their joints only."""
+    masses = [sum(float(d.body(b).mass or 0.0) for b in names) for names in (inner, bodies)]
+    return masses[0] <= SMALL * masses[1]
+
+
+def _in_loop(d: Description, held: Sequence[Joint], bodies: Sequence[str], inner: Sequence[str], at: Sequence[_Ball]) -> bool:
+    """True if the bodies at the ends of a link hang together without it: the upper arm of a serial robot is no rod."""
+    rest = _connected(d, [j for j in held if not {j.first, j.second} & {*bodies, *inner}])
+    return len({rest[b] for ball in at for b in ball.ends if b not in bodies}) == 1
 
 
 def _spins_alone(body: str, held: Sequence[Joint]) -> bool:
