@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from linkwright.errors import ModelError, UsageError
+from linkwright.errors import UsageError
 from linkwright.model.description import Description, Joint
 from linkwright.topology.graph import FLOATING, Graph, Span, span
 from linkwright.topology.tree import Loop, Node, Subsystem, Tree

@@ -123,7 +123,7 @@ class Equations(ResidualEquations):
 
     def reduced(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
         """Equations of motion in the drives' coordinates x alone: M x'' + h = drive torques and forces. `S`: v = S x', the basis of the
-        motions of the loops; `a`: accelerations at x'' = 0. Idle spins are at rest in S and a, and free in M and h: no effort acts on them."""
+        motions of the loops; `a`: accelerations at x'' = 0. Idle spins rest in S and a, and are free in M and h."""
         here = self.loops.skel.unpack(q, near)
         d = self._driven(q, v, self._laws(q, v, here, [0.0] * len(self.drives)), here)
         (S, pivots), (a, _) = self._speeds(d), d.solve(-d.c.k, self._resting(q, v))

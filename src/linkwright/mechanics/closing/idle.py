@@ -277,7 +277,7 @@ def _stretches(loops: Loops, m: Motion, twists: dict[str, np.ndarray]) -> list[n
 
 
 class _Ball(NamedTuple):
-    """A connection of two bodies that turns about one point: a ball joint, or three hinges there through two bodies that count for little."""
+    """A connection of two bodies that turns about one point: a ball joint, or three hinges there through two small bodies."""
 
     joints: tuple[str, ...]
     inner: tuple[str, ...]

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from linkwright import joints
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints import Constraint
