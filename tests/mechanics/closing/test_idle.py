@@ -104,6 +104,8 @@ def test_a_task_on_the_rod_moves_with_its_spin() -> None:
     a = [(every.J @ f.a + every.rate)[0] for f in (free, pushed)]
     assert np.isclose(x.Lambda[0, 0] * a[0] + x.mu[0], 0.0, atol=1e-9 * abs(x.mu[0]))
     assert np.isclose(x.Lambda[0, 0] * (a[1] - a[0]), 2.0, rtol=1e-9)
+    o = s.kernel("operational", tasks=["rod.F.z"])(st.q, st.v, near=s.skel.pack(st.references))
+    assert np.isclose(o.Lambda[0, 0], x.Lambda[0, 0], rtol=1e-9) and np.isclose(o.mu[0], x.mu[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("cut", ["B", "D"])
