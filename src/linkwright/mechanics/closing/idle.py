@@ -36,7 +36,7 @@ def idle_motions(loops: Loops, q: np.ndarray, null: np.ndarray, m: Motion | None
     """(bodies, dimensionless velocity) of every independent spin of a link between ball joints; columns of `null` span the motions
     at q, and `m` is a motion at q, where one is known already."""
     skel = loops.skel
-    links = _links(skel.tree.description)
+    links = links_of(skel)
     if not links or null.shape[1] == 0:
         return []
     m = motion(skel, q, np.zeros(skel.tree.nv)) if m is None else m
@@ -67,7 +67,7 @@ def spin_lines(loops: Loops, samples: Sequence[tuple[np.ndarray, np.ndarray]], c
     every: tuple[Spin, ...] | None = None
     for q, null in samples:
         motions = idle_motions(loops, q, null)
-        known = {link.bodies: link.spin for link in _links(skel.tree.description)}
+        known = {link.bodies: link.spin for link in links_of(skel)}
         spins = tuple(known[link] for link, _ in motions)
         if every not in (None, spins) or len(set(spins)) < len(spins):
             return ()
@@ -123,7 +123,7 @@ def spun_in_place(loops: Loops, first: Motion, last: Motion, tolerance: float) -
     """Bodies that between two positions of the same loops have only turned by an idle spin: each about the line of its link, those of
     a link that spins as a whole by the same angle."""
     skel, out = loops.skel, set()
-    links = _links(skel.tree.description)
+    links = links_of(skel)
     alone = {link.bodies[0] for link in links if len(link.bodies) == 1}
     for link, inner, spin in ((x.bodies, x.inner, x.spin) for x in links):
         lines = [_axis(skel, m, spin) for m in (first, last)]
@@ -138,6 +138,27 @@ def spun_in_place(loops: Loops, first: Motion, last: Motion, tolerance: float) -
         gap = max([gap, *(np.abs(R - turned[0]).max() for R in turned[1:])])
         out |= {*link, *inner} if gap < tolerance else set()
     return out
+
+
+def links_of(skel: Skeleton) -> list[_Link]:
+    """The links of a mechanism that may spin in place, found once."""
+    if "idle links" not in skel.tables:
+        skel.tables["idle links"] = _links(skel.tree.description)
+    return skel.tables["idle links"]
+
+
+def resting(loops: Loops, q: np.ndarray, v: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Accelerations (dimensionless) along idle motions with which spins at rest stay at rest: those of their directions, which move in
+    v. Zero for bodies on ball joints in the tree: there the direction changes across v."""
+    skel, zero = loops.skel, np.zeros(len(loops.columns))
+    floating = set(skel.tree.floating)
+    wanted = {x.bodies: x.spin for x in links_of(skel) if len(x.bodies) > 1 or x.inner or floating & {*x.bodies}}
+    if not wanted or null.shape[1] == 0:
+        return zero
+    m = motion(skel, q, v)
+    found = [_moving(skel, m, wanted[link]) for link, _ in idle_motions(loops, q, null, m) if link in wanted]
+    rows, rates = (np.array([x[i] / loops.columns for x in found if x is not None]).reshape(-1, len(zero)) for i in (0, 1))
+    return rows.T @ factor(rows @ rows.T).solve(-(rates @ (v / loops.columns))) if len(rows) else zero
 
 
 def _constant_spin(skel: Skeleton, row: np.ndarray) -> Spin | None:
