@@ -9,6 +9,7 @@ import pinocchio as pin
 import pytest
 
 import linkwright as lw
+from tests.ball_rods import rssr
 from tests.system.test_named_terms import LEG, acceleration, by_hand, jacobian, moving
 
 
@@ -183,3 +184,29 @@ def test_a_planar_mechanism_floats_on_a_planar_joint(tmp_path: Path) -> None:
     assert s.named_terms("leg.F in trunk")(st).J.at("leg.F.x in trunk", "hip") == pytest.approx(0.3)
     assert s.mobility.freedoms == 4 and s.controllable(st).beside_base
     assert s.simulate(st, 0.1).checks().certificate.momentum_drift < 1e-9
+
+
+@pytest.mark.parametrize("turned", [[0, 0, 0, 1], [0, 1, 0, 0], [0, 0.6, 0.8, 0], [1e-9, 0, 0, 1], [0, 0.36, 0.48, -0.8]])
+def test_a_base_half_a_turn_from_the_start(leg: lw.System, turned: list[float]) -> None:
+    """A robot that faces backwards, by coordinates and by its pose: R of the quaternion, closed form (round-off of the walk there)."""
+    w, u = turned[0], np.array(turned[1:])
+    R = (w * w - u @ u) * np.eye(3) + 2.0 * np.outer(u, u) + 2.0 * w * np.cross(np.eye(3), -u)
+    st = leg.assemble({"base": [*turned, 0.1, 0.2, 1.0], "hip": 0.3}, {"base.wz": 0.5})
+    assert abs(st["trunk.rotation"] @ turned) == pytest.approx(1.0, abs=1e-12)
+    assert np.allclose(st["base"][4:], [0.1, 0.2, 1.0], atol=1e-12) and np.isclose(st["base.wz"], 0.5)
+    posed = leg.assemble(pose={"trunk": (R, [0.1, 0.2, 1.0])})
+    assert abs(posed["trunk.rotation"] @ turned) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_inverse_where_bodies_and_joints_have_one_name(leg: lw.System) -> None:
+    """The rule in MJCF. The tree that is best for the inverse may let a body float whose name a joint has."""
+    model = rssr(np.random.default_rng(1))
+    joints = model["joints"]
+    named = {"crank": joints["A"], "rod": joints["B"], "C": joints["C"], "rocker": joints["D"]}
+    s, plain = lw.load({**model, "joints": named, "drive": {"crank": {"torque": 0}}}).system, lw.load(model).system
+    same = plain.inverse(plain.assemble(v={"A": 2.0}), {"A": 1.0}).tau["A"]
+    assert s.inverse(s.assemble(v={"crank": 2.0}), {"crank": 1.0}).tau["crank"] == pytest.approx(same, rel=1e-12)
+    floating = lw.compile(s.description, cuts=["rod", "C"])
+    assert floating.tree.floating == ("rod",) and "rod_free.wx" in floating.names.v
+    assert np.isclose(floating.forward(floating.start)["crank.a"], s.forward(s.start)["crank.a"], rtol=1e-9)
+    assert np.isfinite(floating.start["rod.free.x"])

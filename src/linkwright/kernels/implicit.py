@@ -258,7 +258,12 @@ def _saddle_free(eq: Equations) -> bool:
 
 def is_square(eq: Equations) -> bool:
     """True if efforts and multipliers are determined one by one, in a fixed order of elimination."""
-    return eq.plan.body_axes and not eq.plan.idle and "inverse" in eq.plan.orders
+    return eq.plan.body_axes and not eq.plan.spinning and "inverse" in eq.plan.orders
+
+
+def _steady_spins(eq: Equations) -> bool:
+    """True if no idle direction, at rest by choice, changes with the position."""
+    return not eq.plan.moving_spins
 
 
 Solved = Callable[[Differentiation], tuple[dict[str, Any], dict[str, Any]]]
@@ -270,9 +275,9 @@ IMPLICIT: dict[str, tuple[Callable[[Equations], bool], Solved]] = {
     "loop_projection": (_saddle_free, _projection),
     "inverse": (is_square, _inverse),
     "loads": (is_square, _loads),
-    "kinematics": (lambda eq: True, _kinematics),
-    "turn_motion": (lambda eq: True, turn_motion),
-    "turn_loads": (lambda eq: True, _turn_loads),
+    "kinematics": (_steady_spins, _kinematics),
+    "turn_motion": (_steady_spins, turn_motion),
+    "turn_loads": (_steady_spins, _turn_loads),
 }
 
 

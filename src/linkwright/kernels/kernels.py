@@ -307,7 +307,7 @@ class Kernels:
         )
         skel = skeleton(tree, self.loops.skel, self._counted_from(values, described))
         loops = replace(self.loops, skel=skel, constraints=of_loops(skel))
-        plan = replace(plan, idle=tuple(spin_rows(skel, plan.spins))) if plan.spins else plan
+        plan = replace(plan, idle=tuple(spin_rows(skel, plan.spins))) if plan.spins and plan.idle else plan
         return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(described)), plan=plan)
 
     def _counted_from(self, values: Any, described: Description) -> dict[str, Any]:
@@ -406,7 +406,7 @@ class Kernels:
 
 def _plan_of(data: Mapping[str, Any]) -> EliminationPlan:
     """A plan as it was written to JSON."""
-    from linkwright.kernels.equations.dynamic import EliminationPlan
+    from linkwright.mechanics.constraints.drives import EliminationPlan, Spin
 
     def pair(x: Any) -> Any:
         return None if x is None else (tuple(x[0]), tuple(x[1]))
@@ -420,7 +420,7 @@ def _plan_of(data: Mapping[str, Any]) -> EliminationPlan:
         nominal={k: tuple(x) for k, x in data["nominal"].items()},
         orders={k: pair(x) for k, x in data["orders"].items()},
         idle=tuple(tuple(row) for row in data["idle"]),
-        spins=tuple((int(node), str(other), int(entry)) for node, other, entry in data["spins"]),
+        spins=tuple(Spin(tuple(x), first, second, entry, tuple(map(tuple, more))) for x, first, second, entry, more in data["spins"]),
     )
 
 

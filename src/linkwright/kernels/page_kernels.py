@@ -22,6 +22,7 @@ import numpy as np
 from linkwright.kernels import page_motion
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics import forces
+from linkwright.mechanics.closing.idle import idle_rows, let_go
 from linkwright.mechanics.constraints import DrivenDistance, acting_point, workless_wrenches
 from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.constraints.closure import Closure
@@ -166,14 +167,12 @@ def bodies(eq: Equations, q: Any, v: Any, a: Any, t: Any, near: Any) -> dict[str
 
 def _let_go(eq: Equations, q: Any, v: Any, a: Any, t: Any, near: Any) -> Any:
     """a with idle degrees of freedom (a rod that spins between ball joints) accelerating freely, as the loads have them."""
-    if not eq.plan.idle:
+    if not eq.plan.spinning:
         return a
     T = eq.joint_axis_terms(q, v, t, near)
     assert T.place is not None
-    N = eq.plan.idle_rows(T.nv).T
-    g = dynamics.inverse_tree(eq.loops.skel, T.place.motion, a, T.place.external)
-    spin, _ = eliminate(N.T @ T.M @ N, -(N.T @ g))
-    return a + N @ spin
+    N = idle_rows(eq.plan, eq.loops.skel, T.place.motion).rows.T
+    return a + N @ let_go(N, T.M, dynamics.inverse_tree(eq.loops.skel, T.place.motion, a, T.place.external))
 
 
 def acting(eq: Equations, q: Any, v: Any, u: Any, lam: Any, t: Any, near: Any) -> dict[str, Any]:
@@ -203,7 +202,8 @@ def branch(eq: Equations, q: Any, near: Any) -> dict[str, Any]:
     loops = eq.loops.with_(laws)
     c = loops.at(q, np.zeros(skel.tree.nv), 0.0, eq.loops.skel.unpack(q, near))
     keep = [*(range(skel.tree.nc) if plan.keep is None else plan.keep), *range(skel.tree.nc, len(c.phi))]
-    J = np.concatenate([c.J[keep], plan.idle_rows(c.J.shape[1])])
+    idle = idle_rows(plan, skel, motion(skel, q, np.zeros(skel.tree.nv)))
+    J = np.concatenate([c.J[keep], idle.rows])
     _, pivots = eliminate(J, np.zeros(len(J)), plan.orders["kinematics"])
     product: Any = 1.0
     for pivot, least in zip(pivots, plan.nominal["kinematics"], strict=True):

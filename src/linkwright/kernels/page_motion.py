@@ -19,6 +19,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.kernels.equations.dynamic import Equations
+from linkwright.mechanics.closing.idle import idle_rows
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.places import effort_place
@@ -124,6 +125,6 @@ def _jerk(eq: Equations, x: Instant, third: Any) -> Any:
     chosen = [*(range(nc) if eq.plan.keep is None else eq.plan.keep), *range(nc, nc + len(places))]
     J = np.concatenate([np.asarray(eq.loops.at(x.q, x.v, x.t, x.references, x.motion).J), *(p.rows(x) for p in places)])
     needed = np.concatenate([np.zeros(nc), third]) - x.rate(accelerations, np.zeros(nv))
-    idle = eq.plan.idle_rows(nv)
+    idle = idle_rows(eq.plan, x.skel, x.motion).rows
     j, _ = eliminate(np.concatenate([J[chosen], idle]), np.concatenate([needed[chosen], np.zeros(len(idle))]), eq.plan.orders["kinematics"])
     return j

@@ -17,7 +17,7 @@ from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import EliminationPlan, Equations, driven
 from linkwright.kernels.equations.kinematic import ORDERED_PIVOT, SHORTEST
 from linkwright.kernels.tracing import KernelSizes, trace
-from linkwright.mechanics.closing.idle import idle_motions, spin_lines
+from linkwright.mechanics.closing.idle import idle_motions, idle_rows, spin_lines
 from linkwright.mechanics.closing.newton import wandered
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import Terms, along_world, lacks_inertia
@@ -99,7 +99,7 @@ def plan(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], masses: b
     keep = independent_rows(eq, states)
     order = placed(eq, states[0]).loops.elimination_order
     idle = constant_idle(eq.loops, states)
-    found = EliminationPlan(order=tuple(order), keep=keep, idle=idle, spins=spin_lines(eq.loops.skel, idle))
+    found = EliminationPlan(order=tuple(order), keep=keep, idle=idle, spins=spin_lines(eq.loops, _nulls(eq.loops, states), idle))
     return _dynamics(replace(eq, plan=found), sizes, states) if masses else found
 
 
@@ -135,10 +135,7 @@ def _with_rows(eq: Equations, states: Sequence[Instant], loop_pivot: float) -> E
 
 def constant_idle(loops: Loops, states: Sequence[Instant]) -> tuple[tuple[float, ...], ...]:
     """Directions of v that spin a link in place, if they are the same in every position (a rod's own axis is); else none."""
-    found = []
-    for s in states:
-        null = loops.factored(loops.at(s.q, s.v, 0.0, s.references)).null
-        found.append(np.array([direction * loops.columns for _, direction in idle_motions(loops, s.q, null)]))
+    found = [np.array([v * loops.columns for _, v in idle_motions(loops, q, null)]) for q, null in _nulls(loops, states)]
     if not len(found[0]) or any(f.shape != found[0].shape for f in found):
         return ()
     basis = [factor(f, 1e-6 * np.abs(f).max()) for f in found]
@@ -149,6 +146,11 @@ def constant_idle(loops: Loops, states: Sequence[Instant]) -> tuple[tuple[float,
     rows = np.linalg.solve(span[:, chosen], span)  # reduced: a unit in the chosen entry of each
     rows[np.abs(rows) < 1e-12] = 0.0
     return tuple(tuple(float(x) for x in row) for row in rows)
+
+
+def _nulls(loops: Loops, states: Sequence[Instant]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """q and the motions that the loops leave, at every state."""
+    return [(s.q, loops.factored(loops.at(s.q, s.v, 0.0, s.references)).null) for s in states]
 
 
 def _dynamics(eq: Equations, sizes: KernelSizes, states: Sequence[Instant]) -> EliminationPlan:
@@ -381,7 +383,7 @@ def _balanced(A: np.ndarray) -> np.ndarray:
 
 def _driven_matrix(eq: Equations, name: str, s: Instant) -> np.ndarray:
     if name == "kinematics":
-        N = np.array(eq.plan.idle, dtype=float).reshape(len(eq.plan.idle), eq.loops.skel.tree.nv)
+        N = idle_rows(eq.plan, eq.loops.skel, s.motion).rows
         loops = eq.loops.with_([_driver(eq, n, s) for n in eq.drives])
         J = loops.at(s.q, s.v, 0.0, eq.loops.skel.unpack(s.q, eq.loops.skel.pack(s.references))).J
         keep = [*(range(eq.loops.skel.tree.nc) if eq.plan.keep is None else eq.plan.keep)]

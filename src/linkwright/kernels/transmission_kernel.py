@@ -38,7 +38,7 @@ def transmission_terms(
     def bias(speeds: Any) -> Any:
         """Accelerations of the motors at these speeds, the joints not accelerating."""
         d = eq._driven(q, speeds, eq._laws(q, speeds, here, still), here)
-        a, _ = d.solve(-d.c.k)
+        a, _ = d.solve(-d.c.k, eq._resting(q, speeds))
         rows = task_terms(reading, q, speeds, near, ())
         return rows["E"] @ a + rows["e"]
 

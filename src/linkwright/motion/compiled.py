@@ -199,7 +199,7 @@ class Compiled:
         if key not in self.stores:
             from linkwright.kernels.walking import Walking
 
-            self.stores[key] = Walking(kernel, len(self._structure.kernels.plan.idle))
+            self.stores[key] = Walking(kernel, self._structure.kernels.plan.spinning)
         return self.stores[key]
 
     def _closed(

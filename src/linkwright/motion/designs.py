@@ -137,7 +137,7 @@ class Designs:
                     made = make()
                     if made.native and not now and len(self) < WORTH and not made.at_hand_in_lanes:
                         return None
-                    usable = made.native and (idle or not self.kernels.plan.idle)
+                    usable = made.native and (idle or not self.kernels.plan.spinning)
                     store[name] = made if usable and made.code.aosoa_address else None
             except (LinkwrightError, FloatingPointError):
                 store[name] = None

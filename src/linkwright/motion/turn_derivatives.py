@@ -41,7 +41,7 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     if not chosen:
         raise UsageError("name the numbers of the model to differentiate by: c.derivatives(['L1', 'crank.mass']).")
     drives = list(c.drives)
-    if len(drives) + core.tree.nc + len(core.kernels.plan.idle) < core.tree.nv or not drives:
+    if len(drives) + core.tree.nc + core.kernels.plan.spinning < core.tree.nv or not drives:
         raise UsageError("derivatives hold the coordinates of the drives; this motion has none, or too few to determine it.")
     kernels = _varied(core, chosen)
     unloaded = _unloaded(core, drives, chosen)
@@ -94,9 +94,9 @@ def _unloaded(core: Compiled, drives: Sequence[str], chosen: Sequence[Parameter]
         return f"the mass of {listing(missing)} is not given"
     if any(f.mu for f in d.frictions):
         return "friction grows with the load; m.sensitivity(...) gives derivatives of single quantities"
-    if core.kernels.plan.idle and any(p.geometry for p in chosen):
+    if core.kernels.plan.spinning and any(p.geometry for p in chosen):
         return "links spin about lines that dimensions move; m.sensitivity(...) gives derivatives of single quantities"
-    if not core.determinate_loads or len(drives) + core.tree.nc != core.tree.nv - len(core.kernels.plan.idle):
+    if not core.determinate_loads or len(drives) + core.tree.nc != core.tree.nv - core.kernels.plan.spinning:
         return "redundant constraints or drives share the loads; m.sensitivity(...) gives derivatives of those that are unique"
     return ""
 
@@ -154,7 +154,7 @@ def _cylinder(core: Compiled, c: Trajectory, between: Any) -> list[np.ndarray]:
 
 def _check_motion(core: Compiled, c: Trajectory, found: Any) -> None:
     """Raise UsageError unless the motion is the one that its drives determine."""
-    if core.kernels.plan.idle or not found.ok.any():
+    if core.kernels.plan.spinning or not found.ok.any():
         return
     for name, mine, theirs in (("velocities", c.v, found.v), ("accelerations", c.a, found.a)):
         gap = np.abs(mine - theirs)[found.ok].max(initial=0.0)

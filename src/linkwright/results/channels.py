@@ -163,7 +163,7 @@ class Channels:
             if jt.q_names == ("",):
                 self._coordinate(joint.name, joint, 0, jt.coordinate_kinds[0])
                 continue
-            label = joint.name if joint not in implicit else f"{joint.name}.free"
+            label = joint.name if joint not in implicit else f"{joint.second}.free"  # by the body, whose name a joint may have
             ways = _cut_ball(joint) if joints.is_ball(jt) and joint.name in self.skel.tree.cuts else ({}, {}, {})
             self._add(label, "mixed", lambda x, j=joint: x.coordinates(j), **ways[0])
             self._add(f"{label}.v", "mixed", lambda x, j=joint: x.rates(j), **ways[1])

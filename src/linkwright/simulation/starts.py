@@ -98,7 +98,7 @@ def _made(system: Compiled) -> LaneWalking | None:
     try:
         with np.errstate(divide="raise", invalid="raise"):
             kernel = system.kernels.get("walk", drives=_held(system))
-            usable = kernel.native and not system.kernels.plan.idle
+            usable = kernel.native and not system.kernels.plan.spinning
             return LaneWalking(kernel, 1) if usable and "free" in kernel.reads else None
     except (LinkwrightError, FloatingPointError):
         return None

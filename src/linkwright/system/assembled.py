@@ -141,5 +141,5 @@ def _walk(core: Compiled, seconds: float, names: list[str]) -> LaneWalking | Non
         kernel = core.ready("walk", names, seconds) if core.engine == "native" else None
         if kernel is None:
             return None
-        core.stores[key] = None if core.numbers is None and core.kernels.plan.idle else LaneWalking(kernel, 1)
+        core.stores[key] = None if core.numbers is None and core.kernels.plan.spinning else LaneWalking(kernel, 1)
     return core.stores[key]

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing
 from linkwright.kernels.equations.tasks import TaskRow, task_rows
+from linkwright.mechanics.closing.idle import NO_INERTIA
 from linkwright.results.labelled import Labelled
 from linkwright.results.recorded import cut_rows
 from linkwright.results.state import State
@@ -147,21 +148,21 @@ class TermsByName:
     # ---------------------------------------------------------------- motions of the loops
 
     @cached_property
-    def _solved(self) -> tuple[np.ndarray, np.ndarray]:
-        """(v per unit of every independent velocity, accelerations at x'' = 0)."""
+    def _solved(self) -> _Solved:
+        """v per unit of every independent velocity, accelerations at x'' = 0, and idle motions: spins rest in the first two."""
         t, loops = self.tree, self.terms.core.loops
         keep = self.terms.core.kernels.plan.keep
         scales = self.terms.independent.scales(self.terms.chosen.every)
         n = len(scales)
         J, E = t["J"] / loops.row_scale[:, None], t["E"][..., :n, :] / scales[:, None]
         idle = np.broadcast_to(t["idle"], (*self.v.shape[:-1], *np.shape(t["idle"])[-2:])) * 1.0
-        right = np.concatenate([-t["k"] / loops.row_scale, -t["e"][..., :n] / scales, np.zeros(idle.shape[:-1])], axis=-1)
+        right = np.concatenate([-t["k"] / loops.row_scale, -t["e"][..., :n] / scales, -t["idle_rate"] + np.zeros(idle.shape[:-1])], axis=-1)
         S = np.concatenate([J, E, idle], axis=-2) * loops.columns
         first = J.shape[-2]
         chosen = [*(range(first) if keep is None else keep), *range(first, S.shape[-2])]
         inverse = self._inverse(S, chosen)
         N = inverse[..., first : first + n] / scales * loops.columns[:, None]
-        return N, _times(inverse, right) * loops.columns
+        return _Solved(N, _times(inverse, right) * loops.columns, inverse[..., first + n :] * loops.columns[:, None])
 
     def _inverse(self, S: np.ndarray, chosen: list[int]) -> np.ndarray:
         """Left inverse of S for each state: of the chosen rows, or of all where the chosen ones lose rank."""
@@ -201,8 +202,13 @@ class TermsByName:
     @cached_property
     def _basis(self) -> tuple[np.ndarray, np.ndarray]:
         """Basis of the motions that count in inertias: by coordinates all of the loops."""
-        N, a = self._solved
+        N, a, _ = self._solved
         return N[..., self._own], a
+
+    @cached_property
+    def _free(self) -> FreeSpins:
+        """The basis with idle spins let go."""
+        return FreeSpins.of(self._basis[0], self._solved.idle, np.asarray(self._masses["M"]))
 
     @property
     def N(self) -> Labelled:
@@ -227,7 +233,7 @@ class TermsByName:
     @cached_property
     def read(self) -> tuple[np.ndarray, np.ndarray]:
         """(velocities per unit of every independent velocity, their rates at x'' = 0) of the velocities that are read beside."""
-        N, a = self._solved
+        N, a, _ = self._solved
         n = len(self.terms.chosen.every)
         return self.tree["E"][..., n:, :] @ N, _times(self.tree["E"][..., n:, :], a) + self.tree["e"][..., n:]
 
@@ -277,11 +283,11 @@ class TermsByName:
 
     @cached_property
     def _reduced_inertia(self) -> np.ndarray:
-        N = self._basis[0]
+        N = self._free.N
         return _transposed(N) @ self._masses["M"] @ N
 
     def _force(self, values: np.ndarray) -> Labelled:
-        return Labelled(values if self.terms.whole else _times(_transposed(self._basis[0]), values), self.by)
+        return Labelled(values if self.terms.whole else _times(_transposed(self._free.N), values), self.by)
 
     @cached_property
     def C(self) -> Labelled:
@@ -310,7 +316,8 @@ class TermsByName:
     def _operational(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(Lambda, mu, Jbar in x')."""
         self._need_tasks()
-        (N, a), T, t = self._basis, self.tree["T"], self._masses
+        free, a, T, t = self._free, self._basis[1], self.tree["T"], self._masses
+        N = free.N
         if T.shape[-2] > N.shape[-1]:
             raise UsageError(
                 f"{counted(len(self.tasks), 'component')} ({listing(self.tasks)}) cannot move freely by {N.shape[-1]}: name fewer of them."
@@ -319,13 +326,15 @@ class TermsByName:
         bad = ~np.isfinite(J).all(axis=(-2, -1))
         reduced = np.where(bad[..., None, None], np.eye(N.shape[-1]), self._reduced_inertia)
         W = _solve(reduced, _transposed(np.where(bad[..., None, None], 0.0, J)))  # M^-1 J'
-        mobility = np.where(bad[..., None, None], np.nan, J) @ W
+        spun = T @ free.mobility  # tasks on a link that spins idly move with it
+        mobility = np.where(bad[..., None, None], np.nan, J) @ W + spun @ _transposed(T)
         kinds = np.array([1.0 if r.rotary else self.terms.core.loops.kappa for r in self.terms.rows])
         Lambda = self._inverted(mobility / kinds / kinds[:, None]) / kinds / kinds[:, None]
         Jbar = W @ Lambda
-        bias = _times(_transposed(N), _times(t["M"], a) + t["C"] + t["G"] - t["F"])
-        rate = _times(T, a) + self.tree["bias"]
-        return Lambda, _times(_transposed(Jbar), bias) - _times(Lambda, rate), (N @ Jbar if self.terms.whole else Jbar)
+        needed = _times(t["M"], a) + t["C"] + t["G"] - t["F"]
+        rate = _times(T, a) + self.tree["bias"] - _times(spun, needed)
+        mu = _times(_transposed(Jbar), _times(_transposed(N), needed)) - _times(Lambda, rate)
+        return Lambda, mu, (N @ Jbar + _transposed(spun) @ Lambda if self.terms.whole else Jbar)
 
     def _inverted(self, x: np.ndarray) -> np.ndarray:
         flat = x.reshape(-1, *x.shape[-2:])
@@ -380,6 +389,36 @@ class TermsByName:
     def com(self) -> Labelled:
         """Position of the centre of mass."""
         return Labelled(self._masses["com"], ("com.x", "com.y", "com.z"))
+
+
+class _Solved(NamedTuple):
+    N: np.ndarray
+    a: np.ndarray
+    idle: np.ndarray  # (..., nv, spins): basis of the idle motions
+
+
+@dataclass(frozen=True)
+class FreeSpins:
+    """Motions of the loops on which no effort acts along idle spins: each column of a basis with the spin that it sets going.
+
+    With idle motions I and K = I' M I, N - I K^-1 I' M N; reduced by it the equations are those with the spins accelerating freely.
+    """
+
+    N: np.ndarray
+    mobility: np.ndarray  # (..., nv, nv): accelerations of idle spins per effort, I K^-1 I'
+
+    @classmethod
+    def of(cls, N: np.ndarray, idle: np.ndarray, M: np.ndarray) -> FreeSpins:
+        """A spin without inertia (a thin rod) stays as it is."""
+        if not idle.shape[-1]:
+            return cls(N, np.zeros_like(M))
+        mass = _transposed(idle) @ M @ idle
+        own, least = np.diagonal(mass, axis1=-2, axis2=-1), _times(_transposed(idle**2), np.diagonal(M, axis1=-2, axis2=-1))
+        unit = 1.0 / np.sqrt(np.where(own > NO_INERTIA * least, own, np.inf))
+        scaled = np.where(np.isfinite(mass), mass, 0.0) * unit[..., None] * unit[..., None, :]
+        inverse = np.linalg.pinv(scaled, rcond=LOST, hermitian=True) * unit[..., None] * unit[..., None, :]
+        mobility = idle @ inverse @ _transposed(idle)
+        return cls(N - mobility @ (M @ N), mobility)
 
 
 def _times(A: Any, x: Any) -> np.ndarray:

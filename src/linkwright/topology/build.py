@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from linkwright.errors import ModelError, UsageError
+from linkwright.errors import UsageError
 from linkwright.model.description import Description, Joint
 from linkwright.topology.graph import FLOATING, Graph, Span, span
 from linkwright.topology.tree import Loop, Node, Subsystem, Tree
@@ -27,8 +27,12 @@ def tree_of(graph: Graph, cuts: Sequence[int], reason: str) -> Tree:
 
 
 def floating_joint(description: Description, body: str) -> Joint:
-    """The implicit joint of a floating body: its name, from ground, frames identity."""
-    return Joint(body, "planar" if description.planar else "free", description.bodies[0].name, body)
+    """The implicit joint of a floating body, from ground, frames identity: it has the body's name, with `_free` added while a joint of the
+    model has that name (in MJCF bodies and joints often share theirs)."""
+    name, taken = body, {j.name for j in description.joints}
+    while name in taken:
+        name += "_free"
+    return Joint(name, "planar" if description.planar else "free", description.bodies[0].name, body)
 
 
 def _nodes(graph: Graph, tree: Span) -> tuple[Node, ...]:
@@ -40,12 +44,6 @@ def _nodes(graph: Graph, tree: Span) -> tuple[Node, ...]:
         e = tree.carrier[body]
         size = graph.size(e)
         joint = floating_joint(graph.description, graph.bodies[body]) if e == FLOATING else graph.description.joints[e]
-        if e == FLOATING and joint.name in graph.joint_index:
-            raise ModelError(
-                f"with these cuts body '{joint.name}' has no way to ground and floats; its coordinates go by its name, "
-                f"but a joint is called '{joint.name}' too. Rename one of them, or choose other cuts.",
-                graph.description.bodies[body].where,
-            )
         s = subsystem_of_root.setdefault(tree.root[body], len(subsystem_of_root))
         is_reversed = e != FLOATING and graph.ends[e][0] == body
         nodes.append(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.kernels.equations.tasks import TaskRow, momentum_rows, task_motion
+from linkwright.mechanics.closing.idle import idle_rows
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
@@ -38,9 +39,9 @@ def task_terms(eq: Equations, q: Any, v: Any, near: Any, tasks: Sequence[TaskRow
         E.append(np.eye(nv)[entries[name]] if row is None else c.J[row])
         e.append(0.0 if row is None else c.k[row])
     T, bias = task_motion(skel, m, tasks)
-    idle = eq.plan.idle_rows(nv)
+    idle = idle_rows(eq.plan, skel, m)
     n = len(eq.drives)
-    rows = {"E": np.array(E).reshape(n, nv), "e": np.array(e).reshape(n), "idle": idle}
+    rows = {"E": np.array(E).reshape(n, nv), "e": np.array(e).reshape(n), "idle": idle.rows, "idle_rate": idle.rate}
     return {"J": c.J[:nc], "k": c.k[:nc], "phi": c.phi[:nc], **rows, "T": T, "bias": bias.reshape(len(tasks))}
 
 

@@ -23,6 +23,7 @@ from linkwright.kernels.equations.kinematic import Arrays, largest, normalised, 
 from linkwright.kernels.equations.operational import operational
 from linkwright.kernels.equations.residuals import ResidualEquations
 from linkwright.kernels.equations.tasks import TaskRow
+from linkwright.mechanics.closing.idle import idle_rows, let_go
 from linkwright.mechanics.constraints import workless_wrenches
 from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
 from linkwright.mechanics.dynamics import tree as dynamics
@@ -112,7 +113,7 @@ class Equations(ResidualEquations):
         skel = self.loops.skel
         here = skel.unpack(q, near)
         d = self._driven(q, v, self._laws(q, v, here, acceleration), here)
-        a, pivots = d.solve(-d.c.k)
+        a, pivots = d.solve(-d.c.k, self._resting(q, v))
         out, m = self.loads(q, v, a, t, near), motion(skel, q, v)
         seconds = [(skel.node(j.second), j) for j in skel.tree.description.joints]
         points = [(node_motion(skel, m, i)[0] @ pose_of(j.frame_second)).p + skel.origin(i) for i, j in seconds]
@@ -122,13 +123,17 @@ class Equations(ResidualEquations):
 
     def reduced(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
         """Equations of motion in the drives' coordinates x alone: M x'' + h = drive torques and forces. `S`: v = S x', the basis of the
-        motions of the loops; `a`: accelerations at x'' = 0."""
+        motions of the loops; `a`: accelerations at x'' = 0. Idle spins rest in S and a, and are free in M and h."""
         here = self.loops.skel.unpack(q, near)
         d = self._driven(q, v, self._laws(q, v, here, [0.0] * len(self.drives)), here)
-        (S, pivots), (a, _) = self._speeds(d), d.solve(-d.c.k)
+        (S, pivots), (a, _) = self._speeds(d), d.solve(-d.c.k, self._resting(q, v))
         T = self._terms(q, v, t, near, body_axes=False)
         margin = self.margin("kinematics", [(size(p), p) for p in pivots])
-        return {"M": S.T @ T.M @ S, "h": S.T @ (T.M @ a + T.h), "S": S, "a": a, "margin": margin}
+        free = S
+        if self.plan.spinning:
+            N = idle_rows(self.plan, self.loops.skel, _place(T).motion).rows.T
+            free = S + N @ let_go(N, T.M, T.M @ S)
+        return {"M": free.T @ T.M @ free, "h": free.T @ (T.M @ a + T.h), "S": S, "a": a, "margin": margin}
 
     def operational(self, q: Any, v: Any, t: Any, near: Any, *, tasks: Sequence[TaskRow]) -> Arrays:
         """Equations of motion in the velocities of a body or point; see `operational`."""
@@ -322,7 +327,7 @@ class Equations(ResidualEquations):
         A, g, acceleration, place = self.inverse_system(q, v, a, t, near)
         order = self._order("inverse", A)
         z, pivots = eliminate(A, g, order)
-        nc = A.shape[1] - len(self.drives) - len(self.plan.idle)
+        nc = A.shape[1] - len(self.drives) - self.plan.spinning
         lam, u = z[:nc], z[nc : nc + len(self.drives)]
         if self.plan.keep is not None:
             pushed = place.with_external((*place.external, *self._drive_pushes(place, u)))
@@ -339,18 +344,16 @@ class Equations(ResidualEquations):
         skel, m = place.loops.skel, place.motion
         acceleration = along_world(place, a) if self.plan.body_axes else a
         N = self.idle_columns(place)
-        if self.plan.idle:
+        if self.plan.spinning:
             g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration)
-            K = N.T @ T.M @ N
-            spin, _ = eliminate(K, -(N.T @ g))
-            acceleration = acceleration + N @ spin
+            acceleration = acceleration + N @ let_go(N, T.M, g)
         g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration)
         J = T.J if self.plan.keep is None else T.J[list(self.plan.keep)]
         return np.concatenate([J.T, self._effort_columns(place), N], axis=1), g, acceleration, place
 
     def idle_columns(self, place: Instant) -> Any:
         """Idle degrees of freedom as columns, in the axes the equations are solved in."""
-        rows = list(self.plan.idle_rows(place.loops.skel.tree.nv))
+        rows = list(idle_rows(self.plan, place.loops.skel, place.motion).rows)
         turned = [along_world(place, x) for x in rows] if self.plan.body_axes else rows
         return np.array(turned).T.reshape(-1, len(rows)) if rows else np.zeros((place.loops.skel.tree.nv, 0))
 

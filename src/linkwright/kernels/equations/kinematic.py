@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, counted
 from linkwright.joints import create
+from linkwright.mechanics.closing.idle import idle_rows
 from linkwright.mechanics.constraints.closure import Closure
 from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
 from linkwright.mechanics.constraints.loops import Loops
@@ -38,9 +39,9 @@ class Driven(NamedTuple):
     J: Any
     order: Order
 
-    def solve(self, right: Any) -> tuple[Any, Any]:
-        """x with J x = right (one column or several), idle degrees of freedom at rest, and the pivots."""
-        rest = np.zeros((len(self.J) - len(self.rows), *right.shape[1:]))
+    def solve(self, right: Any, idle: Any = None) -> tuple[Any, Any]:
+        """x with J x = right (one column or several) and the pivots; idle degrees of freedom at rest, or as given."""
+        rest = np.zeros((len(self.J) - len(self.rows), *right.shape[1:])) if idle is None else idle
         return eliminate(self.J, np.concatenate([right[self.rows], rest]), self.order)
 
     @property
@@ -115,8 +116,12 @@ class KinematicEquations:
         skel, tied = self.loops.skel, self.tied(laws)
         c = tied.at(q, v, 0.0, near)
         rows = [*(range(skel.tree.nc) if self.plan.keep is None else self.plan.keep), *range(skel.tree.nc, len(c.phi))]
-        J = np.concatenate([c.J[rows], self.plan.idle_rows(c.J.shape[1])])
+        J = np.concatenate([c.J[rows], idle_rows(self.plan, skel, motion(skel, q, v)).rows])
         return Driven(tied, c, rows, J, self._order("kinematics", J))
+
+    def _resting(self, q: Any, v: Any) -> Any:
+        """Accelerations of idle degrees of freedom that stay at rest: not zero where their directions move."""
+        return -idle_rows(self.plan, self.loops.skel, motion(self.loops.skel, q, v)).rate
 
     def kinematics(self, q: Any, v: Any, drive: Any, speed: Any, acceleration: Any, near: Any) -> Arrays:
         """With the drives' coordinates given: one Newton step for q, and v and a at the q and v handed in.
@@ -125,7 +130,7 @@ class KinematicEquations:
         """
         skel = self.loops.skel
         d = self._driven(q, v, [Parabola(*x) for x in zip(drive, speed, acceleration, strict=True)], skel.unpack(q, near))
-        (dq, pivots), (speeds, _), (a, _) = (d.solve(-x) for x in (d.c.phi, d.c.b, d.c.k))
+        (dq, pivots), (speeds, _), (a, _) = d.solve(-d.c.phi), d.solve(-d.c.b), d.solve(-d.c.k, self._resting(q, v))
         return {
             "q": normalised(skel, q + qdot(skel, q, dq)),
             "v": speeds,
@@ -143,7 +148,8 @@ class KinematicEquations:
         skel, here = self.loops.skel, self.loops.skel.unpack(q, near)
         d = self._driven(q, np.zeros(skel.tree.nv), [Parabola(*x) for x in zip(drive, speed, acceleration, strict=True)], here)
         (dq, pivots), (v, _) = d.solve(-d.c.phi), d.solve(-d.c.b)
-        a, _ = d.solve(-d.tied.at(q, v, 0.0, here).k)  # what does not depend on v is computed once: the same node of the graph
+        k = d.tied.at(q, v, 0.0, here).k  # what does not depend on v is computed once: the same node of the graph
+        a, _ = d.solve(-k, self._resting(q, v))
         return {
             "q": normalised(skel, q + qdot(skel, q, dq)),
             "qdot": qdot(skel, q, v),
@@ -211,7 +217,7 @@ class KinematicEquations:
 
     def _speeds(self, d: Driven) -> tuple[Any, Any]:
         """Velocities of the tree's joints per unit speed of each drive, a column each: a basis of the motions of the loops; and pivots."""
-        first, columns, pivots = len(d.J) - len(self.plan.idle) - len(self.drives), [], []
+        first, columns, pivots = len(d.J) - self.plan.spinning - len(self.drives), [], []
         for i in range(len(self.drives)):
             unit = np.zeros(len(d.J), dtype=d.J.dtype)
             unit[first + i] = 1.0
@@ -225,7 +231,7 @@ class KinematicEquations:
         skel = self.loops.skel
         here = skel.unpack(q, near)
         d = self._driven(q, v, self._laws(q, v, here, [0.0] * len(self.drives)), here)
-        a, pivots = d.solve(-d.c.k)
+        a, pivots = d.solve(-d.c.k, self._resting(q, v))
         m = motion(skel, q, v)
         rows = []
         for i, A in enumerate(accelerations(skel, m, a)):

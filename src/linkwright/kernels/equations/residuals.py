@@ -120,7 +120,7 @@ class ResidualEquations(KinematicEquations):
         d = self._driven(x["q"], v, _laws(x["drive"], x["speed"], x["acceleration"]), here)
         (step, pivots), (rate, _) = d.solve(-d.c.phi), d.solve(-d.c.b)
         k = d.tied.at(x["q"], rate, 0.0, here).k if following else d.c.k
-        return d, {"step": step, "rate": rate, "a": d.solve(-k)[0], "pivots": pivots}
+        return d, {"step": step, "rate": rate, "a": d.solve(-k, self._resting(x["q"], rate if following else v))[0], "pivots": pivots}
 
     def driven_rows(self, q: Any, v: Any, drive: Any, speed: Any, acceleration: Any, step: Any, rate: Any, a: Any, near: Any) -> Arrays:
         """J dq + phi, J v + b and J a + k with the rows of the drives, for any dq, v, a; the bias is that of v."""

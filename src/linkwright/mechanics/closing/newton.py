@@ -15,6 +15,7 @@ import numpy as np
 
 from linkwright.errors import AssemblyError, SingularityError
 from linkwright.joints import JOINTS
+from linkwright.mechanics.closing.idle import resting
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, RodConstraint
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
@@ -210,7 +211,7 @@ def solve_rates(loops: Loops, q: Any, references: Mapping[str, Any], t: float, v
             "the mechanism cannot move as asked: the speeds contradict each other, or it is at a dead centre.",
             singular_values=tuple(f.s),
         )
-    return y * loops.columns
+    return (y if v is None else y + resting(loops, q, v, f.null)) * loops.columns
 
 
 def wandered(loops: Loops, q: np.ndarray, references: Mapping[str, Any], null: np.ndarray, rng: np.random.Generator) -> Closed | None:

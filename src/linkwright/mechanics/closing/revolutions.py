@@ -15,6 +15,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.mechanics.closing.continuation import start, walk
+from linkwright.mechanics.closing.idle import spun_in_place
 from linkwright.mechanics.constraints import Constraint, Driver
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import motion
@@ -83,7 +84,7 @@ def _whole(kinds: Sequence[str], change: np.ndarray) -> np.ndarray:
 
 
 def returned(loops: Loops, q: np.ndarray, later: np.ndarray) -> bool:
-    """True if every body has the same pose at both positions."""
+    """True if every body has the same pose at both positions, or has only spun in place meanwhile (a rod between ball joints)."""
     kinds = [k for jt in loops.skel.types for k in jt.coordinate_kinds]
     change = later - q
     if len(kinds) == len(q):  # equal coordinates, or angles by whole turns, need no look at the bodies
@@ -93,4 +94,5 @@ def returned(loops: Loops, q: np.ndarray, later: np.ndarray) -> bool:
     still = np.zeros(loops.skel.tree.nv)
     first, last = motion(loops.skel, q, still), motion(loops.skel, later, still)
     gaps = [max(np.abs(A.p - B.p).max() / loops.kappa, np.abs(A.R - B.R).max()) for A, B in zip(first.X, last.X, strict=True)]
-    return max(gaps, default=0.0) < RETURNED
+    away = {n.body for n, gap in zip(loops.skel.tree.nodes, gaps, strict=True) if gap >= RETURNED}
+    return not away or away <= spun_in_place(loops, first, last, RETURNED)

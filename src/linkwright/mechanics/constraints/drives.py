@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from linkwright import joints
 from linkwright.errors import UsageError
@@ -17,6 +15,16 @@ from linkwright.model.curves import Curve
 from linkwright.model.description import Description
 
 Order = tuple[tuple[int, ...], tuple[int, ...]]  # of the rows and columns of an elimination
+
+
+class Spin(NamedTuple):
+    """A link that spins in place about the line through two of its joints: an idle motion of any spanning tree, see `closing.idle`."""
+
+    bodies: tuple[str, ...]
+    first: str
+    second: str
+    entry: int = -1  # of v that is scaled to one, if the direction in v is the same in every position; -1: it depends on the position
+    chains: tuple[tuple[str, ...], ...] = ()  # ends that are three hinges at one point instead of a ball joint, towards the link
 
 
 @dataclass(frozen=True)
@@ -31,16 +39,22 @@ class EliminationPlan:
     nominal: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # nominal size of the pivots of each solve
     orders: Mapping[str, Order] = field(default_factory=dict)  # of the solves with drives
     idle: tuple[tuple[Any, ...], ...] = ()  # constant directions of v that spin a link in place
-    spins: tuple[tuple[int, str, int], ...] = ()  # the same as lines of links, for any numbers: see `closing.idle.spin_rows`
+    spins: tuple[Spin, ...] = ()  # all idle motions as lines of links, for any numbers and positions: see `closing.idle`
 
-    def idle_rows(self, nv: int) -> Any:
-        """The idle directions as an array, over any scalar."""
-        return np.array(self.idle).reshape(-1, nv) if self.idle else np.zeros((0, nv))
+    @property
+    def moving_spins(self) -> tuple[Spin, ...]:
+        """Idle motions whose directions in v depend on the position."""
+        return tuple(x for x in self.spins if x.entry < 0)
+
+    @property
+    def spinning(self) -> int:
+        """How many idle motions there are."""
+        return len(self.idle) + len(self.moving_spins)
 
     @property
     def spins_follow(self) -> bool:
         """True if the idle directions are known for other numbers of the mechanism too."""
-        return len(self.spins) == len(self.idle)
+        return len(self.spins) == self.spinning
 
     @property
     def body_axes(self) -> bool:

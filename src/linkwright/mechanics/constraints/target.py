@@ -16,7 +16,7 @@ from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate, locate, locate_at, node_motion
 from linkwright.model.description import Joint, PointRef
 from linkwright.numerics.scalars import common_type
-from linkwright.numerics.spatial import array, half_angle_vector, quaternion_rotation, skew
+from linkwright.numerics.spatial import array, half_angle_vector, quaternion_rotation, rotation_quaternion, skew
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,8 @@ def rotation_vector(a: Any) -> np.ndarray:
 
 
 def rotation_vector_between(R0: Any, R1: Any) -> np.ndarray:
-    """The rotation vector that turns R0 into R1, world axes."""
-    s, u = half_angle_vector(np.asarray(R1) @ np.asarray(R0).T)
+    """The rotation vector that turns R0 into R1, world axes; of half a turn one of the two."""
+    q = rotation_quaternion(np.asarray(R1) @ np.asarray(R0).T)
+    s, u = q[0], q[1:]
     size = float(np.sqrt(u @ u))
     return np.zeros(3) if size < 1e-300 else 2.0 * float(np.arctan2(size, s)) / size * u

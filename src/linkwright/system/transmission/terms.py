@@ -92,7 +92,7 @@ class TransmissionTerms:
     @cached_property
     def J_rate(self) -> Labelled:
         """dJ/dt in the motion of the state. Its columns are differences of the exact rates at v + w and v - w, w a unit of one joint."""
-        N = np.swapaxes(np.asarray(self._terms._solved[0])[..., self.of.columns], -1, -2)  # (..., joints, nv)
+        N = np.swapaxes(np.asarray(self._terms._solved.N)[..., self.of.columns], -1, -2)  # (..., joints, nv)
         v = np.asarray(self.v)[..., None, :]
         both = np.stack([v + N, v - N], axis=-3)  # (..., 2, joints, nv)
         q, near = (np.broadcast_to(x[..., None, None, :], (*both.shape[:-1], x.shape[-1])) for x in (self.q, self.near))

@@ -15,6 +15,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.errors import LinkwrightError, SingularityError, counted
+from linkwright.mechanics.closing.idle import idle_rows
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line, Parabola
@@ -87,7 +88,7 @@ def independent(system: System) -> tuple[str, ...]:
     wanted += [c.name for c in d.cylinders] + [j.name for j in single]
     st, loops = system.start, system.loops
     still = np.zeros(system.tree.nv)
-    idle = np.array(system.kernels.plan.idle, dtype=float).reshape(-1, system.tree.nv) * loops.columns
+    idle = idle_rows(system.kernels.plan, system.skel, st.instant.motion).rows * loops.columns
     chosen: list[str] = []
 
     def rank(names: list[str]) -> int:

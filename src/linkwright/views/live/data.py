@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
+from linkwright.mechanics.closing.idle import idle_rows
 from linkwright.mechanics.inverse.lines import line_eyes
 from linkwright.model.coordinates import joint_part
 from linkwright.model.file.units import KINDS, display_unit
@@ -56,7 +57,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "acting": made.acting,
         "applied": list(largest_loads(scene, scene.start)) if made.acting else [0.0, 0.0],
         "scale": _scale(system),
-        "idle": [i for i, x in enumerate(np.abs(np.array(system.kernels.plan.idle)).sum(axis=0)) if x] if system.kernels.plan.idle else [],
+        "idle": np.flatnonzero(idle_rows(system.kernels.plan, system.skel, system.start.instant.motion).rows.any(axis=0)).tolist(),
         "topology": _topology(system),
         "model": source.model(system.described, free),
         "version": import_module("linkwright").__version__,
