@@ -100,12 +100,12 @@ def cam_forces(system: System, c: Trajectory, coupling: Coupling) -> CamForces:
     off = force < -NEGLIGIBLE * size
     cam = cam_of(c.skel, coupling.name)
     work = np.abs(np.asarray(cam.at(angle).work, dtype=float))
-    low, high = extremes(force)
+    ends = extremes(c.t, force, angle)
     groove = coupling.cam.groove
     lift_off = () if groove else sample_ranges(angle, off, closed=c.full_turn)
     still = None if groove else _static(system, c)
     return CamForces(
-        coupling.name, coupling.first, float(force[low]), float(angle[low]), float(force[high]), float(angle[high]), lift_off, groove,
+        coupling.name, coupling.first, ends.low, ends.at_low, ends.high, ends.at_high, lift_off, groove,
         float(np.max(-force * work, initial=0.0)) if lift_off else 0.0, "force" if cam.slide is not None else "torque",
         _preloads(system, c, coupling, force) if lift_off else (), None if still is None else _speed(system, c, coupling, force, still),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from linkwright.design.belts import BeltTable, belts
 from linkwright.design.cylinders import CylinderTable, cylinders
 from linkwright.design.efforts import Efforts, efforts
 from linkwright.design.jumps import Jump, jump_notes, jumps
-from linkwright.design.tables import marked, show
+from linkwright.design.tables import extremes, marked, show
 from linkwright.motion.quick_drives import FEW
 from linkwright.results.trajectory import Trajectory, unit_of
 
@@ -73,9 +73,9 @@ def cycle_loads(c: Trajectory) -> CycleLoads:
     """Efforts, bearing table and shaking force of a cycle; needs masses."""
     ground = c.sampled({"shaking": lambda x: np.array(x.loads.ground_wrench)}, loads=True)["shaking"]
     sizes = np.sqrt(np.sum(ground * ground, axis=2))
-    force, moment = sizes.max(axis=0).tolist()
-    near_force, near_moment = (bool(x) for x in c.near_singular[sizes.argmax(axis=0)])
-    shaking, near = (force, moment), (near_force, near_moment)
+    force, moment = (extremes(c.t, x, c.t) for x in sizes.T)
+    shaking = force.high, moment.high
+    near = bool(c.near_singular[force.sample_high]), bool(c.near_singular[moment.sample_high])
     units = c.skel.tree.description.units
     return CycleLoads("", efforts(c), bearings(c), cylinders(c), belts(c), shaking, near, units, jumps(c), _steps(c))
 
