@@ -354,9 +354,8 @@ def _cams(c: Trajectory, where: np.ndarray) -> tuple[CamLoad, ...]:
     for x in (x for x in c.skel.tree.description.couplings if x.cam is not None):
         force = c[f"{x.name}.contact"]
         ends = extremes(c.t, force, where)
-        out.append(
-            CamLoad(x.name, ends.low, ends.at_low, ends.high, ends.at_high, time_mean(c.t, force), float(np.sqrt(time_mean(c.t, force**2))))
-        )
+        rms = float(np.sqrt(time_mean(c.t, force**2)))
+        out.append(CamLoad(x.name, ends.low, ends.at_low, ends.high, ends.at_high, time_mean(c.t, force), rms))
     return tuple(out)
 
 

@@ -151,7 +151,8 @@ class LocalExtremes:
         closed = _closed(x)
         motion, sample, sign = _candidates(x, counted, closed)
         if n < FEWEST:
-            motion, sample, sign = motion[:0], sample[:0], sign[:0]
+            none, empty = np.zeros(0, dtype=int), np.zeros(0)
+            return cls(none, none, none, empty, empty, empty, empty, np.zeros((0, 1), dtype=int), np.zeros((0, 1)), empty, none)
         around = _Around.of(s, x, motion, sample, closed[motion])
         with np.errstate(all="ignore"):
             c = around.coefficients()
@@ -164,9 +165,8 @@ class LocalExtremes:
             good &= np.where(u < 0.0, around.has_left, around.has_right)
             rough = _beyond(x, motion, sample, sign, closed)
         place = around.s0 + u * around.h
-        i = np.where(
-            closed[motion] & (sample == n - 1) & (u >= 0.0), 0, np.where(closed[motion] & (sample == 0) & (u < 0.0), n - 1, sample)
-        )
+        ring = closed[motion]  # an extreme before the first sample lies before the last one
+        i = np.where(ring & (sample == n - 1) & (u >= 0.0), 0, np.where(ring & (sample == 0) & (u < 0.0), n - 1, sample))
         step = np.clip(np.where(u < 0.0, i - 1, i), 0, n - 2)
         place = np.where(i == sample, place, place + s[motion, i] - s[motion, sample])
         share = (place - s[motion, step]) / (s[motion, step + 1] - s[motion, step])
