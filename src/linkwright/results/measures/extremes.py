@@ -7,7 +7,7 @@ sample, and `error` says how far the curve may go beyond it:
 
     resolved       c3 and c4 small against c2; pairs of higher terms are taken as long as each is below half of the one before
     kink, jump     straight lines from both sides as far as both go on, at a jump each of them; not less than the arc of a parabola
-    pole           1/x is straight through zero: the curve grows without bound, `error` is infinite
+    pole           1/x goes straight through zero: the curve grows without bound, `error` is infinite
 
 The polynomial is linear in the samples, and its slope at the extreme is zero: the derivative of an extreme by a number of the model is
 the same polynomial through the derivatives of the samples (`weights`).
@@ -28,7 +28,7 @@ RETURNED = 1e-6  # share of its range by which a curve that ends where it began 
 ASYMMETRIC, BENT = 1.0 / 6.0, 1.0 / 24.0  # c3/c2 and c4/c2 at most: third and fourth differences below half of the second ones
 NEWTON = 5  # steps from the vertex of the parabola; three do
 JUMP = 2.0  # times both neighbouring differences: a step that is larger is a jump
-STRAIGHT = 0.25  # second over first differences of 1/x through a pole at most
+THROUGH, FOLDED = 2.0, 1.3  # step of 1/x through a pole over the smaller one next to it, at most; of a size, whose sign is lost
 SHARP = 0.02  # of the lower neighbour: 1/x of an even pole, or of a peak much narrower than a step
 
 
@@ -64,7 +64,7 @@ def curve_extremes(s: np.ndarray, x: np.ndarray) -> CurveExtremes:
 def first_extremes(y: np.ndarray) -> tuple[int, int]:
     """Samples of the least and the largest value; of values that are equal up to round-off the first, which is the beginning of a dwell."""
     near = 1e-10 * float(np.abs(y[np.isfinite(y)]).max(initial=0.0))
-    return int(np.argmax(y <= y.min() + near)), int(np.argmax(y >= y.max() - near))
+    return int(np.argmax(y <= np.nanmin(y) + near)), int(np.argmax(y >= np.nanmax(y) - near))
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,11 +305,11 @@ def _is_pole(y: np.ndarray) -> np.ndarray:
     root = np.sign(z) * np.sqrt(np.abs(z))
     out = np.zeros(len(y), dtype=bool)
     for a in (2, 3):  # the step in which it may be
-        for flip, inverse in ((1.0, z), (-1.0, z), (-1.0, root)):  # a size is positive on both sides, as is a square
+        for flip, inverse, most in ((1.0, z, THROUGH), (-1.0, z, FOLDED), (-1.0, root, FOLDED)):  # a size, a square: positive on both sides
             own = np.concatenate([flip * inverse[:, a - 1 : a + 1], inverse[:, a + 1 : a + 3]], axis=1)
             d = np.diff(own, axis=1)
             crossed = own[:, 1] * own[:, 2] < 0.0
-            straight = np.maximum(np.abs(d[:, 1] - d[:, 0]), np.abs(d[:, 2] - d[:, 1])) <= STRAIGHT * np.abs(d[:, 1])
-            out |= crossed & straight
+            one_way = (d[:, 0] * d[:, 1] > 0.0) & (d[:, 1] * d[:, 2] > 0.0)
+            out |= crossed & one_way & (np.abs(d[:, 1]) <= most * np.minimum(np.abs(d[:, 0]), np.abs(d[:, 2])))
     beside = np.fmin(np.abs(z[:, 2]), np.abs(z[:, 4]))
     return out | (np.abs(z[:, 3]) <= SHARP * beside)
