@@ -327,7 +327,8 @@ def test_windows_go_through_the_end_of_the_turn(turn) -> None:
     late, early = t >= 0.4, t <= 0.1
     mean = (trapezoid(x[late], t[late]) + trapezoid(x[early], t[early])) / (np.ptp(t[late]) + np.ptp(t[early]))
     assert turn.measure("mean slide while 0.4..0.1 s") == pytest.approx(mean, rel=1e-12)
-    assert turn.measure("stroke slide while 300..60 deg") >= turn.measure("range slide while 300..60 deg")
+    both = [turn.measure(f"{word} slide while 300..60 deg") for word in ("stroke", "range")]
+    assert both[0] == pytest.approx(both[1], rel=1e-10)  # by rates, of degree five, and by neighbours, of degree eight
 
 
 def test_ends_of_a_window_lie_between_samples(slider) -> None:

@@ -108,6 +108,12 @@ class OfMotion(MeasuredValue):
         assert self.measure is not None
         return np.asarray(self.measure.slopes(p.motion, p.slopes), dtype=float)
 
+    def sampling_note(self, p: DesignPoint) -> str:
+        """Return what samples leave open about the number, as a sentence; empty if it is located between them."""
+        assert self.measure is not None
+        unit, size = self.shown
+        return self.measure.read_from(p.motion).note(self.measure.name, lambda x: f"{x / size:.2g} {unit}".rstrip())
+
     def _curve(self, p: DesignPoint) -> SampleCurve:
         m, c = self.measure, p.motion
         assert m is not None

@@ -85,27 +85,30 @@ class Measure:
     def read_from(self, c: Any) -> MeasuredNumber:
         """The measure of a Trajectory, with how far samples decide it."""
         r = self.motions(c)
-        value = float(self._of(r)[0])
         if self.reduction not in EXTREMES:
-            return MeasuredNumber(value)
-        error, places = self._errors(r)
+            return MeasuredNumber(float(self._of(r)[0]))
+        curve = self.sampled(r)
+        value, (error, places) = reduced(self.reduction, curve.x, r.t, curve.counted)[0], self._errors(curve)
         grows = bool(np.isinf(error[0]))
-        return MeasuredNumber(value, float(error[0]), _shown_place(c, float(places[0])) if grows else "")
+        return MeasuredNumber(float(value), float(error[0]), _shown_place(c, float(places[0])) if grows else "")
 
     def over(self, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str]) -> np.ndarray:
         """The measure of many motions: channels (motions, samples, ...), times (motions, samples) or (samples,)."""
         return self._of(MeasuredMotions.of(values, t, drive, dimension, self.channel))
 
-    def errors_over(self, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str]) -> np.ndarray:
-        """How far beyond the measure of each motion its curve may go between samples, (motions,): 0 if it is located, infinite if it grows
+    def numbers_over(
+        self, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The measure of many motions, and how far beyond it their curves may go between samples: 0 if it is located, infinite if it grows
         without bound."""
+        r = MeasuredMotions.of(values, t, drive, dimension, self.channel)
         if self.reduction not in EXTREMES:
-            return np.zeros(len(values[self.channel]))
-        return self._errors(MeasuredMotions.of(values, t, drive, dimension, self.channel))[0]
-
-    def _errors(self, r: MeasuredMotions) -> tuple[np.ndarray, np.ndarray]:
-        """Sampling error of an extreme of every motion, and its time."""
+            return self._of(r), np.zeros(len(r.t))
         curve = self.sampled(r)
+        return reduced(self.reduction, curve.x, r.t, curve.counted), self._errors(curve)[0]
+
+    def _errors(self, curve: SampledCurve) -> tuple[np.ndarray, np.ndarray]:
+        """Sampling error of an extreme of every motion, and its time."""
         assert curve.error is not None and curve.place is not None
         at = extremes_at(self.reduction, curve.x, curve.counted)
         each = np.take_along_axis(curve.error, at, axis=1)

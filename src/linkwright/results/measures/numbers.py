@@ -40,7 +40,7 @@ class MeasuredNumber(float):
     def note(self, name: str, shown: Callable[[float], str] = lambda x: f"{x:.2g}") -> str:
         """Return what should be known about the number, as a sentence; empty if it is located between samples."""
         if self.grows:
-            return f"* {name} grows without bound at {self.grows_at}: {DEPENDS}."
+            return f"* {name} grows without bound near {self.grows_at}: {DEPENDS}."
         if self.error > STATED * abs(self):
             return f"{name}: the curve has a kink or jump there, and may go further by {shown(self.error)} between two samples."
         return ""
