@@ -189,12 +189,10 @@ class Study:
         reasons: dict[str, int] = {}
         for text in self.why.values():
             reasons[text] = reasons.get(text, 0) + 1
-        found = [
-            statistics(
-                name, self.units.get(name, ""), self.column(name), numbers, self.shown(name), self.sampling_errors(name), self.scale(name)
-            )
-            for name in self.measures
-        ]
+        found = []
+        for name in self.measures:
+            said = self.units.get(name, ""), self.column(name), numbers, self.shown(name)
+            found.append(statistics(name, *said, self.sampling_errors(name), self.scale(name)))
         return StudySummary(len(self), reasons, tuple(found))
 
     def scale(self, name: str) -> float:

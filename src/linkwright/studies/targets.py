@@ -73,6 +73,8 @@ def expanded(vary: Mapping[Any, Any], described: Description) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for key, given in vary.items():
         names = _components(str(key), known)
+        if is_tolerance(given) and names == [str(key)] and str(key) not in known:  # a pin that the file does not draw
+            names = [n for b in described.bodies for n in (p.name for p in matched(known, f"{b.name}.{key}"))] or names
         if is_tolerance(given):
             names = [hole for name in names for hole in _holes(name, known, described, str(given))]
         for name in names:

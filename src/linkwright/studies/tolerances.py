@@ -198,7 +198,7 @@ def _held(study: Study, nominal: Any) -> str:
     out = []
     for name, x in start:
         symbol, size = nominal.unit(name) if name in nominal.channels else ("", 1.0)
-        out.append(f"{name} = {x / size:.6g} {symbol}".rstrip())
+        out.append(f"{name} = {round(x / size, 9) + 0.0:.6g} {symbol}".rstrip())
     return f"{', '.join(out)} at the start" if out else ""
 
 
