@@ -22,7 +22,7 @@ from linkwright.model.description import Description
 from linkwright.model.file.overrides import dimension as number_dimension
 from linkwright.model.file.units import KINDS, NONE, Dimension
 from linkwright.model.file.written import parameter_dimension
-from linkwright.model.parameters import Parameter, every_parameter, is_pattern, matched
+from linkwright.model.parameters import Parameter, every_parameter, holes, is_pattern, matched
 from linkwright.studies.cases import Case
 from linkwright.studies.variations import is_band, is_tolerance
 
@@ -94,11 +94,10 @@ def _components(name: str, known: Mapping[str, Parameter]) -> list[str]:
 
 def _holes(name: str, known: Mapping[str, Parameter], described: Description, given: str) -> list[str]:
     """Return the numbers of which a tolerance is one: of a coordinate of a drawn pin those of the holes there, else the name itself."""
-    p = known.get(name)
-    if p is None or not p.drawn or name.endswith(".length"):
-        return [name]
-    pin, _, axis = name.rpartition(".")
-    found = [f"{b.name}.{pin}.{axis}" for b in described.bodies if f"{b.name}.{pin}.{axis}" in known]
+    p, pin = known.get(name), name.rpartition(".")[0]
+    found = [name] if p is None else [x.name for x in holes(known, described, p)]
+    if found == [name]:
+        return found
     if not found:
         raise UsageError(
             f"vary: {name} = {given}: a tolerance is one of a part, and no part has a hole or point '{pin}'. "
