@@ -37,7 +37,8 @@ def four_bar(rng: np.random.Generator) -> lw.Mechanism:
             "parameters": {"g": float(ground)},
             "drawing": {"A": [0, 0], "B": [float(at[0]), float(at[1])], "C": [float(top[0]), float(top[1])], "D": ["g", 0]},
             "bodies": {
-                "ground": {"pins": ["A", "D"]}, "crank": {"pins": ["A", "B"]}, "coupler": {"pins": ["B", "C"]}, "rocker": {"pins": ["C", "D"]},
+                "ground": {"pins": ["A", "D"]}, "crank": {"pins": ["A", "B"]},
+                "coupler": {"pins": ["B", "C"]}, "rocker": {"pins": ["C", "D"]},
             },
             "drive": {"A": "60 rpm"},
         }

@@ -144,8 +144,8 @@ def matched(known: Mapping[str, Parameter], name: str) -> list[Parameter]:
 
 
 def holes(known: Mapping[str, Parameter], described: Description, p: Parameter) -> list[Parameter]:
-    """Return the numbers that a tolerance of a parameter is one of: of a coordinate of a drawn pin the holes and points of every body there,
-    since parts are made one by one; else the parameter itself."""
+    """Return the numbers that a tolerance of a parameter is one of: of a coordinate of a drawn pin the holes and points of every body
+    there, since parts are made one by one; else the parameter itself."""
     if not p.drawn or p.name.endswith(".length"):
         return [p]
     return [known[key] for b in described.bodies if (key := f"{b.name}.{p.name}") in known]
