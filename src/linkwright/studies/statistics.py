@@ -49,7 +49,7 @@ class MeasureStatistics:
 
     @property
     def note(self) -> str:
-        """What should be known about the numbers; empty if all are located between samples."""
+        """Return what should be known about the numbers; empty if all are located between samples."""
         unit, size = self.shown
         if self.growing:
             return f"* {self.name} grows without bound in {counted(self.growing, 'row', spec=',')}: {DEPENDS}."

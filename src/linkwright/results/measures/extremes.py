@@ -6,7 +6,7 @@ out) is followed to its stationary point. Its coefficients also say whether samp
 sample, and `error` says how far the curve may go beyond it:
 
     resolved       c3 and c4 small against c2; pairs of higher terms are taken as long as each is below half of the one before
-    kink, jump     straight lines from both sides as far as both go on, at a jump each of them; not less than the arc of a parabola
+    kink, jump     straight lines from both sides as far as both continue, at a jump each of them; not less than the arc of a parabola
     pole           1/x goes straight through zero: the curve grows without bound, `error` is infinite
 
 The polynomial is linear in the samples, and its slope at the extreme is zero: the derivative of an extreme by a number of the model is
@@ -269,7 +269,7 @@ def _newton_form(c: np.ndarray, w: np.ndarray, u: np.ndarray) -> tuple[np.ndarra
 
 
 def _stationary(c: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Where the slope vanishes, from the vertex of the parabola through the first three nodes."""
+    """Return where the slope vanishes, from the vertex of the parabola through the first three nodes."""
     u = np.clip(0.5 * (w[:, 1] - c[:, 1] / c[:, 2]), -1.0, 1.0)
     for _ in range(NEWTON):
         _, slope, bend = _newton_form(c, w, u)
