@@ -13,7 +13,7 @@ from linkwright.mechanics.formulations import create
 from linkwright.papers import errata, koul, koul_cost, koul_eliminations, koul_matrices, koul_printed, koul_runs
 from linkwright.papers.chain_cost import without_structure
 from linkwright.papers.counting import Tally, variables
-from linkwright.papers.extremes import extremes
+from linkwright.results.measures.extremes import curve_extremes
 from tests import ROOT
 from tests.papers import koul_by_hand
 from tests.reference import load
@@ -131,7 +131,7 @@ def test_runs_are_as_close_as_the_page_says():
     for item, (figure, *_, off) in zip(items, table("figure | what"), strict=True):
         assert item.where == f"Fig. {figure}" and item.figure is not None
         assert item.deviation is not None and item.deviation < float(off)
-    torque = extremes(*koul_runs.scraper_torque())
+    torque = curve_extremes(*koul_runs.scraper_torque())
     assert f"from {torque.low:.2f} to {torque.high:.2f} N m" in PAGE
     assert "up to 30.9 N m" in PAGE and "up to 30.9 N m" in items[3].computed
 

@@ -122,14 +122,18 @@ def _measures(c: Any, measures: Sequence[Any]) -> list[dict[str, Any]]:
     for m in measures:
         check([m], c)
         value, (shown, size) = m.read_from(c), unit_of_measure(m, c, c.skel.tree.description.units)
-        out.append({"name": m.name, "value": value, "unit": unit_of_measure(m, c)[0], "shown": f"{value / size:.6g} {shown}".rstrip()})
+        note = value.note(m.name, lambda x, size=size, shown=shown: f"{x / size:.2g} {shown}".rstrip())
+        text = f"{value / size:.6g}{value.mark} {shown}".rstrip()
+        open_ended = {"sampling_error": None if value.grows else value.error, "grows_without_bound": value.grows_at or None}
+        out.append({"name": m.name, "value": float(value), "unit": unit_of_measure(m, c)[0], "shown": text, "note": note, **open_ended})
     return out
 
 
 def _measured_lines(found: Sequence[dict[str, Any]]) -> list[str]:
     from linkwright.files.columns import aligned
 
-    return ["", *aligned([(x["name"], x["shown"]) for x in found])] if found else []
+    notes = [x["note"] for x in found if x["note"]]
+    return ["", *aligned([(x["name"], x["shown"]) for x in found]), *notes] if found else []
 
 
 def _massless(m: Any) -> list[str]:
@@ -181,7 +185,7 @@ def _data(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, numbers:
         "near_singular": np.flatnonzero(c.near_singular).tolist(),
         "steps": len(c) - 1,
         "channels": outputs.channel_data(c, _channel_names(c, loads, given.channel or ())),
-        "measures": [{key: x[key] for key in ("name", "value", "unit")} for x in numbers],
+        "measures": [{key: x[key] for key in ("name", "value", "unit", "sampling_error", "grows_without_bound")} for x in numbers],
         "loads": loads.as_dict(),
         "cams": [asdict(x) for x in _cams(m, c)],
     }

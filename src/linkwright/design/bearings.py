@@ -220,19 +220,19 @@ def eyes(d: Description) -> list[tuple[str, str]]:
 def _bearing(c: Trajectory, pin: str, body: str, kind: str, against: tuple[str, ...], move: Movement, where: np.ndarray) -> Bearing:
     own = c.load(pin, body, frame=body)
     moments = np.linalg.norm(own.moment, axis=1)
-    largest, bent = extremes(own.size)[1], extremes(moments)[1]
+    largest, bent = extremes(c.t, own.size, where), extremes(c.t, moments, where)
     return Bearing(
         pin=pin,
         on=body,
         against=against,
         joint_type=kind,
-        max=float(own.size[largest]),
-        at_max=float(where[largest]),
+        max=largest.high,
+        at_max=largest.at_high,
         mean=time_mean(c.t, own.size),
         rms=float(np.sqrt(time_mean(c.t, own.size**2))),
         P3=equivalent(c.t, own.size, move, 3.0),
         P10_3=equivalent(c.t, own.size, move, 10.0 / 3.0),
-        moment_max=float(moments[bent]),
+        moment_max=bent.high,
         movement=move.kind,
         swing=move.swing,
         full_turns=move.full_turns,
@@ -241,8 +241,8 @@ def _bearing(c: Trajectory, pin: str, body: str, kind: str, against: tuple[str, 
         max_speed=move.max_speed,
         sector=_sector(own.force) if own.force.shape[1] == 2 else None,
         unique=own.unique,
-        near_singular=bool(c.near_singular[largest]),
-        near_moment=bool(c.near_singular[bent]),
+        near_singular=bool(c.near_singular[largest.sample_high]),
+        near_moment=bool(c.near_singular[bent.sample_high]),
     )
 
 
@@ -353,9 +353,9 @@ def _cams(c: Trajectory, where: np.ndarray) -> tuple[CamLoad, ...]:
     out = []
     for x in (x for x in c.skel.tree.description.couplings if x.cam is not None):
         force = c[f"{x.name}.contact"]
-        low, high = extremes(force)
-        ends = float(force[low]), float(where[low]), float(force[high]), float(where[high])
-        out.append(CamLoad(x.name, *ends, time_mean(c.t, force), float(np.sqrt(time_mean(c.t, force**2)))))
+        ends = extremes(c.t, force, where)
+        rms = float(np.sqrt(time_mean(c.t, force**2)))
+        out.append(CamLoad(x.name, ends.low, ends.at_low, ends.high, ends.at_high, time_mean(c.t, force), rms))
     return tuple(out)
 
 
@@ -364,5 +364,6 @@ def _rods(c: Trajectory) -> tuple[RodLoad, ...]:
     for rod in c.skel.tree.description.rods:
         push = c.sampled({f"rod {rod.name}": lambda x, name=rod.name: x.loads.lam[name][0]}, loads=True)[f"rod {rod.name}"]
         rms = float(np.sqrt(time_mean(c.t, push**2)))
-        out.append(RodLoad(rod.name, float(max(push.max(), 0.0)), float(max(-push.min(), 0.0)), rms))
+        ends = extremes(c.t, push, c.t)
+        out.append(RodLoad(rod.name, max(ends.high, 0.0), max(-ends.low, 0.0), rms))
     return tuple(out)

@@ -192,9 +192,9 @@ def belts(c: Trajectory) -> BeltTable:
         least = SLACK * float(np.abs(found).max(initial=0.0))
         for k, (i, j) in enumerate(b.spans):
             y = found[:, k]
-            low, high = extremes(y)
+            pull = extremes(c.t, y, over.values)
             ends = pulley_name(b, i), pulley_name(b, j)
-            places = float(y[high]), float(over.values[high]), float(y[low]), float(over.values[low])
-            near = bool(c.near_singular[high]), bool(c.near_singular[low])
-            rows.append(SpanDuty(b.name, k + 1, ends, *places, float(np.mean(y)), bool(y[low] < least), *near))
+            places = pull.high, pull.at_high, pull.low, pull.at_low
+            near = bool(c.near_singular[pull.sample_high]), bool(c.near_singular[pull.sample_low])
+            rows.append(SpanDuty(b.name, k + 1, ends, *places, float(np.mean(y)), bool(pull.low < least), *near))
     return BeltTable(tuple(rows), over.name, over.dimension, d.units)

@@ -18,6 +18,7 @@ from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.model.description import CoilSpring, TorsionSpring
 from linkwright.model.expressions import Expr
 from linkwright.model.file import reread
+from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.trajectory import unit_of
 from linkwright.system.system import System
 
@@ -100,13 +101,13 @@ def cam_forces(system: System, c: Trajectory, coupling: Coupling) -> CamForces:
     off = force < -NEGLIGIBLE * size
     cam = cam_of(c.skel, coupling.name)
     work = np.abs(np.asarray(cam.at(angle).work, dtype=float))
-    low, high = extremes(force)
+    ends = extremes(c.t, force, angle)
     groove = coupling.cam.groove
     lift_off = () if groove else sample_ranges(angle, off, closed=c.full_turn)
     still = None if groove else _static(system, c)
     return CamForces(
-        coupling.name, coupling.first, float(force[low]), float(angle[low]), float(force[high]), float(angle[high]), lift_off, groove,
-        float(np.max(-force * work, initial=0.0)) if lift_off else 0.0, "force" if cam.slide is not None else "torque",
+        coupling.name, coupling.first, ends.low, ends.at_low, ends.high, ends.at_high, lift_off, groove,
+        max(curve_extremes(c.t, -force * work).high, 0.0) if lift_off else 0.0, "force" if cam.slide is not None else "torque",
         _preloads(system, c, coupling, force) if lift_off else (), None if still is None else _speed(system, c, coupling, force, still),
     )  # fmt: skip
 
@@ -134,7 +135,7 @@ def _preloads(system: System, c: Trajectory, coupling: Coupling, force: np.ndarr
         gain = (moved[channel] - still[channel]) / unit
         if np.abs(gain).min() <= WEAK * np.abs(gain).max() or gain.min() < 0.0 < gain.max():
             continue
-        more = float(np.max(-force / np.abs(gain)))
+        more = curve_extremes(c.t, -force / np.abs(gain)).high
         slides = isinstance(s, CoilSpring) or c.dimension(s.joint) == "length"
         needed = float(s.preload) + math.copysign(more, float(gain[0]))
         out.append(NeededPreload(s.name, float(s.preload), needed, "force" if slides else "torque"))
@@ -154,4 +155,5 @@ def _speed(system: System, c: Trajectory, coupling: Coupling, force: np.ndarray,
     losing = inertia > NEGLIGIBLE * max(float(np.abs(force).max()), 1e-300)
     if not losing.any():
         return math.inf
-    return float(np.abs(rate[0]) * np.sqrt(np.maximum(np.min(rest[losing] / inertia[losing]), 0.0)))
+    share = np.where(losing, rest / np.where(losing, inertia, 1.0), np.nan)
+    return float(np.abs(rate[0]) * np.sqrt(max(curve_extremes(c.t, share).low, 0.0)))

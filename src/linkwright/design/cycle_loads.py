@@ -13,7 +13,7 @@ from linkwright.design.belts import BeltTable, belts
 from linkwright.design.cylinders import CylinderTable, cylinders
 from linkwright.design.efforts import Efforts, efforts
 from linkwright.design.jumps import Jump, jump_notes, jumps
-from linkwright.design.tables import marked, show
+from linkwright.design.tables import extremes, marked, show
 from linkwright.errors import listing
 from linkwright.motion.quick_drives import FEW
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -89,15 +89,14 @@ def cycle_loads(c: Trajectory) -> CycleLoads:
     if outside:
         wanted["within"] = lambda x: np.array(x.loads.shaking(outside=False))
     found = c.sampled(wanted, loads=True)
-    sizes = _sizes(found["shaking"])
-    force, moment = sizes.max(axis=0).tolist()
-    near_force, near_moment = (bool(x) for x in c.near_singular[sizes.argmax(axis=0)])
+    force, moment = (extremes(c.t, x, c.t) for x in _sizes(found["shaking"]).T)
+    near = bool(c.near_singular[force.sample_high]), bool(c.near_singular[moment.sample_high])
     within = None
     if outside:
-        inner_force, inner_moment = _sizes(found["within"]).max(axis=0).tolist()
+        inner_force, inner_moment = (extremes(c.t, x, c.t).high for x in _sizes(found["within"]).T)
         within = (inner_force, inner_moment)
     return CycleLoads(
-        "", efforts(c), bearings(c), cylinders(c), belts(c), (force, moment), (near_force, near_moment), outside, within,
+        "", efforts(c), bearings(c), cylinders(c), belts(c), (force.high, moment.high), near, outside, within,
         c.skel.tree.description.units, jumps(c), _steps(c),
     )  # fmt: skip
 

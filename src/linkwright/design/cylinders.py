@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from linkwright.design.tables import columns, extremes, marked
 from linkwright.errors import UsageError, nearest
 from linkwright.model.description import Cylinder
@@ -114,14 +112,14 @@ def _duty(c: Trajectory, x: Cylinder) -> CylinderDuty:
     name = f"force of {x.name}"
     f = c.sampled({name: lambda i: force(i, x)}, loads=True)[name]
     lows, highs = stops_of(c.skel.tree.description, x.name)
-    least, most = extremes(f)
-    push, pull = max(float(f[most]), 0.0), max(-float(f[least]), 0.0)
+    ends, reach, speed, work = (extremes(c.t, y, c.t) for y in (f, length, rate, f * rate))
+    push, pull = max(ends.high, 0.0), max(-ends.low, 0.0)
     A, B = (None, None) if x.bore is None else areas(x)
-    out, back, travel = max(float(rate.max()), 0.0), max(-float(rate.min()), 0.0), float(np.ptp(length))
+    out, back, travel = max(speed.high, 0.0), max(-speed.low, 0.0), reach.high - reach.low
     return CylinderDuty(
         name=x.name,
-        shortest=float(length.min()),
-        longest=float(length.max()),
+        shortest=reach.low,
+        longest=reach.high,
         stroke=(max(lows), min(highs)) if lows and highs else None,
         push=push,
         pull=pull,
@@ -131,7 +129,7 @@ def _duty(c: Trajectory, x: Cylinder) -> CylinderDuty:
         pull_flow=None if B is None else back * float(B),
         push_volume=None if A is None else travel * float(A),
         pull_volume=None if B is None else travel * float(B),
-        power=float(np.abs(f * rate).max()),
-        near_push=bool(c.near_singular[most]),
-        near_pull=bool(c.near_singular[least]) and pull > 0.0,
+        power=max(work.high, -work.low),
+        near_push=bool(c.near_singular[ends.sample_high]),
+        near_pull=bool(c.near_singular[ends.sample_low]) and pull > 0.0,
     )

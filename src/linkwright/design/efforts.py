@@ -178,26 +178,26 @@ def drive_history(c: Trajectory, drive: str | None = None) -> DriveHistory:
 def summary(h: DriveHistory, place: np.ndarray, near: np.ndarray) -> Effort:
     """The figures of a drive's cycle; `place` is the place of each sample in the cycle, `near` true near a singular position."""
     power = h.power
-    (low, high), (least, most) = extremes(h.effort), extremes(power)
+    effort, work = extremes(h.t, h.effort, place), extremes(h.t, power, place)
     return Effort(
         drive=h.name,
         kind="torque" if h.rotary else "force",
-        min=float(h.effort[low]),
-        max=float(h.effort[high]),
-        at_min=float(place[low]),
-        at_max=float(place[high]),
+        min=effort.low,
+        max=effort.high,
+        at_min=effort.at_low,
+        at_max=effort.at_high,
         mean=time_mean(h.t, h.effort),
         rms=float(np.sqrt(time_mean(h.t, h.effort**2))),
         speed_max=float(np.abs(h.v).max()),
         speed_rms=float(np.sqrt(time_mean(h.t, h.v**2))),
-        power_min=float(power[least]),
-        power_max=float(power[most]),
+        power_min=work.low,
+        power_max=work.high,
         power_mean=time_mean(h.t, power),
         work=integral(h.t, power),
         braked=integral(h.t, np.maximum(-power, 0.0)),
         unique=h.unique,
-        near_min=bool(near[low]),
-        near_max=bool(near[high]),
-        near_power_min=bool(near[least]),
-        near_power_max=bool(near[most]),
+        near_min=bool(near[effort.sample_low]),
+        near_max=bool(near[effort.sample_high]),
+        near_power_min=bool(near[work.sample_low]),
+        near_power_max=bool(near[work.sample_high]),
     )

@@ -29,9 +29,10 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
 from linkwright.model.curves.lines import Parabola
+from linkwright.model.description import Description
 from linkwright.model.file import parse_unit, quantity
 from linkwright.model.file.units import KINDS
-from linkwright.model.parameters import Parameter, choose, every_parameter, matched
+from linkwright.model.parameters import Parameter, choose, every_parameter, holes, matched
 from linkwright.motion import cycle
 from linkwright.results.measures import BEGINNINGS, Measure, check, measure, unit_of_measure
 from linkwright.results.singular_positions import NEAR_PEAK, PEAKS
@@ -354,7 +355,7 @@ def _chosen(
     mechanism: Any, known: dict[str, Parameter], parameters: Sequence[str] | None, tolerances: Mapping[str, Any] | None
 ) -> tuple[list[Parameter], dict[str, float]]:
     """Parameters to differentiate by, and their tolerances."""
-    chosen, widths = choose(known, parameters, mechanism.description), _tolerances(tolerances or {}, known)
+    chosen, widths = choose(known, parameters, mechanism.description), _tolerances(tolerances or {}, known, mechanism.description)
     asked = {p.name for p in chosen}
     return [*chosen, *(known[name] for name in widths if name not in asked and parameters is None)], widths
 
@@ -422,14 +423,14 @@ def _statistic(w: LoadStatistic, samples: Sequence[Sample]) -> tuple[float, Call
     return size, lambda slopes: float(np.mean([v @ d for v, d in zip(values, slopes, strict=True)]) / size)
 
 
-def _tolerances(given: Mapping[str, Any], known: Mapping[str, Parameter]) -> dict[str, float]:
-    """Half widths by parameter; a name goes before a pattern."""
+def _tolerances(given: Mapping[str, Any], known: Mapping[str, Parameter], described: Description) -> dict[str, float]:
+    """Half widths by parameter; a name goes before a pattern. Of a drawn pin they are those of the holes there."""
     out: dict[str, float] = {}
     for key in sorted(given, key=lambda k: k in known):
         hits = matched(known, key)
         if not hits:
             raise UsageError(f"there is no parameter '{key}' to have a tolerance. {nearest(key, known, 'Known')}")
-        for p in hits:
+        for p in (hole for hit in hits for hole in holes(known, described, hit)):
             out[p.name] = _width(given[key], p)
     return out
 

@@ -21,6 +21,7 @@ from linkwright.mechanics.kinematics.transmission import LinkContact
 from linkwright.model import plausibility
 from linkwright.model.description import Description
 from linkwright.motion.stop_ends import stops_of
+from linkwright.results.measures.extremes import first_extremes
 from linkwright.results.singular_positions import PEAKS
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
@@ -80,7 +81,7 @@ class Summary:
     strokes: tuple[Range, ...]  # travel of sliders and pins in slots, lengths of cylinders
     ends: tuple[TravelEnds, ...]  # of those that have a stroke
     transmission: tuple[Range, ...]  # transmission angles, 0 .. 90 deg
-    pressure: tuple[Range, ...]  # pressure angles, 0 .. 90 deg, at the samples
+    pressure: tuple[Range, ...]  # pressure angles, 0 .. 90 deg
     cams: tuple[CamSummary, ...]
     dead_centres: tuple[DescribedPosition, ...]  # positions of the cycle in which links are in line, or lines of force meet
     no_transmission: tuple[str, ...]  # bodies without a transmission angle
@@ -286,17 +287,16 @@ def _transmission(system: System) -> list[ChannelCurve]:
 
 
 def _pressure(system: System, c: Trajectory) -> tuple[Range, ...]:
-    """Pressure angles at the samples."""
+    """Pressure angles, with extremes between samples."""
     found = system.skel.transmission
     out = []
     for p, output in zip(found.passings, found.outputs, strict=True):
         if output is not None:
             y = c[f"{p.channel}.pressure"]
             where = c.place(c[c.drive]) if c.drive in c.channels and c[c.drive].ndim == 1 else c.t
-            low, high = extremes(y)
-            near = c.near_singular
-            ends = float(y[low]), float(y[high]), float(where[low]), float(where[high])
-            out.append(Range(p.name, *ends, near_low=bool(near[low]), near_high=bool(near[high])))
+            ends, near = extremes(c.t, y, where), c.near_singular
+            places = ends.low, ends.high, ends.at_low, ends.at_high
+            out.append(Range(p.name, *places, near_low=bool(near[ends.sample_low]), near_high=bool(near[ends.sample_high])))
     return tuple(out)
 
 
@@ -373,7 +373,7 @@ def _places(i: int, curve: ChannelCurve, y: np.ndarray, t: np.ndarray) -> list[P
     """Candidates of a curve: its outermost samples, turning points, and for a folded angle passages through 0 and 90 deg."""
     value, rate, bend = y
     shown = curve.shown(value)
-    samples = [Place(i, sample=k) for k in extremes(shown)]
+    samples = [Place(i, sample=k) for k in first_extremes(shown)]
     if np.ptp(value) < 1e-9:
         return samples
     still = np.abs(rate) <= STILL * float(np.abs(rate).max())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.files.columns import table
-
-ROUND_OFF = 1e-10  # of the largest of a curve's values: two that are closer are the same
+from linkwright.results.measures.extremes import SharpenedCurves, first_extremes
 
 
 def time_mean(t: np.ndarray, y: np.ndarray) -> float:
@@ -23,10 +22,31 @@ def integral(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.sum(0.5 * (y[1:] + y[:-1]) * np.diff(x)))
 
 
-def extremes(y: np.ndarray) -> tuple[int, int]:
-    """Samples of the least and the largest value; of values that are equal up to round-off the first, which is the beginning of a dwell."""
-    near = ROUND_OFF * float(np.abs(y).max())
-    return int(np.argmax(y <= y.min() + near)), int(np.argmax(y >= y.max() - near))
+class CycleExtremes(NamedTuple):
+    """Extremes of a curve over a cycle, between samples: values, places in the cycle, and the samples next to them."""
+
+    low: float
+    high: float
+    at_low: float
+    at_high: float
+    sample_low: int
+    sample_high: int
+
+
+def extremes(t: np.ndarray, y: np.ndarray, where: np.ndarray) -> CycleExtremes:
+    """Locate the least and the largest value of y over t; `where` is the place of each sample in the cycle."""
+    found = SharpenedCurves.of(np.asarray(t, dtype=float)[None], np.asarray(y, dtype=float)[None])
+    low, high = first_extremes(found.x[0])
+    places = [_place(t, where, float(found.place[0, i]), i) for i in (low, high)]
+    return CycleExtremes(float(found.x[0, low]), float(found.x[0, high]), *places, low, high)
+
+
+def _place(t: np.ndarray, where: np.ndarray, at: float, i: int) -> float:
+    """Place in the cycle at a time next to sample i; in a full turn places begin again at its end."""
+    k = i if at == t[i] else i + 1 if (at > t[i]) == (t[-1] > t[0]) else i - 1
+    if k == i or not 0 <= k < len(t) or abs(where[k] - where[i]) > 0.5 * np.ptp(where):
+        return float(where[i])
+    return float(where[i] + (at - t[i]) / (t[k] - t[i]) * (where[k] - where[i]))
 
 
 def cleaned(x: float, scale: float) -> float:

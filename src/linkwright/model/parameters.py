@@ -143,6 +143,14 @@ def matched(known: Mapping[str, Parameter], name: str) -> list[Parameter]:
     return [known[f"{name}.{axis}"] for axis in "xyz" if f"{name}.{axis}" in known]
 
 
+def holes(known: Mapping[str, Parameter], described: Description, p: Parameter) -> list[Parameter]:
+    """Return the numbers that a tolerance of a parameter is one of: of a coordinate of a drawn pin the holes and points of every body
+    there, since parts are made one by one; else the parameter itself."""
+    if not p.drawn or p.name.endswith(".length"):
+        return [p]
+    return [known[key] for b in described.bodies if (key := f"{b.name}.{p.name}") in known]
+
+
 def is_pattern(name: str) -> bool:
     """True if a name may mean several."""
     return any(x in name for x in "*?[")

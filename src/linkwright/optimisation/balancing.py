@@ -33,6 +33,7 @@ from linkwright.optimisation.mass_design import (
     minimise,
     redistribution_blocks,
 )
+from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 
@@ -47,13 +48,15 @@ class CycleCurves:
     force: np.ndarray
     moment: np.ndarray
     torque: np.ndarray
+    t: np.ndarray
 
     def rms(self, goal: str, keep: slice = slice(None)) -> float:
         """Root of the mean square of a vector's length."""
         return float(np.sqrt(np.mean(np.sum(getattr(self, goal)[keep] ** 2, axis=1))))
 
     def peak(self, goal: str) -> float:
-        return float(np.sqrt(np.max(np.sum(getattr(self, goal) ** 2, axis=1))))
+        """Largest length of a vector, between samples."""
+        return curve_extremes(self.t, np.sqrt(np.sum(getattr(self, goal) ** 2, axis=1))).high
 
 
 @dataclass(frozen=True)
@@ -234,7 +237,7 @@ def _least_squares(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(A, r0) with |A dtheta + r0|^2 = sum of weight (rms/rms before)^2, brought to few rows by a QR decomposition."""
     keep = slice(0, -1) if c.full_turn else slice(None)
-    now = CycleCurves(*reg.curves(reg.theta))
+    now = CycleCurves(*reg.curves(reg.theta), c.t)
     scale = _effort_scale(system, reg)
     where = [reg.bodies.index(b.body) for b in blocks]
     rows, right = [], []
@@ -296,8 +299,8 @@ def _result(
         drive=c.drive,
         drives=reg.drives,
         angle=np.array([cycle.coordinate_now(system.loops, c.drive, x) for x in c.instants]),
-        before=CycleCurves(*reg.curves(reg.theta)),
-        after=CycleCurves(*reg.curves(theta)),
+        before=CycleCurves(*reg.curves(reg.theta), c.t),
+        after=CycleCurves(*reg.curves(theta), c.t),
         counterweights=tuple(rows),
         bodies=tuple(_changes(d.body(name), body) for name, body in changed.items()),
         about=about,

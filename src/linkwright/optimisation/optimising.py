@@ -11,6 +11,7 @@ from linkwright.numerics import blas
 from linkwright.optimisation.making import problem
 from linkwright.optimisation.optimum import Optimum, change
 from linkwright.optimisation.problem import FEASIBLE, DesignPoint, DesignProblem
+from linkwright.optimisation.quantities import OfMotion
 from linkwright.optimisation.restoration import restored
 from linkwright.optimisation.searching import SearchOptions, SearchState, searched
 
@@ -52,11 +53,18 @@ def result(p: DesignProblem, state: SearchState) -> Optimum:
     limits = tuple(change(lim, before, after, point) for lim in p.limits)
     feasible = all(x.met for x in limits)
     certificate = state.certificate() if feasible and not state.interrupted else None
-    notes = () if feasible else (unmet(p, state),)
+    notes = (*(() if feasible else (unmet(p, state),)), *_sampling_notes(p, after))
     return Optimum(
         p, point, tuple(change(g, before, after, point) for g in p.goals), limits, certificate, feasible,
         p.tally.designs, p.tally.seconds, state.interrupted, dict(state.pool.why) if state.pool else {}, notes,
     )  # fmt: skip
+
+
+def _sampling_notes(p: DesignProblem, best: DesignPoint) -> tuple[str, ...]:
+    """Sentences on extremes of the best design that samples do not locate, or that grow without bound."""
+    quantities = {q.key: q for x in (*p.goals, *p.limits) for _, q in x.terms}
+    notes = [q.sampling_note(best) for q in quantities.values() if isinstance(q, OfMotion)] if best.ok else []
+    return tuple(n for n in notes if n)
 
 
 def original_point(p: DesignProblem) -> DesignPoint:

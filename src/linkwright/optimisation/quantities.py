@@ -108,22 +108,26 @@ class OfMotion(MeasuredValue):
         assert self.measure is not None
         return np.asarray(self.measure.slopes(p.motion, p.slopes), dtype=float)
 
+    def sampling_note(self, p: DesignPoint) -> str:
+        """Return what samples leave open about the number, as a sentence; empty if it is located between them."""
+        assert self.measure is not None
+        unit, size = self.shown
+        return self.measure.read_from(p.motion).note(self.measure.name, lambda x: f"{x / size:.2g} {unit}".rstrip())
+
     def _curve(self, p: DesignPoint) -> SampleCurve:
         m, c = self.measure, p.motion
         assert m is not None
         found = m.motions(c)
-        x, (sizes, mask, ends) = found.values[m.channel][0], m.sampled(found)
-        size = sizes[0]
-        at = np.arange(len(size)) if mask is None else np.flatnonzero(mask[0])
+        x, curve = found.values[m.channel][0], m.sampled(found)
+        size, long = curve.x[0], found.scalar(m.channel)[0]
+        at = np.arange(len(size)) if curve.mask is None else np.flatnonzero(curve.mask[0])
 
         def slopes() -> np.ndarray:
             dx = p.slopes.read([m.channel])[m.channel]
             if x.ndim > 1:
                 flat, dflat = x.reshape(len(x), -1), dx.reshape(len(x), -1, dx.shape[-1])
-                long = size[: len(x)]
                 dx = np.einsum("si,sip->sp", flat, dflat) / np.where(long > 0.0, long, 1.0)[:, None]
-            dx = dx if ends is None else np.concatenate([dx, ends.values(dx.T).T])
-            return dx[at]
+            return curve.slopes(dx)[at]
 
         return SampleCurve(at, size[at], slopes)
 

@@ -9,8 +9,8 @@ decide it (`koul_entries.py` and its neighbours; the document [KoulAppendix2013]
 that returns an `Item` and cites the place it is about. `agrees` is only said of a number: `deviation` is its distance from what is
 printed, or where the paper prints a figure that cannot be read from the text, from a value obtained independently (`reference`:
 another method, more digits), within `tolerance`. `differs` says why: most often the printed equation has an error that the paper's
-own results do not show (`errata.py`). Extremes of a curve are located between samples (`extremes.py`). An item about a figure can
-draw it again: `item.figure(path)` writes a PNG.
+own results do not show (`errata.py`). Extremes of a curve are located between samples (`results.measures.extremes`).
+An item about a figure can draw it again: `item.figure(path)` writes a PNG.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from linkwright.control.controllability import controllable_of_matrices
 from linkwright.mechanism import compile, load
 from linkwright.numerics.linalg import factor
 from linkwright.papers import Item, compared
-from linkwright.papers.extremes import extremes
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
+from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.trajectory import Trajectory
 
 GAINS: dict[str, Any] = {"P": 25, "D": 10}
@@ -86,8 +86,8 @@ def arm(name: str) -> Trajectory:
 def arm_norms(name: str) -> tuple[float, float, float]:
     """RMS and peak of the torques, and the largest contact force."""
     run = arm(name)
-    peak = max(extremes(run.t, run[f"{j}.torque"]).size for j in ARM["drives"])
-    return effort_norms(run).rms, peak, extremes(run.t, run["lam.tip.ty"]).size
+    peak = max(curve_extremes(run.t, run[f"{j}.torque"]).size for j in ARM["drives"])
+    return effort_norms(run).rms, peak, curve_extremes(run.t, run["lam.tip.ty"]).size
 
 
 # -------------------------------------------------------------------- the slider-crank

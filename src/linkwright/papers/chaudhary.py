@@ -18,8 +18,8 @@ from linkwright.mechanics.dynamics.tree import bias_force, mass_matrix
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, compared
 from linkwright.papers import inverse_cost as inverse_counts
-from linkwright.papers.extremes import extremes
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
+from linkwright.results.measures.extremes import curve_extremes
 
 SPEED = 4.712  # rad/s: 45 rpm as printed
 ANGLES = range(0, 360, 30)
@@ -87,7 +87,7 @@ def driving_torque() -> Item:
         s, states = scraper(g)
         found = [s.inverse(st, method="subsystem").tau["J1"] for st in states]
         off = max(off, float(np.abs(np.subtract(found, torques)).max()), abs(rms(g) - RMS[g]))
-    torque = extremes(*turned(9.81))
+    torque = curve_extremes(*turned(9.81))
     return compared(
         "Fig. 8",
         "driving torque of the scraper at 45 rpm",

@@ -15,8 +15,8 @@ import numpy as np
 from linkwright.mechanics.dynamics.denoc import denoc, twist_propagation, twists
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, compared
-from linkwright.papers.extremes import extremes
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
+from linkwright.results.measures.extremes import curve_extremes
 
 # the RSSR's crank torque at 0, 30, ... 330 deg, N m (tests/data/generate/chaudhary_rssr.py)
 RSSR_TORQUE = (
@@ -78,7 +78,7 @@ def rssr_turn() -> Any:
 
 def rssr() -> Item:
     found = [loads.tau["crank"] for loads in rssr_loads("rssr", "S")]
-    torque = extremes(rssr_turn().t, rssr_turn()["crank.torque"])
+    torque = curve_extremes(rssr_turn().t, rssr_turn()["crank.torque"])
     return compared(
         "Sec. 6.2, torque",
         "RSSR: crank torque",

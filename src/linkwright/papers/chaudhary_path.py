@@ -15,10 +15,10 @@ import numpy as np
 
 from linkwright.mechanism import load
 from linkwright.papers import Item, compared
-from linkwright.papers.extremes import extremes
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.papers.koul import pantograph_error
 from linkwright.papers.koul_matrices import scraper
+from linkwright.results.measures.extremes import curve_extremes
 
 STEPS = 720  # positions of a turn
 LENGTHS = {"carpet-scraper-2007": (0.038, 0.115, 0.089), "carpet-scraper": (0.038, 0.1152, 0.089)}  # crank, rocker, ground, m
@@ -58,7 +58,7 @@ def straight_part(angle: np.ndarray, path: np.ndarray) -> StraightPart:
     axis = np.angle(path[-1] - path[0])
 
     def width(turn: float) -> float:
-        across = extremes(angle, (path * np.exp(-1j * (axis + turn))).imag)
+        across = curve_extremes(angle, (path * np.exp(-1j * (axis + turn))).imag)
         return across.high - across.low
 
     while high - low > 1e-9:
@@ -66,7 +66,7 @@ def straight_part(angle: np.ndarray, path: np.ndarray) -> StraightPart:
         best = int(np.argmin([width(x) for x in places]))
         low, high = places[max(best - 1, 0)], places[min(best + 1, 10)]
     middle = 0.5 * (low + high)
-    along = extremes(angle, (path * np.exp(-1j * (axis + middle))).real)
+    along = curve_extremes(angle, (path * np.exp(-1j * (axis + middle))).real)
     return StraightPart(along.high - along.low, width(middle))
 
 

@@ -18,9 +18,9 @@ from linkwright.mechanics.dynamics.tree import mass_matrix
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, compared
-from linkwright.papers.extremes import extremes
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.papers.hoang_runs import WANTED, as_published, crossings, determinants, exact, gaps, robot, zeros
+from linkwright.results.measures.extremes import curve_extremes
 
 STATES_AFTER_1S = {
     1: (0.49547750660431295, -1.1982753978830845, 5.887569369202437, 1.1453330005553608, 0.08541565781975403, 0.2974209128099503),
@@ -82,7 +82,7 @@ def pd_control() -> Item:
 
 def reach() -> Item:
     run = exact(1)
-    (x_low, x_high), (y_low, y_high) = (extremes(run.t, np.asarray(run.q)[:, i]) for i in (3, 4))
+    (x_low, x_high), (y_low, y_high) = (curve_extremes(run.t, np.asarray(run.q)[:, i]).both for i in (3, 4))
     low, high = min(x_low, y_low), max(x_high, y_high)
     return compared(
         "Sec. 5.2, case 1",

@@ -15,9 +15,9 @@ import numpy as np
 
 from linkwright import drives
 from linkwright.papers import Item, compared
-from linkwright.papers.extremes import extremes
 from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.papers.koul_matrices import SPEED, manipulator, scraper
+from linkwright.results.measures.extremes import curve_extremes
 
 # free motion of the scraper's crank: time, angle, speed; 20 digits were computed (tests/data/generate/koul_motion.py)
 FREE = (
@@ -70,7 +70,7 @@ def free_scraper() -> Item:
     run = scraper_run()
     there = [int(np.argmin(np.abs(run.t - t))) for t, _, _ in FREE]
     off = max(abs(run["J1"][i] - x) + abs(run["J1.v"][i] - v) for i, (_, x, v) in zip(there, FREE, strict=True))
-    swing = extremes(run.t, run["J1"])
+    swing = curve_extremes(run.t, run["J1"])
 
     def panels() -> Panels:
         known = FigureCurve([t for t, _, _ in FREE], [x for _, x, _ in FREE], "", "points", 3)
@@ -116,7 +116,7 @@ def forced_scraper_run() -> Any:
 
 def forced_scraper() -> Item:
     """The torque of the inverse, held against the free equations: it drives the crank evenly again."""
-    run, torque = forced_scraper_run(), extremes(*scraper_torque())
+    run, torque = forced_scraper_run(), curve_extremes(*scraper_torque())
     error = run["J1"] - SPEED * run.t
 
     def panels() -> Panels:
@@ -211,7 +211,7 @@ def forced_manipulator() -> Item:
         ]
 
     off = max(float(np.abs(x).max()) for x in errors.values())
-    most = max(extremes(run.t, run[f"{j}.torque"]).size for j in CRANKS)
+    most = max(curve_extremes(run.t, run[f"{j}.torque"]).size for j in CRANKS)
     return Item(
         "Fig. 8(b), (c)",
         "3-RRR driven by the torques of its inverse, 5 s",

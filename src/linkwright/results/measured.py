@@ -18,6 +18,7 @@ from linkwright.results.measures.definition import check, dimension_of_measure
 from linkwright.results.measures.dwells import DwellWindow, longest_dwells
 from linkwright.results.measures.grammar import measure
 from linkwright.results.measures.motions import MeasuredMotions
+from linkwright.results.measures.numbers import MeasuredNumber
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
@@ -27,12 +28,12 @@ LEAST = 1.0 / 36.0  # of the motion: 10 deg of a turn
 PLACES = 17  # places in the first and last interval of a dwell at which its deviation is read
 
 
-def measured(c: Trajectory, text: Any, unit: str | None) -> float:
+def measured(c: Trajectory, text: Any, unit: str | None) -> MeasuredNumber:
     """See `Trajectory.measure`."""
     m = measure(text)
     check([m], c)
     value = m.read_from(c)
-    return value if unit is None else value / Channel(m.name, dimension_of_measure(m, c), lambda x: None).size_of(unit)
+    return value if unit is None else value.in_unit(Channel(m.name, dimension_of_measure(m, c), lambda x: None).size_of(unit))
 
 
 @dataclass(frozen=True)

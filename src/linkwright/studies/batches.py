@@ -114,12 +114,13 @@ class BatchedRuns:
                 parts[name].append(x.reshape(n, samples, *x.shape[1:]))
         return {name: np.concatenate(x) for name, x in parts.items()}
 
-    def rows(self, values: np.ndarray, threads: int | None) -> tuple[np.ndarray, list[str]]:
-        """Measures of the runs, and the reasons of those that failed."""
+    def rows(self, values: np.ndarray, threads: int | None) -> tuple[np.ndarray, list[str], np.ndarray]:
+        """Measures of the runs, the reasons of those that failed, and sampling errors."""
         found = self.batch(values, threads)
         with np.errstate(invalid="ignore"):
             table = self.channels(found, values)
-            columns = [m.over(table, found.t, self.drive, self.dimension) for m in self.measures]
+            columns = [m.numbers_over(table, found.t, self.drive, self.dimension) for m in self.measures]
         done = found.finished
         why = ["" if good else found.why.get(i, f"ended early: {found.status[i]}") for i, good in enumerate(done)]
-        return np.where(done[:, None], np.stack(columns, axis=1), np.nan), why
+        values, errors = (np.stack([x[k] for x in columns], axis=1) for k in (0, 1))
+        return np.where(done[:, None], values, np.nan), why, np.where(done[:, None], errors, 0.0)

@@ -49,6 +49,7 @@ class RowResults(NamedTuple):
     values: np.ndarray
     why: list[str]
     traces: dict[int, dict[str, np.ndarray]]  # thinned trajectories by row, where they are stored
+    errors: np.ndarray  # (rows, measures): how far extremes may go beyond between samples; infinite where they grow without bound
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ class Work:
         if self.lanes == "turns":
             return self._turns(values, threads)
         if self._batched is not None and self.lanes:
-            return RowResults(*self._batched.rows(values, threads), {})
+            found, why, errors = self._batched.rows(values, threads)
+            return RowResults(found, why, {}, errors)
         return self._singly(values, threads)
 
     @cached_property
@@ -139,9 +141,11 @@ class Work:
         found = turns(self.system, given, self.case.asked, names, threads)
         table, ok = found.read(names), found.ok
         with np.errstate(invalid="ignore"):
-            columns = [m.over(table, found.t, nominal.drive, nominal.dimension) for m in measures]
-        out = np.where(ok[:, None], np.stack(columns, axis=1) if columns else np.zeros((len(ok), 0)), np.nan)
-        return RowResults(out, ["" if good else found.why.get(i, "not computed") for i, good in enumerate(ok)], {})
+            columns = [m.numbers_over(table, found.t, nominal.drive, nominal.dimension) for m in measures]
+        both = [np.stack([x[k] for x in columns], axis=1) if columns else np.zeros((len(ok), 0)) for k in (0, 1)]
+        out = np.where(ok[:, None], both[0], np.nan)
+        why = ["" if good else found.why.get(i, "not computed") for i, good in enumerate(ok)]
+        return RowResults(out, why, {}, np.where(ok[:, None], both[1], 0.0))
 
     # ---------------------------------------------------------------- one by one
 
@@ -155,7 +159,8 @@ class Work:
             with ThreadPoolExecutor(threads) as pool:
                 found = list(pool.map(one, range(len(values))))
         numbers = np.array([x for x, _, _ in found]).reshape(len(values), len(self.measures))
-        return RowResults(numbers, [why for _, why, _ in found], {i: trace for i, (_, _, trace) in enumerate(found) if trace})
+        errors = np.array([[getattr(x, "error", 0.0) for x in row] for row, _, _ in found]).reshape(numbers.shape)
+        return RowResults(numbers, [why for _, why, _ in found], {i: trace for i, (_, _, trace) in enumerate(found) if trace}, errors)
 
     def row(self, numbers: np.ndarray) -> tuple[list[float], str, dict[str, np.ndarray]]:
         """Measures of one row, the reason if it failed, and its thinned samples."""

@@ -60,7 +60,9 @@ def _timed(work: Work, numbers: np.ndarray, threads: int | None) -> Done:
     if len(parts) == 1:
         return Done(parts[0], time.perf_counter() - begin)
     traces = {k * block + i: x for k, p in enumerate(parts) for i, x in p.traces.items()}
-    whole = RowResults(np.concatenate([p.values for p in parts]), [w for p in parts for w in p.why], traces)
+    whole = RowResults(
+        np.concatenate([p.values for p in parts]), [w for p in parts for w in p.why], traces, np.concatenate([p.errors for p in parts])
+    )
     return Done(whole, time.perf_counter() - begin)
 
 
@@ -154,7 +156,7 @@ def run(work: Work, plan: Plan, store: MemoryStore | FolderStore, key: str, exec
 
 
 def _store(store: MemoryStore | FolderStore, chunk: Chunk, numbers: np.ndarray, found: RowResults, bar: Progress) -> None:
-    store.add(Part(chunk.first, chunk.last, numbers, found.values, found.why, found.traces))
+    store.add(Part(chunk.first, chunk.last, numbers, found.values, found.why, found.traces, found.errors))
     bar.add(chunk.last - chunk.first, sum(bool(w) for w in found.why))
 
 

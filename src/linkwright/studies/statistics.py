@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, counted
 from linkwright.files.columns import table
+from linkwright.results.measures.numbers import DEPENDS, STATED
 
 ROUND_OFF = 1e-11  # of the largest: what differs by less does not vary
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -39,6 +40,22 @@ class MeasureStatistics:
     greatest: tuple[float, int]
     correlations: Mapping[str, float]  # with every variable
     ranks: Mapping[str, float]  # the same of ranks (Spearman): 1 for any curve that only rises
+    growing: int = 0  # rows in which it grows without bound: its values depend on the number of samples
+    error: float = 0.0  # largest sampling error of the other rows
+
+    @property
+    def mark(self) -> str:
+        return "*" if self.growing else ""
+
+    @property
+    def note(self) -> str:
+        """Return what should be known about the numbers; empty if all are located between samples."""
+        unit, size = self.shown
+        if self.growing:
+            return f"* {self.name} grows without bound in {counted(self.growing, 'row', spec=',')}: {DEPENDS}."
+        if self.error > STATED * max(abs(self.least[0]), abs(self.greatest[0])):
+            return f"{self.name}: curves with a kink or jump may go further by up to {self.error / size:.2g} {unit} between two samples."
+        return ""
 
 
 @dataclass(frozen=True)
@@ -68,6 +85,8 @@ class StudySummary:
                 "greatest": {"value": m.greatest[0], "row": m.greatest[1]},
                 "correlations": dict(m.correlations),
                 "ranks": dict(m.ranks),
+                "grows_without_bound": m.growing,
+                "sampling_error": m.error,
             }
         return out
 
@@ -89,8 +108,9 @@ class StudySummary:
             unit, size = m.shown
             p = [f"{m.percentiles[k] / size:.6g}" for k in (5, 50, 95)] if m.count else ["-"] * 3
             ends = [f"{x / size:.6g} ({row})" for x, row in (m.least, m.greatest)] if m.count else ["-"] * 2
-            rows.append((m.name, unit, f"{m.mean / size:.6g}", f"{m.deviation / size:.4g}", *p, *ends))
+            rows.append((m.name, unit, *(f"{x}{m.mark}" for x in (f"{m.mean / size:.6g}", f"{m.deviation / size:.4g}", *p, *ends))))
         lines.append(table(header, rows, left=2))
+        lines += [m.note for m in self.measures if m.note]
         strongest = [
             (m.name, *x) for m in self.measures for x in sorted(m.ranks.items(), key=lambda x: -abs(x[1]))[:4] if np.isfinite(x[1])
         ]
@@ -100,9 +120,15 @@ class StudySummary:
 
 
 def statistics(
-    name: str, unit: str, y: np.ndarray, numbers: Mapping[str, np.ndarray], shown: tuple[str, float] | None = None
+    name: str,
+    unit: str,
+    y: np.ndarray,
+    numbers: Mapping[str, np.ndarray],
+    shown: tuple[str, float] | None = None,
+    errors: np.ndarray | None = None,
+    scale: float = 0.0,
 ) -> MeasureStatistics:
-    """Statistics of a measure over all rows; nan where a row has none."""
+    """Statistics of a measure over all rows; nan where a row has none. What varies by round-off of `scale` goes with nothing."""
     known, shown = np.flatnonzero(np.isfinite(y)), shown or (unit, 1.0)
     if not len(known):
         nan = float("nan")
@@ -122,8 +148,10 @@ def statistics(
         {k: float(v) for k, v in zip(PERCENTILES, np.percentile(x, PERCENTILES), strict=True)},
         (float(y[low]), low),
         (float(y[high]), high),
-        {k: correlation(v, x) for k, v in several.items()},
-        {k: float("nan") if _constant(v) or _constant(x) else correlation(_ranks(v), _ranks(x)) for k, v in several.items()},
+        {k: float("nan") if _constant(x, scale) else correlation(v, x) for k, v in several.items()},
+        {k: float("nan") if _constant(v) or _constant(x, scale) else correlation(_ranks(v), _ranks(x)) for k, v in several.items()},
+        0 if errors is None else int(np.isinf(errors[known]).sum()),
+        0.0 if errors is None else float(np.max(errors[known], where=np.isfinite(errors[known]), initial=0.0)),
     )
 
 
@@ -141,9 +169,9 @@ def _size(x: np.ndarray) -> float:
     return float(2.0 ** (np.frexp(np.abs(x).max())[1] - 1))
 
 
-def _constant(x: np.ndarray) -> bool:
-    """True if numbers differ by round-off only."""
-    return bool(np.ptp(x) <= ROUND_OFF * np.abs(x).max(initial=0.0))
+def _constant(x: np.ndarray, scale: float = 0.0) -> bool:
+    """True if numbers differ by round-off only, of their own size or of a scale: a coordinate that is zero has none of its own."""
+    return bool(np.ptp(x) <= ROUND_OFF * max(float(np.abs(x).max(initial=0.0)), scale))
 
 
 def _ranks(x: np.ndarray) -> np.ndarray:

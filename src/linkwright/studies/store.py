@@ -36,6 +36,7 @@ class Part(NamedTuple):
     values: np.ndarray
     why: list[str]
     traces: Mapping[int, Mapping[str, np.ndarray]]
+    errors: np.ndarray  # (rows, measures): sampling errors of extremes; infinite where they grow without bound
 
 
 class MemoryStore:
@@ -90,6 +91,7 @@ class FolderStore:
         columns: dict[str, Any] = {"row": pa.array(np.arange(part.first, part.last))}
         columns |= {f"vary {name}": pa.array(part.numbers[:, i]) for i, name in enumerate(self.names)}
         columns |= {f"measure {name}": pa.array(part.values[:, i]) for i, name in enumerate(self.measures)}
+        columns |= {f"error {name}": pa.array(part.errors[:, i]) for i, name in enumerate(self.measures) if part.errors[:, i].any()}
         columns["why"] = pa.array(part.why, type=pa.string())
         for name in dict.fromkeys(n for trace in part.traces.values() for n in trace):
             cells = [part.traces.get(i, {}).get(name) for i in range(part.last - part.first)]
@@ -156,7 +158,10 @@ class FolderStore:
                     if cell is not None:
                         traces.setdefault(i, {})[name.removeprefix("trace ")] = np.array(cell)
         why = [x or "" for x in table.column("why").to_pylist()]
-        return Part(first, last, block("vary", self.names), block("measure", self.measures), why, traces)
+        there, none = set(table.column_names), np.zeros(last - first)
+        errors = [table.column(f"error {n}").to_numpy() if f"error {n}" in there else none for n in self.measures]
+        numbers, values = block("vary", self.names), block("measure", self.measures)
+        return Part(first, last, numbers, values, why, traces, np.stack(errors, axis=1) if errors else np.zeros(values.shape))
 
 
 def _rows_of_rows(pa: Any, cells: Sequence[Any]) -> Any:

@@ -79,6 +79,12 @@ class Study:
 
     __getitem__ = column
 
+    def sampling_errors(self, name: str) -> np.ndarray:
+        """Return how far a measure that is an extreme may go beyond its value between samples, over all rows, in SI: 0 where it is located,
+        infinite where it grows without bound towards a singular position."""
+        at = self._place(name)
+        return self._gathered(lambda p: p.errors[:, at])
+
     def _gathered(self, read: Callable[[Part], np.ndarray]) -> np.ndarray:
         found = [read(p) for p in self.parts()]
         return np.concatenate(found) if found else np.zeros(0)
@@ -183,8 +189,18 @@ class Study:
         reasons: dict[str, int] = {}
         for text in self.why.values():
             reasons[text] = reasons.get(text, 0) + 1
-        found = [statistics(name, self.units.get(name, ""), self.column(name), numbers, self.shown(name)) for name in self.measures]
+        found = []
+        for name in self.measures:
+            said = self.units.get(name, ""), self.column(name), numbers, self.shown(name)
+            found.append(statistics(name, *said, self.sampling_errors(name), self.scale(name)))
         return StudySummary(len(self), reasons, tuple(found))
+
+    def scale(self, name: str) -> float:
+        """Return the size by which round-off of a measure is judged: the characteristic length for lengths, 1 rad for angles; else 0."""
+        unit = self.units.get(name, "")
+        if unit == "m" and self.work is not None:
+            return float(self.work.system.loops.kappa)
+        return 1.0 if unit == "rad" else 0.0
 
     def shown(self, name: str) -> tuple[str, float]:
         """Return (symbol, size in SI) of the unit that the model's file would use for a measure."""

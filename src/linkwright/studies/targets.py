@@ -22,8 +22,9 @@ from linkwright.model.description import Description
 from linkwright.model.file.overrides import dimension as number_dimension
 from linkwright.model.file.units import KINDS, NONE, Dimension
 from linkwright.model.file.written import parameter_dimension
-from linkwright.model.parameters import Parameter, every_parameter, is_pattern, matched
+from linkwright.model.parameters import Parameter, every_parameter, holes, is_pattern, matched
 from linkwright.studies.cases import Case
+from linkwright.studies.variations import is_band, is_tolerance
 
 DRIVE_KINDS = {  # of drives along and about an axis
     "speed": ("speed", "angular speed"), "position": ("length", "angle"), "torque": ("force", "torque"), "motor_dc": ("voltage", "voltage"),
@@ -64,11 +65,19 @@ def target(name: str, described: Description, case: Case) -> Target:
 
 
 def expanded(vary: Mapping[Any, Any], described: Description) -> dict[str, Any]:
-    """Return `vary` with pins of the drawing as their coordinates (`C`) and patterns (`*.length`) as the numbers they match."""
+    """Return `vary` with pins of the drawing as their coordinates (`C`) and patterns (`*.length`) as the numbers they match.
+
+    A tolerance of a drawn pin is one of the holes of every body there, each with its own: parts are made one by one.
+    """
     known = every_parameter(described)
     out: dict[str, Any] = {}
     for key, given in vary.items():
-        for name in _components(str(key), known):
+        names = _components(str(key), known)
+        if is_tolerance(given) and names == [str(key)] and str(key) not in known:  # a pin that the file does not draw
+            names = [n for b in described.bodies for n in (p.name for p in matched(known, f"{b.name}.{key}"))] or names
+        if is_tolerance(given):
+            names = [hole for name in names for hole in _holes(name, known, described, str(given))]
+        for name in names:
             if name in out:
                 raise UsageError(f"vary: '{name}' is named more than once.")
             out[name] = given
@@ -81,6 +90,25 @@ def _components(name: str, known: Mapping[str, Parameter]) -> list[str]:
     if not found and is_pattern(name):
         raise UsageError(f"vary: no number matches '{name}'. {nearest(name, list(known), 'Known')}")
     return found or [name]
+
+
+def _holes(name: str, known: Mapping[str, Parameter], described: Description, given: str) -> list[str]:
+    """Return the numbers of which a tolerance is one: of a coordinate of a drawn pin those of the holes there, else the name itself."""
+    p, pin = known.get(name), name.rpartition(".")[0]
+    found = [name] if p is None else [x.name for x in holes(known, described, p)]
+    if found == [name]:
+        return found
+    if not found:
+        raise UsageError(
+            f"vary: {name} = {given}: a tolerance is one of a part, and no part has a hole or point '{pin}'. "
+            f"{nearest(name, [n for n, x in known.items() if not x.drawn], 'Numbers of parts')}"
+        )
+    if not is_band(given):
+        raise UsageError(
+            f"vary: {name} = {given}: a tolerance of a drawn pin is one of the holes of {', '.join(n.split('.')[0] for n in found)} there, "
+            f"about their own places: write '+- 0.1 mm', or name a hole, {found[0]}."
+        )
+    return found
 
 
 def _of_start(name: str, described: Description) -> Target:

@@ -11,19 +11,24 @@ linearity. Where they differ the measure is not linear over the tolerances, and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.files.columns import table
+from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
+from linkwright.motion import cycle
 from linkwright.results.measures import Measure, dimension_of_measure
 from linkwright.results.trajectory import Trajectory
+from linkwright.studies.cases import Turning
+from linkwright.studies.statistics import ROUND_OFF
 from linkwright.studies.study import Study
 from linkwright.studies.variations import SIGMAS, Law, ListedValues, Tolerance, ValueRange, Variation
+from linkwright.system.system import System
 
 STEP = 1e-3  # of a tolerance: central differences, where a result has no derivatives
 SHARES = (0.00135, 0.5, 0.99865)  # quantiles that a normal law has at -3, 0 and 3 standard deviations
@@ -94,6 +99,7 @@ class ToleranceAnalysis:
     study: Study
     exact: bool  # derivatives are exact, not differences
     notes: tuple[str, ...] = ()
+    held: str = ""  # what every design has in common with the file's: positions of the drives at the start
 
     def __getitem__(self, name: str) -> ToleranceResult:
         for r in self.results:
@@ -109,13 +115,15 @@ class ToleranceAnalysis:
             out.append(table(("", "deviation", "from", "to"), r.estimates(), left=1))
             out.append(table(("tolerance of", "+-", "derivative (SI)", f"makes +- {unit}", "share"), r.rows(), left=1))
             out += [r.verdict(len(self.study))] if r.verdict(len(self.study)) else []
-        return "\n".join([*out, *self.notes])
+        held = [f"held in every design, by both estimates: {self.held}"] if self.held else []
+        return "\n".join([*out, *held, *self.notes])
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "rows": len(self.study),
             "exact": self.exact,
             "notes": list(self.notes),
+            "held": self.held,
             "measures": {
                 r.measure: {
                     "unit": r.unit,
@@ -157,11 +165,41 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
             beyond |= y > high
         units = study.units.get(name, ""), study.shown(name)
         texts = [study.shown_number(v.name, _band(v)) for v in variations]
-        out.append(_result(name, *units, values[k], slopes[k], variations, texts, y[np.isfinite(y)], (low, high), beyond))
+        finite = y[np.isfinite(y)]
+        out.append(_result(name, *units, values[k], slopes[k], variations, texts, finite, (low, high), beyond, study.scale(name)))
     if failed.any():
         drawn = counted(len(study), "drawn design", spec=",")
         notes.append(f"{int(failed.sum()):,} of {drawn} failed and count as outside; study.why has the reasons.")
-    return ToleranceAnalysis(tuple(out), study, exact, tuple(notes))
+    return ToleranceAnalysis(tuple(out), study, exact, tuple(notes), _held(study, nominal))
+
+
+def holding(described: Description, system: System, of: Any) -> Description:
+    """Return the model with its drives held where its drawing has them: a tolerance must not move the beginning of the cycle as well.
+
+    Derivatives are taken at fixed positions of the drives. A named parameter that the drawing is written with would otherwise let the
+    drive of a drawn design begin elsewhere, and the two estimates would answer different questions.
+    """
+    if not (of == "turn" or (isinstance(of, Turning) and of.asked["start"] is None)) or system.mobility.freedoms == 0:
+        return described
+    given = {name.removesuffix(".v") for name, _ in described.start}
+    if given:  # the file says itself what is held
+        return described
+    at = system.start.instant
+    held = [(d.joint, float(cycle.coordinate_now(system.loops, d.joint, at))) for d in described.drives]
+    return replace(described, start=(*described.start, *held))
+
+
+def _held(study: Study, nominal: Any) -> str:
+    """`A = 60 deg at the start`: positions that all designs have in common."""
+    assert study.work is not None
+    start = [(name, float(x)) for name, x in study.work.numbers.described.numbers().start if not name.endswith(".v")]
+    if not isinstance(nominal, Trajectory) or not isinstance(study.work.case, Turning):
+        return ""
+    out = []
+    for name, x in start:
+        symbol, size = nominal.unit(name) if name in nominal.channels else ("", 1.0)
+        out.append(f"{name} = {round(x / size, 9) + 0.0:.6g} {symbol}".rstrip())
+    return f"{', '.join(out)} at the start" if out else ""
 
 
 def _is_elsewhere(v: Variation, in_file: float) -> bool:
@@ -185,12 +223,13 @@ def _result(
     y: np.ndarray,
     limits: Any,
     beyond: np.ndarray,
+    scale: float,
 ) -> ToleranceResult:
     bands = np.array([_band(v) for v in variations])
     made = slopes * bands
     variance = (slopes * np.array([_deviation(v) for v in variations])) ** 2
     total = float(variance.sum())
-    shares = variance / total if total > 0.0 else np.zeros(len(bands))
+    shares = variance / total if np.sqrt(total) > ROUND_OFF * max(abs(nominal), scale) else np.zeros(len(bands))  # round-off has no ranking
     order = np.argsort(-shares, kind="stable")
     contributions = tuple(
         Contribution(variations[i].name, texts[i], float(bands[i]), float(slopes[i]), float(abs(made[i])), float(shares[i])) for i in order

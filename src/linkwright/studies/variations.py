@@ -194,6 +194,16 @@ def variation(name: str, given: Any, dimension: Dimension | None, bare: Sizes | 
     return ListedValues(name, ", ".join(map(str, items[:8])) + (", ..." if len(items) > 8 else ""), min(numbers), max(numbers), numbers)
 
 
+def is_band(given: Any) -> bool:
+    """True for a tolerance about the number of the file, "+- 0.1 mm"."""
+    return isinstance(given, str) and _BAND.match(given) is not None
+
+
+def is_tolerance(given: Any) -> bool:
+    """True for "+- 0.1 mm" and "200 +- 0.1 mm"."""
+    return is_band(given) or (isinstance(given, str) and _TOLERANCE.match(given) is not None)
+
+
 def unit_in(text: str) -> str:
     """The unit in which a range, a tolerance or the first number of a distribution is written; "" if there is none, or no number."""
     call = _CALL.match(text)

@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwright.design.tables import show, time_mean
 from linkwright.errors import UsageError, nearest
+from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.trajectory import Trajectory
 from linkwright.views import picture, plots, style
 from linkwright.views.plots import motors
@@ -128,11 +129,12 @@ def _extremes(axes: Any, c: Trajectory, x: np.ndarray, y: np.ndarray, symbol: st
     """The largest value marked, the RMS dashed, both written above; * near a singular position."""
     rms = float(np.sqrt(time_mean(c.t, y**2)))
     axes.axhline(0.0, color=LIGHT.faint, lw=0.7)
-    k = int(np.argmax(np.abs(y)))
+    ends, k = curve_extremes(c.t, y), int(np.argmax(np.abs(y)))
+    peak = ends.high if ends.high >= -ends.low else ends.low
     axes.axhline(rms, color=LIGHT.ink, lw=0.7, ls=(0, (5, 3)))
     axes.plot(x[k], y[k], "o", ms=3.6, color=DRIVEN, mec=LIGHT.paper, mew=0.6, zorder=5)
     near = "*" if c.near_singular[k] else ""
-    label = f"peak {show(float(y[k])).replace('-', MINUS, 1)}{near}, RMS {show(rms)}{near} {symbol} (dashed)"
+    label = f"peak {show(peak).replace('-', MINUS, 1)}{near}, RMS {show(rms)}{near} {symbol} (dashed)"
     axes.annotate(label, (0.0, 1.0), (0.0, 3.5), xycoords="axes fraction", textcoords="offset points", fontsize=6.8, parse_math=False)
 
 

@@ -14,11 +14,11 @@ from linkwright.model.file.units import KINDS, NONE, TIME, describe, matches
 from linkwright.results.measures.courses import rate_names
 from linkwright.results.measures.distances import TargetPoints, distance_pull, distances
 from linkwright.results.measures.dwells import dwell_pull, longest_dwells
-from linkwright.results.measures.motions import MeasuredMotions, MeasureWindow, Pulls
-from linkwright.results.measures.reductions import EXTREMES, REDUCTIONS, first_time, first_time_pull, reduced, reduction_pull
+from linkwright.results.measures.motions import MeasuredMotions, MeasureWindow, Pulls, SampledCurve
+from linkwright.results.measures.numbers import MeasuredNumber
+from linkwright.results.measures.reductions import EXTREMES, REDUCTIONS, extremes_at, first_time, first_time_pull, reduced, reduction_pull
 from linkwright.results.measures.straightness import straightness, straightness_pull
 from linkwright.results.measures.strokes import stroke_pull, strokes, time_ratio_pull, time_ratios
-from linkwright.results.measures.window_ends import WindowEnds
 
 BETWEEN = ("stroke", "time ratio", "dwell", "distance")  # reductions that look between samples: they read rates as well
 OF_PATHS = ("straightness", "distance")  # of a point, not of a number
@@ -83,18 +83,45 @@ class Measure:
 
     # ---------------------------------------------------------------- values
 
-    def read_from(self, c: Any) -> float:
-        """The measure of a Trajectory."""
-        return float(self._of(self.motions(c))[0])
+    def read_from(self, c: Any) -> MeasuredNumber:
+        """The measure of a Trajectory, with how far samples decide it."""
+        r = self.motions(c)
+        if self.reduction not in EXTREMES:
+            return MeasuredNumber(float(self._of(r)[0]))
+        curve = self.sampled(r)
+        value, (error, places) = reduced(self.reduction, curve.x, r.t, curve.counted)[0], self._errors(curve)
+        grows = bool(np.isinf(error[0]))
+        return MeasuredNumber(float(value), float(error[0]), _shown_place(c, float(places[0])) if grows else "")
 
     def over(self, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str]) -> np.ndarray:
         """The measure of many motions: channels (motions, samples, ...), times (motions, samples) or (samples,)."""
         return self._of(MeasuredMotions.of(values, t, drive, dimension, self.channel))
 
+    def numbers_over(
+        self, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The measure of many motions, and how far beyond it their curves may go between samples: 0 if it is located, infinite if it grows
+        without bound."""
+        r = MeasuredMotions.of(values, t, drive, dimension, self.channel)
+        if self.reduction not in EXTREMES:
+            return self._of(r), np.zeros(len(r.t))
+        curve = self.sampled(r)
+        return reduced(self.reduction, curve.x, r.t, curve.counted), self._errors(curve)[0]
+
+    def _errors(self, curve: SampledCurve) -> tuple[np.ndarray, np.ndarray]:
+        """Sampling error of an extreme of every motion, and its time."""
+        assert curve.error is not None and curve.place is not None
+        at = extremes_at(self.reduction, curve.x, curve.counted)
+        each = np.take_along_axis(curve.error, at, axis=1)
+        worst = np.take_along_axis(at, np.argmax(each, axis=1)[:, None], axis=1)
+        return each.sum(axis=1), np.take_along_axis(curve.place, worst, axis=1)[:, 0]
+
     def motions(self, c: Any) -> MeasuredMotions:
         """A Trajectory as an array of one motion."""
         found = c.read([*self.channels(c.drive, c.channels), "t"])
-        return MeasuredMotions({name: x[None] for name, x in found.items()}, found["t"][None], c.drive, c.dimension)
+        near = getattr(c, "near_singular", None)
+        values = {name: x[None] for name, x in found.items()}
+        return MeasuredMotions(values, found["t"][None], c.drive, c.dimension, None if near is None else near[None])
 
     def _of(self, r: MeasuredMotions) -> np.ndarray:
         mask = r.mask(self.window)
@@ -113,23 +140,19 @@ class Measure:
             case "straightness":
                 points = r.values[self.channel]
                 return np.array([straightness(p if mask is None else p[mask[i]]) for i, p in enumerate(points)])
-        x, mask, _ = self.sampled(r)
-        return reduced(self.reduction, x, r.t, _counted(x, mask))
+        curve = self.sampled(r)
+        return reduced(self.reduction, curve.x, r.t, curve.counted)
 
-    def sampled(self, r: MeasuredMotions) -> tuple[np.ndarray, np.ndarray | None, WindowEnds | None]:
-        """Return the channel at the samples, the mask of those that count and the ends; of an extreme the ends of the window follow."""
-        x, mask = r.scalar(self.channel), r.mask(self.window)
-        ends = r.ends(self.window) if self.reduction in EXTREMES else None
-        if ends is None or mask is None:
-            return x, mask, None
-        return np.concatenate([x, ends.values(x)], axis=1), np.concatenate([mask, ends.there], axis=1), ends
+    def sampled(self, r: MeasuredMotions) -> SampledCurve:
+        """Return the channel at the samples; of an extreme with local extremes between them and the ends of the window."""
+        return r.curve(self.channel, self.window, extreme=self.reduction in EXTREMES)
 
     # ---------------------------------------------------------------- derivatives
 
     def weights(self, c: Any) -> Pulls:
         """Derivatives of the measure of a Trajectory by the samples of the channels it reads, (samples, ...) by name.
 
-        A largest value is differentiated at its sample or end of the window, a window holds the samples it has.
+        A largest value is differentiated where it is, between samples or at an end of the window, a window holds the samples it has.
         """
         r = self.motions(c)
         mask = r.mask(self.window)
@@ -154,10 +177,10 @@ class Measure:
         if self.reduction == "when":
             by_x, by_t = first_time_pull(x[0], r.t[0], self.limit, self.above)
             return {self.channel: self._of_vector(r, by_x), "t": by_t}
-        x, mask, ends = self.sampled(r)
-        counted = _counted(x, mask)
-        pull = reduction_pull(self.reduction, x[0], r.t[0], None if counted is None else counted[0])
-        return {self.channel: self._of_vector(r, pull if ends is None else ends.folded(pull))}
+        curve = self.sampled(r)
+        counted = curve.counted
+        pull = reduction_pull(self.reduction, curve.x[0], r.t[0], None if counted is None else counted[0])
+        return {self.channel: self._of_vector(r, curve.folded(pull))}
 
     def _of_vector(self, r: MeasuredMotions, weights: np.ndarray) -> np.ndarray:
         """Weights of the length of a vector as those of its components."""
@@ -189,12 +212,15 @@ class Measure:
         return rest + (self.read_from(c) if self.reduction == "dwell" else 0.0)
 
 
-def _counted(x: np.ndarray, mask: np.ndarray | None) -> np.ndarray | None:
-    """Samples that count: those of the window that have a value."""
-    lost = np.isnan(x)
-    if not lost.any():
-        return mask
-    return ~lost if mask is None else mask & ~lost
+def _shown_place(c: Any, t: float) -> str:
+    """`A = 66.92 deg`: where a motion is at a time; the time itself where it has no leading drive."""
+    if not c.drive or np.ndim(c[c.drive]) != 1:
+        return f"t = {t:.6g} s"
+    symbol, size = c.unit(c.drive) if hasattr(c, "unit") else ("", 1.0)
+    order = np.argsort(c["t"], kind="stable")
+    x = float(np.interp(t, c["t"][order], c[c.drive][order]))
+    x = float(c.place(x)) if hasattr(c, "place") else x
+    return f"{c.drive} = {x / size:.5g} {symbol}".rstrip()
 
 
 def _stretched(c: Any, d: Any) -> np.ndarray:

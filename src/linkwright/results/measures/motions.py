@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwright.model.file.units import TIME
 from linkwright.results.measures.courses import Course, CoursePull, rate_names
+from linkwright.results.measures.extremes import SharpenedCurves
 from linkwright.results.measures.window_ends import WHOLE, WindowEnds
 
 SLACK = 1e-9  # rad, or of the range of times: a window holds samples at its ends whatever the last digit
@@ -40,6 +41,44 @@ Pulls = dict[str, np.ndarray]  # weights of the samples of channels, (samples, .
 
 
 @dataclass(frozen=True, eq=False)
+class SampledCurve:
+    """A channel at its samples, (motions, samples); of an extreme also at ends of the window, which follow the samples.
+
+    `place` is the time of each value, `error` how far the curve may go beyond it (`extremes`).
+    """
+
+    x: np.ndarray
+    mask: np.ndarray | None
+    place: np.ndarray | None = None
+    error: np.ndarray | None = None
+    sharp: SharpenedCurves | None = None
+    ends: WindowEnds | None = None
+
+    @property
+    def counted(self) -> np.ndarray | None:
+        """Values that count: those of the window that are numbers; None: all."""
+        lost = np.isnan(self.x)
+        if not lost.any():
+            return self.mask
+        return ~lost if self.mask is None else self.mask & ~lost
+
+    def folded(self, weights: np.ndarray) -> np.ndarray:
+        """Return weights of the values of the first motion as those of its samples."""
+        if self.sharp is None:
+            return weights
+        n = self.sharp.x.shape[1]
+        own = self.sharp.folded(weights[:n])
+        return own if self.ends is None else own + self.ends.folded(np.concatenate([np.zeros_like(own), weights[n:]]))
+
+    def slopes(self, dx: np.ndarray) -> np.ndarray:
+        """Return derivatives (samples, numbers) of the channel of the first motion as those of its values."""
+        if self.sharp is None:
+            return dx
+        own = self.sharp.values(dx)
+        return own if self.ends is None else np.concatenate([own, self.ends.values(dx.T).T])
+
+
+@dataclass(frozen=True, eq=False)
 class MeasuredMotions:
     """Channels (motions, samples, ...) and times (motions, samples) of many motions with one leading drive."""
 
@@ -47,6 +86,7 @@ class MeasuredMotions:
     t: np.ndarray
     drive: str
     dimension: Callable[[str], str]
+    near: np.ndarray | None = None  # (motions, samples): True near a singular position, where all but positions grows without bound
 
     @classmethod
     def of(
@@ -88,6 +128,24 @@ class MeasuredMotions:
         name = window.axis(self.drive)
         axis = np.broadcast_to(self.values[name] if name != "t" else self.t, self.t.shape)
         return WindowEnds.of(axis, (window.low, window.high), self._by_turns(window))
+
+    def curve(self, name: str, window: MeasureWindow | None, *, extreme: bool) -> SampledCurve:
+        """Return a channel (of a vector its length) at the samples; for an extreme with local extremes between samples and the ends of
+        the window."""
+        x, mask = self.scalar(name), self.mask(window)
+        if not extreme:
+            return SampledCurve(x, mask)
+        ends = None if mask is None else self.ends(window)
+        sharp = SharpenedCurves.of(self.t, x, mask, None if ends is None else ends.cut(x.shape[1]))
+        error = sharp.error
+        if self.near is not None and self.dimension(name) not in ("length", "angle"):
+            error = np.where(self.near, np.inf, error)
+        if ends is None or mask is None:
+            return SampledCurve(sharp.x, mask, sharp.place, error, sharp)
+        place, none = ends.values(self.t), np.zeros(ends.share.shape)
+        parts = ((sharp.x, ends.values(x)), (mask, ends.there), (sharp.place, place), (error, none))
+        both = [np.concatenate(pair, axis=1) for pair in parts]
+        return SampledCurve(*both, sharp, ends)
 
     # ---------------------------------------------------------------- courses
 

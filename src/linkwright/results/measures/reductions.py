@@ -33,6 +33,14 @@ def reduced(how: str, x: np.ndarray, t: np.ndarray, mask: np.ndarray | None) -> 
     return np.sqrt(square if how == "rms" else np.maximum(square - mean**2, 0.0))
 
 
+def extremes_at(how: str, x: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
+    """(motions, 1 or 2): numbers of the values that an extreme is made of; of a range two."""
+    size = np.abs(x) if how == "peak" else x
+    counted = np.ones(x.shape, dtype=bool) if mask is None else mask
+    high, low = np.argmax(np.where(counted, size, -np.inf), axis=1), np.argmin(np.where(counted, size, np.inf), axis=1)
+    return np.stack({"range": [high, low], "min": [low]}.get(how, [high]), axis=1)
+
+
 def reduction_pull(how: str, x: np.ndarray, t: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
     """Derivatives of a reduction of one motion by its samples (n,); nan where no sample counts. A largest value is differentiated at its
     sample, a window holds the samples it has."""

@@ -35,6 +35,13 @@ class WindowEnds:
         """True where a motion has the place."""
         return np.isfinite(self.share)
 
+    def cut(self, samples: int) -> np.ndarray:
+        """Return shares at which steps are cut by an end, (motions, steps); NaN of the others."""
+        out = np.full((len(self.share), samples - 1), np.nan)
+        rows, places = np.nonzero(self.there)
+        out[rows, self.before[rows, places]] = self.share[rows, places]
+        return out
+
     def values(self, x: np.ndarray) -> np.ndarray:
         """Return a channel (motions, samples) at the places by the straight line, which stays between its neighbours."""
         rows = np.arange(len(x))[:, None]

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
+from linkwright.design.efforts import cycle_axis
+from linkwright.design.jumps import jump_notes, jumps
 from linkwright.errors import LinkwrightError, SingularityError, counted
 from linkwright.mechanics.closing.idle import idle_rows
 from linkwright.mechanics.constraints.drives import driven
@@ -106,6 +108,14 @@ def independent(system: System) -> tuple[str, ...]:
 
 def kinds(system: System, drives: tuple[str, ...]) -> list[str]:
     return ["angle" if cycle.is_rotary(system.description, n) else "length" for n in drives]
+
+
+def jump_sentences(c: Trajectory) -> list[str]:
+    """Sentences on drive efforts that jump between samples, as `linkwright turn` has them: by how much figures may be off."""
+    try:
+        return jump_notes(jumps(c), c.skel.tree.description.units, cycle_axis(c).dimension)
+    except LinkwrightError:  # no loads: nothing is said of them
+        return []
 
 
 def cycle_json(system: System, motion: PageMotion) -> dict[str, Any] | None:

@@ -65,7 +65,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "loads": loads,
         "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
         "conservative": all(getattr(f, "conservative", False) for f in system.forces),
-        "notes": elastic_loads(d),
+        "notes": [*elastic_loads(d), *(cycle_data.jump_sentences(motion.turn) if loads and motion.turn is not None else [])],
         "stopped": motion.why if motion.stopped else "",
         "why": " ".join(x for x in (_motion_text(motion), made.why) if x),
     }

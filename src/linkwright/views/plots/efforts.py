@@ -99,10 +99,10 @@ def _effort(axes: Any, c: Trajectory, name: str, over: str, x: np.ndarray, colou
     y_axis(axes, name, symbol)
     unit, where = c.unit(over)[0], places(c, over)
     texts = []
-    low, high = extremes(y)
-    for word, i in (("max", high), ("min", low)):
+    ends = extremes(c.t, y, where)
+    for word, i, top, at in (("max", ends.sample_high, ends.high, ends.at_high), ("min", ends.sample_low, ends.low, ends.at_low)):
         axes.plot(x[i], y[i], "o", ms=4.5, color=colour, mec=look.paper, mew=0.8, zorder=5)
-        texts.append(f"{word} {four(y[i], y)} {symbol} at {four(where[i], x)} {unit}{near_text(c, i)}")
+        texts.append(f"{word} {four(top, y)} {symbol} at {four(at, x)} {unit}{near_text(c, i)}")
     mean = f"RMS {four(rms)} {symbol} (dashed){near_text(c, int(np.argmax(np.abs(y))))}"
     axes.set_title(in_lines([*texts, mean], axes, 8.0), fontsize=8, loc="left", parse_math=False)
 
@@ -165,12 +165,13 @@ def pin_loads(
         x = x_axis(c, over or default_axis(c), axes)
         for i, eye in enumerate(chosen):
             y = sizes[eye]
-            _, k = extremes(y)
-            axes.plot(x, y, lw=1.6, color=colour_of(i), label=f"{eye[0]} on {eye[1]}: {four(y.max())} {symbol}{marks[k]}")
+            top = extremes(c.t, y, x)
+            k = top.sample_high
+            axes.plot(x, y, lw=1.6, color=colour_of(i), label=f"{eye[0]} on {eye[1]}: {four(top.high)} {symbol}{marks[k]}")
             axes.plot(x[k], y[k], "o", ms=4.0, color=colour_of(i), mec=frame.look.paper, mew=0.7, zorder=5)
         axes.set_ylim(bottom=0.0)
         y_axis(axes, "load of the pin", symbol)
-        near = any(marks[extremes(y)[1]] for y in sizes.values())
+        near = any(marks[extremes(c.t, y, x).sample_high] for y in sizes.values())
         legend(axes, title="largest load (* near a singular position)" if near else "largest load", title_fontsize=8)
         draw_flags(frame, [axes], flags_of(c), c, x)
         return figure
