@@ -60,10 +60,9 @@ def _place(places: Mapping[str, TagPlace], element: XmlElement, around: str) -> 
 
 
 @contextmanager
-def only_a_picture(element: XmlElement, places: Mapping[str, TagPlace], notes: ImportNotes) -> Iterator[None]:
-    """Check the tags of an element that is only drawn; inside the block and in the check a fault becomes a warning of the report."""
+def only_a_picture(element: XmlElement, notes: ImportNotes) -> Iterator[None]:
+    """Read an element that is only drawn: a fault inside the block becomes a warning of the report."""
     try:
-        check_tags(element, places, notes)
         yield
     except ModelError as problem:
         notes.warn(f"{str(problem).rstrip('.')}; this <{element.tag}> is not drawn")

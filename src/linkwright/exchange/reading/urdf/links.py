@@ -10,7 +10,7 @@ from linkwright.exchange.reading.draft import RobotDraft
 from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.exchange.reading.poses import pose
 from linkwright.exchange.reading.shapes import ShapeFiles, colour_of, drawable, inertia_about, shapes
-from linkwright.exchange.reading.tags import only_a_picture
+from linkwright.exchange.reading.tags import check_tags, only_a_picture
 from linkwright.exchange.reading.urdf.tags import PLACES
 from linkwright.exchange.reading.xml_reading import XmlElement
 from linkwright.model.description import Body, Placement, Visual
@@ -26,7 +26,8 @@ def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles, ground: 
     """Add all links of a robot as bodies; the link `ground` is the ground, with a point of its name."""
     colours: dict[str, str] = {}
     for material in robot.all("material"):
-        with only_a_picture(material, PLACES, draft.notes):
+        with only_a_picture(material, draft.notes):
+            check_tags(material, PLACES, draft.notes)
             colours[material.get("name")] = _colour(material)
     for link in robot.all("link"):
         name = link.attribute("name")
@@ -55,7 +56,8 @@ def _inertial(link: XmlElement, name: str, notes: ImportNotes) -> Body:
 def _visuals(draft: RobotDraft, link: XmlElement, files: ShapeFiles, colours: Mapping[str, str]) -> tuple[Visual, ...]:
     out = []
     for visual in link.all("visual"):
-        with only_a_picture(visual, PLACES, draft.notes):
+        with only_a_picture(visual, draft.notes):
+            check_tags(visual, PLACES, draft.notes)
             geometry = visual.one("geometry")
             material = visual.one("material")
             colour = "" if material is None else _colour(material) or colours.get(material.get("name"), "")
