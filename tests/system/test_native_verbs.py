@@ -213,7 +213,7 @@ def test_whole_turns_of_a_cut_joint_reach_the_kernel():
     s = lw.compile(replace(d, springs=(spring,)), cuts=list(s0.tree.cuts))
     for _ in range(3):
         s.forward(s.start)
-    assert "near" in s.core.ready("accelerations").reads
+    assert "near" in s.core.ready("accelerations", seconds=1.0).reads
     wound = {**s.start.references, cut: s.start.references[cut] + 2.0 * np.pi}
     st = State(s.skel, s.start.q, s.start.v, wound)
     found, exact = s.forward(st), s.forward(st, formulation="kkt")
