@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -17,11 +16,9 @@ LASTS = "sleep 60 & echo $! > grandchild; wait"  # as a compiler that has starte
 
 
 def alive(number: int) -> bool:
-    """True for a process that is there and no zombie."""
-    try:
-        return Path(f"/proc/{number}/stat").read_text().split(")")[-1].split()[0] != "Z" if Path("/proc").exists() else not os.kill(number, 0)
-    except (OSError, ProcessLookupError):
-        return False
+    """True for a process that is there; one that has ended and is not waited for yet is not."""
+    done = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True)
+    return done.stdout.strip()[:1] not in ("", "Z")
 
 
 def grandchild(folder: Path) -> int:

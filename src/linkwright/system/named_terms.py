@@ -96,7 +96,6 @@ class NamedTerms:
             return getattr(self.independent.equations(tuple(drives)), name)(q, v, near=near, **values)
         return kernel.batch((q, v), {k: x for k, x in more.items() if k in kernel.reads})._asdict()
 
-
     def _worth_code(self, kernel: Kernel) -> bool:
         """True once answers on floats have taken about as long as making code does, as for the other verbs of one state."""
         spent = self.core.stores.setdefault("seconds of terms on floats", {})

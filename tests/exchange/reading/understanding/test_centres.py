@@ -11,7 +11,8 @@ from scipy.optimize import brentq
 import linkwright as lw
 from linkwright.joints import JOINTS
 
-AXES = np.array([[0.0, 0.0, 1.0], *([np.sin(a) * np.cos(b), np.sin(a) * np.sin(b), np.cos(a)] for a, b in ((0.5, 0.0), (1.1, 0.9), (0.9, 1.7)))])
+TILTS = ((0.0, 0.0), (0.5, 0.0), (1.1, 0.9), (0.9, 1.7))
+AXES = np.array([[np.sin(a) * np.cos(b), np.sin(a) * np.sin(b), np.cos(a)] for a, b in TILTS])
 PLACES = np.array([0.1, 0.12, 0.11, 0.1])[:, None] * AXES + [0.03, -0.02, 0.4]
 MASS = '<inertial pos="0.01 0 0" mass="0.1" diaginertia="1e-4 1e-4 1e-4"/>'
 
@@ -23,7 +24,11 @@ def spherical(tmp_path: Path, digits: int, hinge: bool) -> lw.Mechanism:
         return " ".join(f"{x:.{digits}g}" for x in v)
 
     ends = [PLACES[2] + r * AXES[2] for r in ([0.0, 0.02] if hinge else [0.0])]
-    on_b, on_c = ("".join(f'<site name="{n}{i}" pos="{text(e - P)}"/>' for i, e in enumerate(ends)) for n, P in (("b", PLACES[1]), ("c", PLACES[3])))
+
+    def sites(body: str, origin: np.ndarray) -> str:
+        return "".join(f'<site name="{body}{i}" pos="{text(e - origin)}"/>' for i, e in enumerate(ends))
+
+    on_b, on_c = sites("b", PLACES[1]), sites("c", PLACES[3])
     closed = "".join(f'<connect site1="b{i}" site2="c{i}"/>' for i in range(len(ends)))
     (tmp_path / "m.xml").write_text(
         f'<mujoco><worldbody><body name="a" pos="{text(PLACES[0])}"><joint name="j1" axis="{text(AXES[0])}"/>{MASS}'

@@ -120,9 +120,7 @@ def _meeting(d: Description, bearings: Collection[str]) -> tuple[Description, li
     return d, sentences
 
 
-def _own_centres(
-    d: Description, circuit: Sequence[Step], centre: np.ndarray, known: dict[str, list[np.ndarray]]
-) -> dict[str, np.ndarray]:
+def _own_centres(d: Description, circuit: Sequence[Step], centre: np.ndarray, known: dict[str, list[np.ndarray]]) -> dict[str, np.ndarray]:
     """The centre on every body of a circuit: that of a loop before, where it has nearly the same, else the one given."""
     own: dict[str, np.ndarray] = {}
     for body in dict.fromkeys(b for s in circuit for b in (s.body, s.to)):
