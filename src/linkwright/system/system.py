@@ -43,8 +43,7 @@ from linkwright.system.feedback import Feedback
 from linkwright.system.motions import Motions
 from linkwright.system.named_terms import NamedTerms, named_terms
 from linkwright.system.runs import Runs
-from linkwright.system.transmission import Transmission
-from linkwright.system.transmission.held_base import transmission
+from linkwright.system.transmission import Transmission, transmission
 
 if TYPE_CHECKING:
     from linkwright.bridges.functions import Bridge

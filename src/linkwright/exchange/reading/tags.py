@@ -6,7 +6,7 @@ is one or two letters away from one of its place is an error. Others are program
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -60,7 +60,7 @@ def _place(places: Mapping[str, TagPlace], element: XmlElement, around: str) -> 
 
 
 @contextmanager
-def only_a_picture(element: XmlElement, notes: ImportNotes) -> Iterator[None]:
+def only_a_picture(element: XmlElement, notes: ImportNotes) -> Generator[None]:
     """Read an element that is only drawn: a fault inside the block becomes a warning of the report."""
     try:
         yield

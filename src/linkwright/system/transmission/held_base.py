@@ -1,4 +1,4 @@
-"""A robot with a floating base on a stand: the same joints, the base held where it is at the start."""
+"""A robot whose floating base is held where it is at the start: the same joints, and positions that code can close."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.skeleton import pose_of
-from linkwright.model.description import Body, Description, Joint, Placement
+from linkwright.model.description import Body, Description, Joint, Placement, Vec3
 from linkwright.numerics.spatial import Pose
 from linkwright.system.transmission.maps import Transmission
 
@@ -30,7 +30,7 @@ def _held(system: System, motors: Any, joints: Any, within: Any) -> Transmission
 def with_base_held(system: System) -> Description | None:
     """The description with every floating base fixed to ground; None where nothing floats.
 
-    For positions and their rates only: weight and everything else that acts on the base is as before, and is held by the stand.
+    For positions and their rates only: weight and everything else that acts on the base is as before.
     """
     base = set(base_joints(system.tree))
     if not base:
@@ -53,5 +53,8 @@ def _pose(body: Body) -> Pose:
 
 
 def _placed(X: Pose) -> Placement:
-    a, b, c = (tuple(float(x) for x in row) for row in X.R)
-    return Placement((float(X.p[0]), float(X.p[1]), float(X.p[2])), (a, b, c))
+    return Placement(_vector(X.p), (_vector(X.R[0]), _vector(X.R[1]), _vector(X.R[2])))
+
+
+def _vector(x: Any) -> Vec3:
+    return float(x[0]), float(x[1]), float(x[2])
