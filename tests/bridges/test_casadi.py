@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -12,6 +13,7 @@ import pytest
 import yaml
 
 import linkwright as lw
+from linkwright.bridges import casadi_code
 from linkwright.errors import UsageError
 from tests import ROOT
 from tests.bridges import cases
@@ -102,7 +104,7 @@ def test_a_nonlinear_program_moves_the_five_bar_to_rest_elsewhere() -> None:
 def test_compiled_functions_have_all_derivatives() -> None:
     """C of a slider-crank: values, Jacobian and Hessian as those of SX, and a map over many states."""
     s, q, v, tau = cases.case("slider-crank")
-    plain, fast, x = s.casadi(), s.casadi(compiled=True), ca.MX.sym("x", 2)
+    plain, fast, x = s.casadi(), s.casadi(compiled=True, hessian=True), ca.MX.sym("x", 2)
     assert fast.function("forward").function.class_name() == "External"
     found = []
     for f in (plain, fast):
@@ -113,6 +115,36 @@ def test_compiled_functions_have_all_derivatives() -> None:
     many = np.tile(q, (8, 1)) + np.linspace(0, 0.1, 8)[:, None]
     mapped = fast.function("forward").function.map(8)(many.T, np.tile(v, (8, 1)).T, np.tile(tau, (8, 1)).T)[0]
     cases.same(np.array(mapped).T, s.kernel("forward")(many, v, tau).a)
+
+
+def test_compiled_functions_have_a_hessian_on_request_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Second derivatives are most of the code (86 % of the delta's), so they are compiled when asked for."""
+    written: list[str] = []
+
+    def compiled(compiler: str, text: str, folder: Path, before: Callable[[], None]) -> bytes:
+        written.append(text)
+        return original(compiler, text, folder, before)
+
+    original = casadi_code._compiled
+    monkeypatch.setattr(casadi_code, "_compiled", compiled)
+    s = cases.case("slider-crank")[0]
+    for options in ({}, {"hessian": True}):
+        _ = s.casadi(compiled=True, **options).function("forward").function
+    assert ["jac_adj1_lw_forward" in x for x in written] == [False, True]
+    with pytest.raises(UsageError, match="hessian=True belongs to compiled functions"):
+        s.casadi(hessian=True)
+
+
+def test_the_size_of_compiled_code_is_known_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The delta's Hessian, 1.3 million operations: 7 GB by the estimate (gcc had 5.9 GB when it was stopped), refused with less memory."""
+    size = casadi_code.CodeSize(1_293_000)
+    assert 5.9e9 < size.memory < 9e9 and size.seconds > 120.0
+    with pytest.warns(RuntimeWarning, match=r"1,293,000 operations, which take a compiler about 7 GB and 3.2 min. Leave hessian=True out"):
+        size.warn("forward", True)
+    monkeypatch.setattr(casadi_code, "memory_of_machine", lambda: 1e6)
+    monkeypatch.setattr(casadi_code, "_compiled", lambda *_: pytest.fail("compiled all the same"))
+    with pytest.raises(UsageError, match=r"this machine has 0.001 GB. Use s.casadi\(\) without compiled=True"):
+        _ = cases.case("slider-crank")[0].casadi(compiled=True).function("forward").function
 
 
 def test_positions_that_do_not_exist_are_not_a_number() -> None:

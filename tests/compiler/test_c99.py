@@ -147,3 +147,16 @@ def test_the_text_says_what_stands_where() -> None:
 def test_impossible_names_are_refused(name: str) -> None:
     with pytest.raises(UsageError, match="cannot be the name of a C function"):
         c99.write(status_program(), name)
+
+
+@pytest.mark.parametrize("flag", ["-ffast-math", "-ffinite-math-only", "-Ofast"])
+def test_refuses_compilers_that_take_nan_for_impossible(flag: str, tmp_path: Path) -> None:
+    """Under these flags `y - y != 0` is taken for false, and a row of NaN would come back with status 0."""
+    compiler = next((path for path in map(shutil.which, COMPILERS["c"][0]) if path), None)
+    text = c99.write(every_operation(), "kernel")
+    if compiler is None:  # the words that a compiler would look at
+        assert "__FINITE_MATH_ONLY__ > 0" in text and "defined(__FAST_MATH__)" in text
+        return
+    (tmp_path / "kernel.c").write_text(text)
+    done = subprocess.run([compiler, flag, "-c", "-o", "k.o", "kernel.c"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode and "compile without -ffast-math" in done.stderr

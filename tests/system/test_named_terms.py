@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import pinocchio as pin
 import pytest
 
 import linkwright as lw
+from linkwright.kernels.structures import MAKING
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.results.labelled import Labelled
 from tests import ROOT
@@ -308,3 +310,18 @@ def test_reduced_terms_of_random_loops_solve_the_equations_of_motion(seed: int) 
     expected = s.forward(st).a
     np.testing.assert_allclose(a, expected, rtol=0, atol=1e-7 * (1.0 + np.abs(expected).max()))
     np.testing.assert_allclose(x.constraint @ x.N, 0.0, atol=1e-9 * (1.0 + np.abs(x.N).max()))
+
+
+def test_one_state_gets_code_after_a_few_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As other verbs do: calls with one state were answered on floats for ever, however many there were."""
+    monkeypatch.setenv("LINKWRIGHT_CACHE", str(tmp_path))
+    s = lw.load("five-bar").system
+    st, t = s.assemble(v={"A": 1.0, "E": -0.5}), s.named_terms(["com"])
+    on_floats = {k: np.array(getattr(t(st), k)) for k in ("M", "h", "J", "rate")}
+    calls = int(MAKING / s.core.answer_on_floats) + 1
+    for _ in range(calls):
+        x = t(st)
+        _ = x.M
+    monkeypatch.setattr(t.independent, "equations", lambda *_: pytest.fail("answered on floats"))
+    for name, values in on_floats.items():
+        np.testing.assert_allclose(getattr(t(st), name), values, rtol=1e-11, atol=1e-13)

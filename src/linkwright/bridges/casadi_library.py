@@ -1,8 +1,9 @@
 """Kernels as functions of CasADi: the flat program as SX expressions, or C made of them and compiled.
 
 SX needs no compiler, has every order of derivatives and the sparsity of the program. `compiled=True` has CasADi write C of a function, its
-Jacobian and its adjoint with their derivatives, and loads it as `external`: maps over many states are then some ten times as fast. Neither
-looks at pivots: in a singular position results are what the division gives.
+Jacobian and its adjoint, and loads it as `external`: maps over many states are then some ten times as fast. `hessian=True` adds second
+derivatives, which take most of the compiler's time and memory. Neither looks at pivots: in a singular position results are what the
+division gives.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ class CasadiLibrary:
     """How kernels become functions of CasADi."""
 
     compiled: bool = False
-    hessian: bool = True  # of compiled functions: with second derivatives, which take most of the compiler's time
+    hessian: bool = False  # of compiled functions: with second derivatives, which take most of the compiler's time and memory
     made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)  # functions by kernel
     name = "CasADi"
     second = True
 
     def __post_init__(self) -> None:
         package("casadi", "s.casadi()")
+        if self.hessian and not self.compiled:
+            raise UsageError("hessian=True belongs to compiled functions: s.casadi(compiled=True, hessian=True). SX has every derivative.")
 
     # ---------------------------------------------------------------- functions
 

@@ -46,6 +46,12 @@ class Real(NamedTuple):
 
 DOUBLE, SINGLE = Real("double", ""), Real("float", "f")
 PRECISIONS = {"double": DOUBLE, "single": SINGLE}
+# The status word rests on x - x == 0 and on comparisons that are false for NaN; -ffast-math and its kind let a compiler drop both.
+NEEDS_NAN = (
+    "#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0) || defined(_M_FP_FAST)",
+    '#error "compile without -ffast-math, -ffinite-math-only, /fp:fast: they drop the checks behind the status"',
+    "#endif",
+)
 _TEMPORARY = re.compile(r"t\d+|(sin|cos)_.*")
 
 
@@ -55,7 +61,7 @@ def write(program: Program, name: str, real: Real = DOUBLE) -> str:
     cut = plan(program, LONGEST_PART, LONGEST_EXPRESSION)
     names = _Names(program, name, real)
     functions = _functions(name, real)
-    lines = [*_description(program, name), "#include <math.h>", "", *_helpers(name, {op[0] for op in program.ops}, real)]
+    lines = [*_description(program, name), "#include <math.h>", "", *NEEDS_NAN, "", *_helpers(name, {op[0] for op in program.ops}, real)]
     work = ("w",) if cut.work else ()
     calls = []
     for n, part in enumerate(cut.parts, start=1):

@@ -177,7 +177,8 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
     if not d.joints:
         how = "nothing to turn"
     elif mobility.freedoms == 0:
-        how = "a structure: nothing can move"
+        why = mobility.blocked_by_digits
+        how = f"a structure: nothing can move{f', {why}' if why else ''}"
     else:
         try:
             c = system.turn(steps=steps) if turn is None else turn

@@ -238,7 +238,7 @@ def _declared(tables: Tables, numbers: Mapping[str, Sequence[float]], name: str,
 
 
 def _defined(tables: Tables, numbers: Mapping[str, Sequence[float]], name: str, real: c99.Real) -> str:
-    lines = ["#include <math.h>", ""]
+    lines = ["#include <math.h>", "", *c99.NEEDS_NAN, ""]
     for k, values in numbers.items():
         text = ", ".join(c99.number(x, real) for x in values) or "0"
         lines.append(f"const {real.name} {name}_{k}[{max(1, len(values))}] = {{{text}}};")

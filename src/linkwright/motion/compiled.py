@@ -118,7 +118,7 @@ class Compiled:
         drives = tuple(self.drive_names)
         return Kernels(self.loops, self.described, drives, self.free, self.assembler.first_position, answers, self.engine)
 
-    def ready(self, name: str, drives: Sequence[str] | None = None, seconds: float = 0.005) -> Kernel | None:
+    def ready(self, name: str, drives: Sequence[str] | None = None, *, seconds: float) -> Kernel | None:
         """Return a kernel of this structure, bound to the numbers of this mechanism, whose machine code is at hand; None where there is
         none, or where the float path, which takes about so many seconds, is done before it is made."""
         key = ("kernel", name, None if drives is None else tuple(drives))
@@ -128,7 +128,7 @@ class Compiled:
                 return None
             if name != "walk" and self.numbers is not None and not self._rank_as_planned:  # a walk closes all rows, or stops
                 self.stores[ALONE] = True
-                return self.ready(name, drives, seconds)
+                return self.ready(name, drives, seconds=seconds)
             own = {} if self.numbers is None else {"free": self.numbers.values}
             self.stores[key] = found.bound(near=self.skel.pack(self.skel.start_coordinates), **own)
         return self.stores[key]
@@ -192,7 +192,7 @@ class Compiled:
 
     def walking(self, drives: Sequence[str], seconds: float = 0.15) -> Walking | None:
         """Return the walk along the loops in machine code, where kernel `walk` is ready; `seconds` are those of a small mechanism."""
-        kernel = self.ready("walk", drives, seconds * max(1.0, self.tree.nv / SMALL))
+        kernel = self.ready("walk", drives, seconds=seconds * max(1.0, self.tree.nv / SMALL))
         if kernel is None:
             return None
         key = ("walking", tuple(drives))

@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, counted, degrees_of_freedom, listing
 from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.closing.mobility import digits_decide
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, motion
@@ -21,7 +22,7 @@ def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]
     f, free = tied.factored(c), loops.factored(loops.at(here.q, zero, 0.0, here.references))
     freedoms = free.null.shape[1]
     if f.rank - free.rank < len(drives) and len(drives) > freedoms:
-        raise _too_many(loops, here, drives, freedoms)
+        raise _too_many(loops, here, drives, freedoms, free.smallest if free.rank else 1.0)
     undriven = _undriven(loops, here, f.null)
     names = _moving_joints(loops, here, undriven)
     if names:
@@ -33,7 +34,7 @@ def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]
         )
 
 
-def _too_many(loops: Loops, here: Instant, drives: Sequence[str], freedoms: int) -> UsageError:
+def _too_many(loops: Loops, here: Instant, drives: Sequence[str], freedoms: int, smallest: float) -> UsageError:
     """More drives than degrees of freedom; without any degree of freedom it is the mechanism that is wrong."""
     desc = loops.skel.tree.description
     place = next((f"{d.where}: " for d in reversed(desc.drives) if d.joint in drives and d.where is not None), "")
@@ -45,9 +46,9 @@ def _too_many(loops: Loops, here: Instant, drives: Sequence[str], freedoms: int)
     held = [*desc.rods, *desc.couplings, *desc.gears, *desc.belts]
     extra = [f"{type(x).__name__.lower()} '{x.name}'" + (f" ({x.where})" if x.where else "") for x in held if _frees(loops, here, x.name)]
     remedy = f"Without {' or without '.join(extra)} it can move." if extra else "Take out a body, a joint or a rod."
-    return UsageError(
-        f"{place}this is a structure, not a mechanism: nothing can move (mobility 0), so {listing(drives)} cannot turn. {remedy}"
-    )
+    digits = digits_decide(smallest)
+    cannot = f"nothing can move (mobility 0), so {listing(drives)} cannot turn"
+    return UsageError(f"{place}this is a structure, not a mechanism: {cannot}{f', {digits}' if digits else f'. {remedy}'}")
 
 
 def _frees(loops: Loops, here: Instant, name: str) -> bool:

@@ -138,7 +138,7 @@ def _walk(core: Compiled, seconds: float, names: list[str]) -> LaneWalking | Non
     """The walk in lanes, where kernel `walk` is ready; links that spin in place, where their lines follow from the numbers."""
     key = ("assembled", "walk", tuple(names))
     if key not in core.stores:
-        kernel = core.ready("walk", names, seconds) if core.engine == "native" else None
+        kernel = core.ready("walk", names, seconds=seconds) if core.engine == "native" else None
         if kernel is None:
             return None
         core.stores[key] = None if core.numbers is None and core.kernels.plan.spinning else LaneWalking(kernel, 1)

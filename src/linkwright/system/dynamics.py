@@ -72,7 +72,7 @@ class Dynamics:
             return forward(self.terms(st, wrench, pushes), effort, formulation, limit=limit, branch=direction)
 
         plain = wrench is None and branch is None and limit == "smooth" and isinstance(formulation, str) and formulation == "auto"
-        kernel = core.ready("accelerations") if plain and _is_of(core, st) else None
+        kernel = core.ready("accelerations", seconds=core.answer_on_floats) if plain and _is_of(core, st) else None
         if kernel is not None:
             effort, pushes = efforts(core.assembler, st, tau)
             found = None if pushes else kernel.healthy((st.q, st.v, effort), core.optional_inputs(kernel, st))

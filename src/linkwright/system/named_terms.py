@@ -19,6 +19,8 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing
 from linkwright.kernels.equations.tasks import TaskRow, task_rows
+from linkwright.kernels.kernel import Kernel
+from linkwright.kernels.structures import MAKING
 from linkwright.mechanics.closing.idle import NO_INERTIA
 from linkwright.results.labelled import Labelled
 from linkwright.results.recorded import cut_rows
@@ -85,15 +87,21 @@ class NamedTerms:
     def _values(
         self, name: str, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray], options: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Outputs of a kernel; of one state on floats where there is no code yet."""
+        """Outputs of a kernel; of one state on floats until these have taken about as long as making code does."""
         kernels, drives = self.core.kernels, [*self.chosen.every, *self.read]
         kernel = kernels.get(name, drives=drives if name == "task_terms" else None, **options)  # inertia does not depend on them
-        if q.ndim == 1 and not kernel.at_hand:
+        if q.ndim == 1 and not kernel.at_hand and not self._worth_code(kernel):
             kernels.need_masses() if name == "inertia_terms" else None
             values = {"t": more.get("t", np.zeros(1))} if name == "inertia_terms" else {"tasks": self.rows}
             near = more.get("near", kernels.defaults["near"])
             return getattr(self.independent.equations(tuple(drives)), name)(q, v, near=near, **values)
         return kernel.batch((q, v), {k: x for k, x in more.items() if k in kernel.reads})._asdict()
+
+    def _worth_code(self, kernel: Kernel) -> bool:
+        """True once answers on floats have taken about as long as making code does, as for the other verbs of one state."""
+        spent = self.core.stores.setdefault("seconds of terms on floats", {})
+        spent[kernel.name] = spent.get(kernel.name, 0.0) + self.core.answer_on_floats
+        return bool(kernel.native) and spent[kernel.name] > MAKING
 
 
 def named_terms(core: Compiled, tasks: str | Sequence[str], by: str | Sequence[str]) -> NamedTerms:

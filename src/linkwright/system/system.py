@@ -43,7 +43,7 @@ from linkwright.system.feedback import Feedback
 from linkwright.system.motions import Motions
 from linkwright.system.named_terms import NamedTerms, named_terms
 from linkwright.system.runs import Runs
-from linkwright.system.transmission import Transmission
+from linkwright.system.transmission import Transmission, transmission
 
 if TYPE_CHECKING:
     from linkwright.bridges.functions import Bridge
@@ -295,7 +295,7 @@ class System:
 
     def transmission(self, motors: Names, joints: Names, range: Named = None) -> Transmission:
         """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia; range: pairs by joint."""
-        return Transmission(self.core, self._motions.assemble, motors, joints, range)
+        return transmission(self, motors, joints, range)
 
     def limits(self, joint: str) -> joint_limits.Limits:
         """Return the positions between which a joint can move from the start, the other drives held there."""

@@ -112,6 +112,10 @@ def test_documents_named_in_hints_exist() -> None:
     [
         ("robot.urdf.xacro", "Xacro is not read; write the macros out first"),
         ("robot.srdf", r"SRDF has no links .* load the URDF .* drives="),
+        ("robot.usda", "USD is not read; export the robot as URDF, SDF or MJCF"),
+        ("robot.usdc", "USD is not read"),
+        ("world.wbt", "Worlds of other simulators are not read"),
+        ("part.dae", "A mesh is not a model"),
         ("part.step", "CAD files are not read"),
         ("table.xlsx", "Spreadsheets are not read"),
         ("run.npz", r"lw\.open"),

@@ -9,6 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError, SingularityError, UsageError
+from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.system.transmission import Transmission
 from tests.system.test_named_terms import LEG
 
@@ -166,6 +167,17 @@ def test_a_robot_with_a_floating_base() -> None:
     st = leg.assemble({"knee": 0.2, "hip": 0.7})
     np.testing.assert_allclose(knee.at(st).J, x.J[2], rtol=1e-10)
     np.testing.assert_allclose(knee.to_joints({motor: float(x.motor[0, 0])}), x.joint[0], atol=1e-11)
+    # ranges are searched with the base held, in code: one by one the summary of a humanoid's ankle took minutes
+    searched = knee._ranges.t
+    assert not base_joints(searched.core.tree) and base_joints(leg.tree)
+    at = knee.worst.joint["knee"]
+    np.testing.assert_allclose(knee.at(joints={"knee": at}).J, searched.at(joints={"knee": at}).J, rtol=1e-10)
+    travel = knee.limits()["knee"]
+    for end, name in ((travel.low, travel.low_by), (travel.high, travel.high_by)):
+        if name == "dead centre of the joints":  # of the floating robot too
+            step = 1e-4 * (travel.low + travel.high - 2.0 * end)
+            reached = leg.transmission(motor, "knee").at(joints={"knee": np.array([end + step, end - step])})
+            assert list(reached.ok) == [True, False]
 
 
 def test_a_universal_joint_and_cylinders() -> None:

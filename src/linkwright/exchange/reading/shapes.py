@@ -11,7 +11,8 @@ from linkwright.exchange.reading.folders import ABSENT, OUTSIDE, Folders
 from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.model.description import Mat3, Placement, Visual
 from linkwright.model.file.geometry import matrix, product, transpose
-from linkwright.model.file.inertia import principal
+from linkwright.model.file.inertia import principal, why_impossible
+from linkwright.model.file.units import UnitSystem
 from linkwright.model.file.visuals import MOST_VISUALS
 from linkwright.model.meshes.reading import MESHES
 
@@ -76,7 +77,10 @@ def colour_of(rgba: Sequence[float]) -> str:
 
 
 def inertia_about(link: str, rotation: Mat3, values: Mapping[str, float], notes: ImportNotes) -> Mat3:
-    """The inertia of ixx, ixy ... in the axes of `rotation`, turned into the link's; a negative principal moment counts as zero."""
+    """The inertia of ixx, ixy ... in the axes of `rotation`, turned into the link's; a negative principal moment counts as zero.
+
+    An inertia that no body can have is reported.
+    """
     tensor = matrix([[values["ixx"], values["ixy"], values["ixz"]], [values["ixy"], values["iyy"], values["iyz"]],
                      [values["ixz"], values["iyz"], values["izz"]]])  # fmt: skip
     least, _, largest = principal(tensor)
@@ -84,6 +88,9 @@ def inertia_about(link: str, rotation: Mat3, values: Mapping[str, float], notes:
         if least < -ROUND_OFF * abs(largest):
             notes.warn(f"link '{link}': a principal moment of inertia is negative ({least:.3g} kg m^2) and is taken as zero")
         tensor = _positive(tensor)
+    why = why_impossible(tensor, False, UnitSystem([]))
+    if why:
+        notes.warn(f"link '{link}': {why}. No body can have this inertia; it is used as the file has it")
     turned = product(rotation, product(tensor, transpose(rotation)))
     return matrix([[x if abs(x) > TINY * abs(largest) else 0.0 for x in row] for row in turned])
 

@@ -24,6 +24,7 @@ from linkwright.system.system import System
 CLOSED = 1e-9  # m and rad: gaps of the file's pose below it need no other start
 OPEN = 1e-5  # m: a gap that later steps do not close
 MOST_STEPS, LONGEST = 200, 0.3  # Levenberg-Marquardt; length of a step in rad and m
+FLAT = 0.5  # share of the residuals that a step leaves at a least gap; Newton's steps towards a closed position leave far less
 MOVED = "the file's pose is outside the limits of joints: the start is a closed position within them"
 SPREADS = (0.0, 0.05, 0.2, 0.2, 0.5, 0.5)  # of states beside the drawn one, rad and m
 
@@ -97,7 +98,7 @@ def _best(system: System, drawn: State, limits: CoordinateLimits | None = None) 
     for spread in SPREADS:
         begin = drawn if not spread else _at(system, system.displaced(drawn, spread * rng.normal(size=system.tree.nv)))
         found, left = _descended(system, begin, limits)
-        if left < least:
+        if left < least and (least >= OPEN or left < CLOSED):  # of gaps that later steps close, the one of the file's own pose
             best, least = found, left
         if least < CLOSED:
             break
@@ -124,7 +125,11 @@ def _descended(system: System, state: State, limits: CoordinateLimits | None = N
         trial = _at(system, system.displaced(state, step * min(1.0, LONGEST / max(length, 1e-300))))
         after = residuals(trial)
         if after @ after < phi @ phi:
+            # loops that digits keep from closing have a least gap: steps that lower it little wander along the motion of the mechanism
+            least = np.abs(after).max(initial=0.0) < OPEN and after @ after > FLAT**2 * (phi @ phi)
             state, phi, damping = trial, after, max(0.1 * damping, 1e-12)
+            if least:
+                break
         else:
             damping *= 10.0
     return state, float(np.abs(phi).max(initial=0.0)) if np.isfinite(phi).all() else np.inf

@@ -6,9 +6,11 @@ is one or two letters away from one of its place is an error. Others are program
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from linkwright.errors import ModelError
 from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.exchange.reading.xml_reading import XmlElement
 
@@ -24,6 +26,7 @@ class TagPlace:
     known: tuple[str, ...] = ()  # of the format, without a meaning for the mechanism: not mentioned
     attributes: tuple[str, ...] = ()  # empty: not looked at
     unknown: str = "<{}> element"  # what the report calls a tag that is not known
+    picture: bool = False  # only drawn: checked where it is read, because a fault there costs the picture and not the model
 
 
 def check_tags(element: XmlElement, places: Mapping[str, TagPlace], notes: ImportNotes, around: str = "") -> None:
@@ -31,7 +34,7 @@ def check_tags(element: XmlElement, places: Mapping[str, TagPlace], notes: Impor
 
     `places` are by tag, or by `outer/tag` where it depends on the element around it. Elements without a place are not looked into.
     """
-    place = places.get(f"{around}/{element.tag}") or places.get(element.tag)
+    place = _place(places, element, around)
     if place is None:
         return
     every = (*place.read, *place.left, *place.known)
@@ -47,7 +50,22 @@ def check_tags(element: XmlElement, places: Mapping[str, TagPlace], notes: Impor
             if meant:
                 raise child.error(f"there is no such element in <{element.tag}>. Did you mean <{meant}>?")
             notes.drop(place.unknown.format(child.tag), str(child.where))
-        check_tags(child, places, notes, element.tag)
+        inside = _place(places, child, element.tag)
+        if inside is None or not inside.picture:
+            check_tags(child, places, notes, element.tag)
+
+
+def _place(places: Mapping[str, TagPlace], element: XmlElement, around: str) -> TagPlace | None:
+    return places.get(f"{around}/{element.tag}") or places.get(element.tag)
+
+
+@contextmanager
+def only_a_picture(element: XmlElement, notes: ImportNotes) -> Generator[None]:
+    """Read an element that is only drawn: a fault inside the block becomes a warning of the report."""
+    try:
+        yield
+    except ModelError as problem:
+        notes.warn(f"{str(problem).rstrip('.')}; this <{element.tag}> is not drawn")
 
 
 def misspelt(name: str, known: Collection[str]) -> str:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwright.mechanics.closing.idle import idle_motions
-from linkwright.mechanics.closing.newton import wandered
+from linkwright.mechanics.closing.newton import EXACT_DIMENSIONS, wandered
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.blas import one_thread
 from linkwright.numerics.linalg import RANK_TOLERANCE, factor
 from linkwright.topology.tree import Loop
 
+EXACT_ONLY = 1e-5  # singular value of the dimensionless J below which a few digits of the dimensions decide whether it counts
 MOTIONS = {"t": "translation along", "r": "rotation about"}
 
 
@@ -60,6 +61,18 @@ class Mobility:
     @property
     def singular_start(self) -> bool:
         return self.start_rank < self.rank
+
+    @property
+    def blocked_by_digits(self) -> str:
+        """A sentence about a structure that tiny changes of its dimensions would let move; empty for others."""
+        return digits_decide(self.smallest) if self.rank and not self.freedoms else ""
+
+
+def digits_decide(smallest: float) -> str:
+    """A sentence where the smallest singular value that counts as held is so small that digits of the dimensions decide; else empty."""
+    if smallest >= EXACT_ONLY:
+        return ""
+    return f"but the smallest singular value of its loops is only {smallest:.1g}: {EXACT_DIMENSIONS}"
 
 
 def mobility(loops: Loops, q: np.ndarray, references: dict[str, np.ndarray], *, samples: int = 4, seed: int = 0) -> Mobility:

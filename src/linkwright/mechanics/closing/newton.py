@@ -214,6 +214,13 @@ def solve_rates(loops: Loops, q: Any, references: Mapping[str, Any], t: float, v
     return (y if v is None else y + resting(loops, q, v, f.null)) * loops.columns
 
 
+EXACT_DIMENSIONS = (
+    "a linkage that moves only for exact dimensions (parallel cranks, axes that meet in one point or are parallel, Bennett) needs all "
+    "their digits. Write dependent dimensions as expressions of the others, or give 16 digits."
+)
+NEARLY_CLOSED = 1e-4  # share of the characteristic length: a gap that digits of the dimensions explain
+
+
 def wandered(loops: Loops, q: np.ndarray, references: Mapping[str, Any], null: np.ndarray, rng: np.random.Generator) -> Closed | None:
     """A position a finite way off along a random motion in the columns of `null`, closed again; None if it does not close."""
     if null.shape[1] == 0:
@@ -233,7 +240,9 @@ def open_error(loops: Loops, done: Closed, what: str = "") -> AssemblyError:
     imported = getattr(loops.skel.tree.description.document, "origin", None)
     if imported is not None and imported.stays_open:  # a file of another program
         return AssemblyError(f"{imported.source}: {what}{imported.stays_open}", gap=gaps[worst], loop=worst)
-    reason = reach_reason(loops.skel, worst) or "no position of the links near the drawing closes it: check the lengths, or draw it closer."
+    nearly = f"nearly closed, {EXACT_DIMENSIONS}" if gaps[worst] < NEARLY_CLOSED * loops.kappa else ""
+    far = "no position of the links near the drawing closes it: check the lengths, or draw it closer."
+    reason = reach_reason(loops.skel, worst) or nearly or far
     wide = gap_text(loops, worst, gaps[worst])
     return AssemblyError(f"{what}loop closed by '{worst}' stays open by {wide}: {reason}", gap=gaps[worst], loop=worst)
 

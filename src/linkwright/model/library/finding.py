@@ -16,12 +16,19 @@ _FILES = {
     (
         ".srdf",
     ): "SRDF has no links and joints of its own; load the URDF that it belongs to and name the driven joints: drives=['hip', 'knee']",
+    (
+        ".usd",
+        ".usda",
+        ".usdc",
+        ".usdz",
+    ): "USD is not read; export the robot as URDF, SDF or MJCF from the program that made it, and load that file",
+    (".wbt", ".proto", ".ttt", ".ttm"): "Worlds of other simulators are not read; export the robot from there as URDF, and load that file",
     (".dwg",): "DWG is not read; save the drawing as DXF",
     (".step", ".stp", ".iges", ".igs", ".sldasm", ".sldprt", ".ipt", ".iam", ".f3d", ".fcstd"): "CAD files are not read",
     (".adm", ".slx", ".mdl", ".sam"): "Models of other simulation programs are not read",
     (".xlsx", ".xls", ".ods"): "Spreadsheets are not read; tables of loads and references are CSV files",
     (".csv", ".txt"): "A table is not a model; loads and references name CSV files inside one",
-    (".stl", ".obj"): "A mesh is not a model; `mesh:` of a body takes its mass data from an STL file",
+    (".stl", ".obj", ".dae", ".glb", ".gltf", ".ply"): "A mesh is not a model; `mesh:` of a body takes its mass data from an STL file",
     (".npz", ".parquet"): "This is the file of a run: lw.open(path) reads it",
     (".py",): "A Python script is not a model; run it with python",
 }

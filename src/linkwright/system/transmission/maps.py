@@ -49,7 +49,17 @@ class Transmission:
 
     __getstate__ = essentials
 
-    def __init__(self, core: Compiled, one: Callable[..., State], motors: Any, joints: Any, within: Mapping[str, Any] | None = None):
+    def __init__(
+        self,
+        core: Compiled,
+        one: Callable[..., State],
+        motors: Any,
+        joints: Any,
+        within: Mapping[str, Any] | None = None,
+        *,
+        held: Callable[[], Transmission | None] = lambda: None,
+    ):
+        """`held` gives the same map with a floating base held at the start: positions do not depend on it, and code closes them."""
         if within is not None and not isinstance(within, Mapping):
             raise UsageError(f"range is a dict of pairs by joint, {{'pitch': ('-20 deg', '30 deg')}}, not {within!r:.60}.")
         self.core, self._one = core, one
@@ -57,10 +67,14 @@ class Transmission:
         self.motors, self.joints, self.others = names
         self.columns = [self.terms.chosen.every.index(n) for n in self.joints]
         self.parts = between(core.description, self.motors, self.joints)
-        self._ranges = Ranges(self, within)
+        self._within, self._held = within, held
 
     def __repr__(self) -> str:
         return f"<Transmission of {self.core.description.name!r}: motors {listing(self.motors)}; joints {listing(self.joints)}>"
+
+    @cached_property
+    def _ranges(self) -> Ranges:
+        return Ranges(self._held() or self, self._within)
 
     # ---------------------------------------------------------------- states
 

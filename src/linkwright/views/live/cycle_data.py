@@ -63,7 +63,9 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
     `steps` asks for a cycle of any size, `static` for that of `m.turn(speed=0)`.
     """
     if not system.mobility.freedoms:
-        return PageMotion((), None, (), 0.0, False, "nothing can move: a structure without degrees of freedom")
+        why = system.mobility.blocked_by_digits
+        said = f"nothing can move: a structure without degrees of freedom{f', {why}' if why else ''}"
+        return PageMotion((), None, (), 0.0, False, said)
     if steps is None and system.tree.nv > MOST_TURNED:
         why = f"turning {system.tree.nv} joints beforehand takes long; m.page(..., steps=360) and --steps 360 do it all the same."
         return PageMotion(independent(system), None, (), 0.0, False, why)

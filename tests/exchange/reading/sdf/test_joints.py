@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.exchange.imported import ImportedModelWarning
 from tests.exchange.reading.sdf.models import FREE_ROCKER, LINKS, WORLD, joint, link, sdf
 
 
@@ -181,3 +182,19 @@ def test_a_joint_that_repeats_another_is_left_out(tmp_path: Path) -> None:
         m = lw.load(tmp_path / "m.sdf")
     assert [j.name for j in m.description.joints] == ["A", "B"] and m.system.mobility.freedoms == 1
     assert m.description.couplings[0].first == "A"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ('<visual name="v"><geometry><sphere><radius>0.1"</radius></sphere></geometry></visual>', "is not a number"),
+        ('<visual name="v"><pose relative_to="nobody"/><geometry><sphere><radius>1</radius></sphere></geometry></visual>', "nobody"),
+        ('<visual name="v"><geometry><sphere><radios>1</radios></sphere></geometry></visual>', "Did you mean <radius>"),
+    ],
+)
+def test_a_fault_in_a_picture_costs_the_picture(tmp_path: Path, wrong: str, words: str) -> None:
+    body = BODY.replace("</link>", f"{wrong}</link>")
+    assert body != BODY
+    with pytest.warns(ImportedModelWarning, match=f"{words}.*this <visual> is not drawn"):
+        m = loaded(tmp_path, sdf(body + joint("j", "world", "a")))
+    assert m.system.mobility.freedoms == 1 and not m.description.body("a").visuals

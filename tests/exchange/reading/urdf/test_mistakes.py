@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.exchange.imported import ImportedModelWarning
 from tests.exchange.reading.urdf.robots import LOOP_FILE, frame, joint, link, robot, tree
 
 TWO = '<link name="a"/>\n<link name="b"/>\n'
@@ -140,3 +143,56 @@ def test_long_chains_are_read(tmp_path: Path) -> None:
     (tmp_path / "r.urdf").write_text(robot(links + joints))
     d = lw.load(tmp_path / "r.urdf").description
     assert len(d.joints) == n - 1 and d.body(f"l{n - 1}").start.at[0] == pytest.approx(0.1 * (n - 1))
+
+
+SHAPE = '<visual>{}<geometry><sphere radius="{}"/></geometry></visual>'
+PICTURES = {
+    "a stray quote": (SHAPE.format("", "0.1&quot;"), "is not a number"),
+    "a misspelt attribute": (SHAPE.format("", "0.1").replace("radius", "radus"), "Did you mean radius"),
+    "a place of two numbers": (SHAPE.format('<origin xyz="0 0"/>', "0.1"), "xyz needs 3 numbers"),
+    "a colour in words": (SHAPE.format('<material name="m"><color rgba="red"/></material>', "0.1"), "rgba needs 4 numbers"),
+    "two shapes' places": (SHAPE.format("<origin/><origin/>", "0.1"), "a second <origin>"),
+}
+
+
+@pytest.mark.parametrize("case", PICTURES)
+def test_a_fault_in_a_picture_costs_the_picture(case: str, tmp_path: Path) -> None:
+    """The robot is read, its other shapes are drawn, and the warning has the line."""
+    wrong, words = PICTURES[case]
+    both = f'<link name="b">{wrong}\n{SHAPE.format("", "0.2")}</link>'
+    (tmp_path / "r.urdf").write_text(robot(ONE.replace('<link name="b"/>', both)))
+    with pytest.warns(ImportedModelWarning, match=rf"line 4: .*{words}.*this <visual> is not drawn"):
+        m = lw.load(tmp_path / "r.urdf")
+    assert [v.size[0] for v in m.description.body("b").visuals] == [0.2]
+    assert m.system.mobility.freedoms == 1
+
+
+def test_a_fault_in_a_material_costs_the_colour(tmp_path: Path) -> None:
+    wrong = '<material name="m"><color rgba="1 0"/></material>' + ONE.replace(
+        '<link name="b"/>', '<link name="b">' + SHAPE.format('<material name="m"/>', "0.2") + "</link>"
+    )
+    (tmp_path / "r.urdf").write_text(robot(wrong))
+    with pytest.warns(ImportedModelWarning, match="rgba needs 4 numbers"):
+        m = lw.load(tmp_path / "r.urdf")
+    assert [v.colour for v in m.description.body("b").visuals] == [""]
+
+
+@pytest.mark.parametrize(
+    ("moments", "turned", "words"),
+    [
+        ((1e-3, 1e-3, 1e-2), "", "the largest exceeds the sum of the other two"),
+        ((1e-3, 1e-3, 1e-2), 'rpy="0.3 0.2 0.1"', "the largest exceeds the sum of the other two"),
+        ((1e-3, 1e-3, 2e-3), "", ""),  # a thin plate: the limit itself
+    ],
+)
+def test_inertias_that_no_body_can_have(moments: tuple[float, ...], turned: str, words: str, tmp_path: Path) -> None:
+    """Moments that break the triangle inequality: reported with the numbers, and kept as the file has them."""
+    x, y, z = moments
+    tensor = f'<inertia ixx="{x}" iyy="{y}" izz="{z}" ixy="0" ixz="0" iyz="0"/>'
+    heavy = f'<link name="b"><inertial><origin {turned}/><mass value="1"/>{tensor}</inertial></link>'
+    (tmp_path / "r.urdf").write_text(robot(ONE.replace('<link name="b"/>', heavy)))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        m = lw.load(tmp_path / "r.urdf")
+    assert bool(said) == bool(words) and all(words in str(w.message) for w in said)
+    assert np.linalg.eigvalsh(np.array(m.description.body("b").inertia)) == pytest.approx(sorted(moments), rel=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,9 @@ def test_sources_are_strict_c99_and_all_that_is_needed(version, folder, tmp_path
     for name in names:
         done = subprocess.run(["gcc", *STRICT, "-c", name, "-o", tmp_path / f"{name}.o"], cwd=sources, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+        fast = subprocess.run(["gcc", "-ffast-math", "-E", name, "-o", os.devnull], cwd=sources, capture_output=True, text=True)
+        computes = not name.endswith("_absent.c")  # functions of FMI that are not there: no number in them
+        assert bool(fast.returncode) == computes == ("compile without -ffast-math" in fast.stderr)
     shutil.copytree(folder / version, tmp_path / "again")
     library = next((tmp_path / "again" / "binaries").rglob("unit*"))
     objects = ["gcc", "-O0", "-fPIC", "-shared", "-o", str(library), *names, "-lm"]

@@ -8,7 +8,9 @@ from linkwright.exchange.reading.draft import RobotDraft
 from linkwright.exchange.reading.poses import inverse, times
 from linkwright.exchange.reading.sdf.frames import PoseGraph
 from linkwright.exchange.reading.sdf.scopes import FrameRef, Scope
+from linkwright.exchange.reading.sdf.tags import PLACES
 from linkwright.exchange.reading.shapes import ShapeFiles, colour_of, drawable, inertia_about, shapes
+from linkwright.exchange.reading.tags import check_tags, only_a_picture
 from linkwright.exchange.reading.xml_reading import XmlElement
 from linkwright.model.description import GROUND, Body, Point, Visual
 
@@ -56,10 +58,12 @@ def _visuals(draft: RobotDraft, scope: Scope, name: str, graph: PoseGraph, files
     link = FrameRef(scope, name)
     out = []
     for visual in link.element.all("visual"):
-        geometry = visual.one("geometry")
-        at = times(inverse(graph.of(link)), graph.within(visual, scope, link))
-        found = [_shape(kind, scope.full(name), files) for kind in (geometry.children if geometry is not None else ())]
-        out += shapes(found, at, _colour(visual), draft.notes)
+        with only_a_picture(visual, draft.notes):
+            check_tags(visual, PLACES, draft.notes)
+            geometry = visual.one("geometry")
+            at = times(inverse(graph.of(link)), graph.within(visual, scope, link))
+            found = [_shape(kind, scope.full(name), files) for kind in (geometry.children if geometry is not None else ())]
+            out += shapes(found, at, _colour(visual), draft.notes)
     return drawable(out, draft.notes)
 
 

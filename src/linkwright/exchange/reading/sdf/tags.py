@@ -37,6 +37,7 @@ PLACES: dict[str, TagPlace] = {
     "visual": TagPlace(
         read=("pose", "geometry", "material"),
         known=("cast_shadows", "laser_retro", "transparency", "visibility_flags", "meta", "plugin", "lighting"),
+        picture=True,
     ),
     "geometry": TagPlace(
         read=("box", "cylinder", "capsule", "sphere", "mesh"),

@@ -1,4 +1,4 @@
-"""Loops of imported files as the mechanism that is meant: hinges, merged bodies, planar loops without redundant rows.
+"""Loops of imported files as the mechanism that is meant: hinges, merged bodies, planar and spherical loops without redundant rows.
 
 Other formats close loops by what their solvers offer, points that coincide and frames that are welded. `understand` turns these
 back into joints of the mechanism and says each inference in one sentence (docs/exchange.md, "How loops are understood").
@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from linkwright.exchange.imported import Imported
+from linkwright.exchange.reading.understanding.centres import spherical_loops
 from linkwright.exchange.reading.understanding.gaps import gaps
 from linkwright.exchange.reading.understanding.merging import merged
 from linkwright.exchange.reading.understanding.parallel_cranks import parallel_cranks
@@ -38,8 +39,9 @@ def understand(imported: Imported, *, points_only: Collection[str] = ()) -> Impo
         found = step(state.description, state.closing)
         state = Joined(found.description, found.closing, (*state.sentences, *found.sentences))
     flat = planar_loops(state.description, state.closing)
-    exact = parallel_cranks(flat.description)
-    sentences = [*state.sentences, *flat.sentences, *exact.sentences]
+    ball = spherical_loops(flat.description, state.closing)
+    exact = parallel_cranks(ball.description)
+    sentences = [*state.sentences, *flat.sentences, *ball.sentences, *exact.sentences]
     for name in state.closing:
         joint = exact.description.joint(name)
         if name in points_only and is_hinge(JOINTS[joint.type]):

@@ -10,6 +10,8 @@ from linkwright.exchange.reading.draft import RobotDraft
 from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.exchange.reading.poses import pose
 from linkwright.exchange.reading.shapes import ShapeFiles, colour_of, drawable, inertia_about, shapes
+from linkwright.exchange.reading.tags import check_tags, only_a_picture
+from linkwright.exchange.reading.urdf.tags import PLACES
 from linkwright.exchange.reading.xml_reading import XmlElement
 from linkwright.model.description import Body, Placement, Visual
 
@@ -22,7 +24,11 @@ def origin(element: XmlElement, tag: str = "origin") -> Placement:
 
 def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles, ground: str | None) -> None:
     """Add all links of a robot as bodies; the link `ground` is the ground, with a point of its name."""
-    colours = {m.get("name"): _colour(m) for m in robot.all("material")}
+    colours: dict[str, str] = {}
+    for material in robot.all("material"):
+        with only_a_picture(material, draft.notes):
+            check_tags(material, PLACES, draft.notes)
+            colours[material.get("name")] = _colour(material)
     for link in robot.all("link"):
         name = link.attribute("name")
         shown = _visuals(draft, link, files, colours)
@@ -50,11 +56,13 @@ def _inertial(link: XmlElement, name: str, notes: ImportNotes) -> Body:
 def _visuals(draft: RobotDraft, link: XmlElement, files: ShapeFiles, colours: Mapping[str, str]) -> tuple[Visual, ...]:
     out = []
     for visual in link.all("visual"):
-        geometry = visual.one("geometry")
-        material = visual.one("material")
-        colour = "" if material is None else _colour(material) or colours.get(material.get("name"), "")
-        found = [_shape(kind, link.get("name"), files) for kind in (geometry.children if geometry is not None else ())]
-        out += shapes(found, origin(visual), colour, draft.notes)
+        with only_a_picture(visual, draft.notes):
+            check_tags(visual, PLACES, draft.notes)
+            geometry = visual.one("geometry")
+            material = visual.one("material")
+            colour = "" if material is None else _colour(material) or colours.get(material.get("name"), "")
+            found = [_shape(kind, link.get("name"), files) for kind in (geometry.children if geometry is not None else ())]
+            out += shapes(found, origin(visual), colour, draft.notes)
     return drawable(out, draft.notes)
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.files import children
 
 LONGEST = 1800.0  # s: zig builds the C library of Windows when it meets it first, which takes minutes
 # -O1: long straight code is as fast as with -O2 and compiled in half the time
@@ -127,7 +128,7 @@ def library(sources: Mapping[str, str], target: Platform, flags: Sequence[str] |
 
 def _run(command: Sequence[str], folder: Path) -> None:
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=LONGEST, check=False)
+        done = children.run(command, LONGEST, cwd=folder)
     except subprocess.TimeoutExpired as problem:
         raise LinkwrightError(
             f"the compiler {command[0]} did not finish within {LONGEST:.0f} s; name fewer outputs or parameters."

@@ -2,6 +2,10 @@
 #ifndef NAME_TAPE_H
 #define NAME_TAPE_H
 
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0) || defined(_M_FP_FAST)
+#error "compile without -ffast-math, -ffinite-math-only, /fp:fast: they drop the checks behind the status"
+#endif
+
 struct tape {
     int n, n_in, n_out;
     const int *code;
