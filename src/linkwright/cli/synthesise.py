@@ -64,6 +64,7 @@ def as_data(found: Any) -> dict[str, Any]:
             "usable": x.usable,
             "error": float(x.error),
             "defects": list(x.defects),
+            "missed": list(x.missed),
             "measures": {name: float(value) for name, value in x.measures.items()},
             "notes": list(x.notes),
             "pins": _places(x.linkage),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwright.optimisation.local import LocalOptimum, LocalSearch, Terms, value_of, violation_of
+from linkwright.optimisation.local import LocalOptimum, LocalSearch, Terms, violation_of
 from linkwright.optimisation.problem import MET, DesignPoint, DesignProblem, Limit
 
 CORRECTIONS = 8
@@ -69,8 +69,7 @@ def best_finished(problem: DesignProblem, terms: Terms, ends: Sequence[LocalOpti
     end, done = min(tried, key=lambda x: (not x[1].met, x[1].missed if not x[1].met else 0.0))
     if done.point is end.point:
         return end, done
-    value = value_of(terms, done.point)
-    return replace(end, point=done.point, value=value, violation=violation_of(done.limits, done.point), limits=done.limits), done
+    return replace(end, point=done.point, violation=violation_of(done.limits, done.point), limits=done.limits), done
 
 
 def _corrected(problem: DesignProblem, whole: DesignPoint, inward: np.ndarray) -> np.ndarray:

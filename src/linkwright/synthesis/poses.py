@@ -205,11 +205,17 @@ def _admitted(wanted: PoseSet, dyads: DyadSet, options: GuidanceOptions, reach: 
     good &= deviations(wanted, dyads) < 1e-8 * (1.0 + length)
     points = wanted.moved(dyads.moving)
     good &= np.abs(points - points[:, :1]).max(axis=1) > 1e-7  # a point that stays where it is needs no link
-    if options.within is not None:
-        a = dyads.ground * wanted.size + wanted.centre
-        low_x, high_x, low_y, high_y = options.within
-        good &= guide | ((a.real >= low_x) & (a.real <= high_x) & (a.imag >= low_y) & (a.imag <= high_y))
-    return np.flatnonzero(good)
+    return np.flatnonzero(good & _in_box(wanted, dyads, options))
+
+
+def _in_box(wanted: PoseSet, dyads: DyadSet, options: GuidanceOptions) -> np.ndarray:
+    """True for dyads whose ground pivot lies in the box; guides have none."""
+    guide = dyads.direction != 0.0
+    if options.within is None:
+        return np.ones(len(dyads), dtype=bool)
+    a = dyads.ground * wanted.size + wanted.centre
+    low_x, high_x, low_y, high_y = options.within
+    return guide | ((a.real >= low_x) & (a.real <= high_x) & (a.imag >= low_y) & (a.imag <= high_y))
 
 
 def _sampled(wanted: PoseSet, options: GuidanceOptions) -> DyadSet:
@@ -257,7 +263,10 @@ def _linkages(
                 groups.append(_Group.of(wanted.moved(dyads.moving), dyads, i[at], j[at], options))
     if not groups:
         return [], {"pairs": 0, "usable": 0}
+    inside = _in_box(wanted, dyads, options)  # pivots that were given may lie outside
+    outside = np.concatenate([~(inside[g.i] & inside[g.j]) for g in groups])
     rank = np.concatenate([g.rank for g in groups], axis=1)
+    rank[0] += outside
     order = np.lexsort(rank[::-1])
     offsets = np.cumsum([0, *(len(g.i) for g in groups)])
     usable = int((rank[0] == 0).sum())
