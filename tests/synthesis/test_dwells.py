@@ -9,8 +9,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.synthesis.bound_checks import missed_bounds
 from linkwright.synthesis.answers import SynthesisedLinkage
+from linkwright.synthesis.bound_checks import missed_bounds
 from linkwright.synthesis.dwell_fit import DwellFit, DwellLimits
 from linkwright.synthesis.dwell_forms import DWELL_FORMS, arcs, lines
 from linkwright.synthesis.dwells import _notes, dwells

@@ -113,8 +113,8 @@ COMMAND = CliCommand(
         option("--starts", metavar="N", type=count, default=8, help="local searches, of which the first is the file's design (default 8)"),
         option("--points", metavar="N", type=count, default=15, help="designs of a Pareto front (default 15)"),
         option("--seed", metavar="N", type=seed, default=0, help="of the candidates (default 0)"),
-        option("--within", metavar="TIME", type=options.time, help="end the search after this time ('2 min', '90 s') with the best design so "
-               "far; a line of progress goes to stderr every five seconds"),
+        option("--within", metavar="TIME", type=options.time, help="end the search after this time ('2 min', '90 s') with the best design "
+               "so far; a line of progress goes to stderr every five seconds"),
         options.PARAM,
         options.SET,
         options.CUTS,

@@ -41,11 +41,11 @@ class FinishedDesign:
         return self.missed <= MET
 
 
-def finished(problem: DesignProblem, terms: Terms, point: DesignPoint) -> FinishedDesign:
+def finished(problem: DesignProblem, terms: Terms, point: DesignPoint, *, corrections: int | None = None) -> FinishedDesign:
     """Return the design, moved as little as the limits need in its finished motion; the one that misses least where none meets them."""
     best = FinishedDesign(point, problem.whole(point), problem.sought)
     inward = np.zeros(len(problem.limits))
-    for _ in range(CORRECTIONS):
+    for _ in range(CORRECTIONS if corrections is None else corrections):
         if best.met or not best.whole.ok:
             break
         inward = _corrected(problem, best.whole, inward)

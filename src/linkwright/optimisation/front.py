@@ -194,8 +194,8 @@ class FrontSearch:
     def _result(self) -> ParetoFront:
         from linkwright.optimisation.certificate import certify
         from linkwright.optimisation.finishing import finished
-        from linkwright.optimisation.optimum import change
         from linkwright.optimisation.optimising import original_point
+        from linkwright.optimisation.optimum import change
 
         p = self.problem
         best = [x for x in self.ends if x.feasible and violation_of(p.sought, x.point) <= FEASIBLE]

@@ -25,6 +25,7 @@ from linkwright.results.state import State
 from linkwright.studies.cases import case
 
 MASS = ("mass", "moving mass", "total mass")
+ENDS = ("lower end", "upper end")  # of a range
 SHIFT = 1e-6  # of a number, to see whether the file has a place for it
 
 
@@ -169,7 +170,7 @@ class QuantityReader:
         return Limit(text, ((1.0, height),), -np.inf, q.measure.limit, shown)
 
     def _everywhere(
-        self, text: str, channel: str, window: str, ends: tuple[float, float], unit: str, sides: tuple[str, str] = ("lower end", "upper end")
+        self, text: str, channel: str, window: str, ends: tuple[float, float], unit: str, sides: tuple[str, str] = ENDS
     ) -> list[Limit]:
         """A channel at all samples: its least value and its largest one, named by side where both are limited."""
         low, high = ends

@@ -8,12 +8,14 @@ from typing import Any
 from linkwright.errors import UsageError
 from linkwright.model.description import Description
 from linkwright.numerics import blas
-from linkwright.optimisation.finishing import FinishedDesign, best_finished, finished
+from linkwright.optimisation.finishing import CORRECTIONS, FinishedDesign, best_finished, finished
 from linkwright.optimisation.making import problem
 from linkwright.optimisation.optimum import Optimum, change
 from linkwright.optimisation.problem import DesignPoint, DesignProblem
 from linkwright.optimisation.restoration import restored
 from linkwright.optimisation.searching import SearchOptions, SearchState, searched
+
+NEARLY = 1e-3  # relative violation up to which the best design of a search that ended early is moved inside its limits
 
 
 def optimise(
@@ -50,7 +52,7 @@ def result(p: DesignProblem, state: SearchState) -> Optimum:
     before = original_point(p)
     end = None
     if state.early or not state.ends:
-        done = finished(p, state.terms, state.best)
+        done = finished(p, state.terms, state.best, corrections=CORRECTIONS if state.violation <= NEARLY else 0)
     else:
         end, done = best_finished(p, state.terms, state.ends)
     after = done.whole if done.whole.ok else done.point
@@ -60,10 +62,8 @@ def result(p: DesignProblem, state: SearchState) -> Optimum:
     goals = tuple(change(g, before, after) for g in p.goals)
     rejected = dict(state.pool.why) if state.pool else {}
     notes = tuple(_notes(p, state, done, feasible=feasible))
-    tally = p.tally
-    return Optimum(
-        p, done.point, goals, limits, certificate, feasible, tally.designs, tally.seconds, state.interrupted, rejected, notes, late=state.late
-    )
+    effort = (p.tally.designs, p.tally.seconds)
+    return Optimum(p, done.point, goals, limits, certificate, feasible, *effort, state.interrupted, rejected, notes, state.late)
 
 
 def original_point(p: DesignProblem) -> DesignPoint:
@@ -82,15 +82,17 @@ def _notes(p: DesignProblem, state: SearchState, done: FinishedDesign, *, feasib
     if not done.whole.ok:
         yield f"The design has no motion when it is computed on its own: {done.whole.why}"
     elif not feasible:
-        yield unmet(p, done)
+        yield unmet(p, done, relax=not state.early)
     if p.unwritten:
         yield f"`mechanism` is this design; `text`, `save` and `page` cannot write it into the file: {p.unwritten}"
 
 
-def unmet(p: DesignProblem, done: FinishedDesign) -> str:
-    """One sentence on limits that no design meets, and what could be relaxed."""
+def unmet(p: DesignProblem, done: FinishedDesign, *, relax: bool = True) -> str:
+    """One sentence on limits that no design meets, and (of a search that was through) what could be relaxed."""
     missing = [(lim, lim.beyond(lim.value(done.whole))) for lim in p.limits]
     parts = [f"'{lim.text}' by {lim.text_of(abs(x))}" for lim, x in missing if x != 0.0]
+    if not relax:
+        return f"The best design so far misses {' and '.join(parts)}."
     at = [v.name for v, u in zip(p.variables, done.point.u, strict=True) if u < 1e-6 or u > 1.0 - 1e-6]
     bounds = f", or widen the bounds of {', '.join(at)}" if at else ""
     return f"The closest design misses {' and '.join(parts)}: relax one of the constraints{bounds}."

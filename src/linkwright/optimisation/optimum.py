@@ -192,9 +192,11 @@ class Optimum:
         return "\n".join([*lines, *(f"  {n}" for n in self.notes)])
 
     def _verdict(self) -> str:
-        how = "interrupted, best so far" if self.interrupted else "time is over, best so far" if self.late else "optimised"
+        early = "interrupted" if self.interrupted else "time is over" if self.late else ""
         speed = f"{self.designs:,} designs in {self.seconds:.1f} s"
-        return f"{how}, {speed}" if self.feasible else f"no design meets all constraints, {speed}"
+        if self.feasible:
+            return f"{early}, best so far, {speed}" if early else f"optimised, {speed}"
+        return f"{early}, no design so far meets all constraints, {speed}" if early else f"no design meets all constraints, {speed}"
 
     def _certified(self) -> list[str]:
         c = self.certificate

@@ -1,8 +1,8 @@
 """A dwell that is demanded, as a quantity without jumps: the least height of a band in which a channel stays over the wanted length.
 
-`dwell guide within 0.5 mm > 100 deg` and `the least range of guide over any 100 deg of the drive <= 0.5 mm` are the same demand. The length of
-a dwell jumps where a bump of the channel leaves the band (from 100 to 75 deg, say), and no derivative sees the bump before it does. The
-height has one row for every sample of its window, so the bump is among them.
+`dwell guide within 0.5 mm > 100 deg` and `the least range of guide over any 100 deg of the drive <= 0.5 mm` are the same demand. The
+length of a dwell jumps where a bump of the channel leaves the band (from 100 to 75 deg, say), and no derivative sees the bump before it
+does. The height has one row for every sample of its window, so the bump is among them.
 """
 
 from __future__ import annotations

@@ -52,6 +52,11 @@ class SynthesisedLinkage:
         return not self.defects and not self.missed
 
     @property
+    def missed_names(self) -> tuple[str, ...]:
+        """Names of the bounds that are not met, each once."""
+        return tuple(dict.fromkeys(text.partition(":")[0] for text in self.missed))
+
+    @property
     def document(self) -> dict[str, Any]:
         """The model as a dict, as `lw.load` takes it."""
         return self.linkage.document(unit=self.unit, speed=self.speed)
@@ -128,7 +133,7 @@ class Syntheses(Sequence[SynthesisedLinkage]):
         names = list(dict.fromkeys(n for x in self.found for n in x.measures))
         rows = [
             (k, x.linkage.kind, f"{x.error:.6g}", *(x.shown(n) if n in x.measures else "-" for n in names),
-             ", ".join([*x.defects, *(f"{m.partition(':')[0]} missed" for m in x.missed)]) or "none", len(x.cognates))
+             ", ".join([*x.defects, *(f"{name} missed" for name in x.missed_names)]) or "none", len(x.cognates))
             for k, x in enumerate(self.found)
         ]  # fmt: skip
         if rows:
