@@ -240,13 +240,14 @@ def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert "the best by mass first" in capsys.readouterr().out
 
 
+WORK = "-40000 N * max(0, min(1, (ram.C.x - 355 mm)/(1 mm))) * max(0, min(1, ram.C.vx/(1 mm/s)))"
 PRESS: dict[str, object] = {
     "name": "press", "plane": "xy", "units": ["mm", "kg", "deg", "rpm", "N"],
     "drawing": {"A": [0, 0], "B": [60, 0], "C": [360, 0]},
     "bodies": {"ground": {"pins": ["A"]}, "crank": {"pins": ["A", "B"], "mass": 5}, "rod": {"pins": ["B", "C"], "mass": 5},
                "ram": {"pins": ["C"], "mass": 50}},
     "joints": {"guide": {"type": "prismatic", "between": ["ground", "ram"], "at": "C", "axis": [1, 0]}},
-    "loads": {"work": {"on": "ram.C", "force": ["-40000 N * max(0, min(1, (ram.C.x - 355 mm)/(1 mm))) * max(0, min(1, ram.C.vx/(1 mm/s)))", 0]}},
+    "loads": {"work": {"on": "ram.C", "force": [WORK, 0]}},
     "drive": {"A": "40 rpm"},
 }  # fmt: skip
 

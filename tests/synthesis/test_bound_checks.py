@@ -100,3 +100,14 @@ def test_json_has_the_bounds_that_are_missed(capsys: pytest.CaptureFixture[str],
     assert cli.main([*given, "--answers", "1", "--json"]) == 0
     (answer,) = json.loads(capsys.readouterr().out)["answers"]
     assert not answer["usable"] and answer["missed"] == ["pivots: A lies 84.24 mm above the box"]
+
+
+def test_positions_of_the_drive_at_the_poses() -> None:
+    """The driven pin, carried by the body from pose to pose, is where the crank has it at these angles."""
+    found = lw.synthesise(poses=POSES, kind="four-bar", unit="mm", n=2)
+    for answer in found:
+        pins, poses = answer.linkage.pins, [(1e-3 * complex(x, y), np.deg2rad(float(a.split()[0]))) for x, y, a in POSES]
+        assert len(answer.at) == 3 and answer.at[0] == 0.0
+        for (place, angle), turned in zip(poses, answer.at, strict=True):
+            carried = place + (pins["B"] - poses[0][0]) * np.exp(1j * (angle - poses[0][1]))
+            assert pins["A"] + (pins["B"] - pins["A"]) * np.exp(1j * turned) == pytest.approx(carried, abs=1e-9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -156,8 +156,7 @@ class SearchProgress:
             value = self._of(state.value)
             best = f"best {self.goal.text_of(value) if self.goal is not None else f'{value:.6g}'}"
         return (
-            f"{self.stage}: {best}, {counted(tally.designs, 'design', spec=',')}, "
-            f"{tally.designs / max(tally.seconds, 1e-9):,.0f} a second"
+            f"{self.stage}: {best}, {counted(tally.designs, 'design', spec=',')}, {tally.designs / max(tally.seconds, 1e-9):,.0f} a second"
         )
 
     def _write(self, text: str) -> None:
@@ -187,7 +186,7 @@ def searched(problem: DesignProblem, goal: Goal, options: SearchOptions, further
 
 
 @contextmanager
-def limited(state: SearchState, options: SearchOptions) -> Iterator[None]:
+def limited(state: SearchState, options: SearchOptions) -> Generator[None]:
     """Search until it is through, or until Ctrl-C or the end of the time: then the state says so, and has the best design so far."""
     tally = state.problem.tally
     tally.deadline = np.inf if options.within is None else options.within

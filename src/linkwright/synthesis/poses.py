@@ -373,7 +373,17 @@ def drawn(wanted: PoseSet, pair: DyadSet, error: float, defects: tuple[str, ...]
     kind = {0: "four-bar", 1: "slider-crank", 2: "double slider"}[int(guide.sum())]
     drive = "guide" if guide[0] else "A"
     linkage = Linkage(kind, pins, bodies, drive, {"coupler": ("P",)}, joints, output="coupler.P")
-    return SynthesisedLinkage(linkage, error, defects, measures, speed="0.1 m/s" if guide[0] else "60 rpm")
+    return SynthesisedLinkage(linkage, error, defects, measures, speed="0.1 m/s" if guide[0] else "60 rpm", at=_positions(wanted, pair))
+
+
+def _positions(wanted: PoseSet, pair: DyadSet) -> tuple[float, ...]:
+    """Positions of the drive at the poses, counted from the first one: angles of a link in rad, travel along a guide in m."""
+    z = wanted.moved(pair.moving)[0]
+    if pair.direction[0] != 0.0:
+        along = pair.direction[0] / abs(pair.direction[0])
+        return tuple((wanted.size * (np.conj(along) * (z - z[0])).real).tolist())
+    arm = z - pair.ground[0]
+    return tuple(np.unwrap(np.angle(arm / arm[0])).tolist())
 
 
 # ---------------------------------------------------------------- more poses than can be met
