@@ -13,7 +13,7 @@ from linkwright.model.file import read_text
 from linkwright.model.file.editing import edited
 from linkwright.model.file.reader import reread
 from linkwright.optimisation import finishing, making, optimum, searching
-from linkwright.optimisation.problem import DesignProblem, Limit
+from linkwright.optimisation.problem import DesignProblem, Limit, TimeIsUp
 from linkwright.optimisation.rests import OfRest
 from tests.optimisation.models import DWELL, SLIDER_CRANK
 
@@ -126,7 +126,11 @@ def test_rows_of_a_box_are_named_by_side() -> None:
     assert names == [*sides, *ends, "A.torque < 50 N m"] and len(set(names)) == len(names)
 
 
-def test_a_search_ends_when_its_time_is_over() -> None:
+def timeless(*_: Any, **__: Any) -> Any:
+    raise TimeIsUp
+
+
+def test_a_search_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     m = lw.load(SLIDER_CRANK)
     asked = ("min rms A.torque", {"r": None, "rod": "150..250 mm"}, ["range guide > 90 mm"], lw.turning(steps=60))
     found = m.optimise(*asked, n=32, starts=2, within=1e-9)
@@ -135,6 +139,9 @@ def test_a_search_ends_when_its_time_is_over() -> None:
     assert not found.feasible  # the file's own design, which was all there was time for: 80 mm
     assert found.limits[0].missed == pytest.approx(-0.01, rel=1e-3) and "so far misses 'range guide > 90 mm' by 10 mm" in str(found)
     assert not m.optimise(*asked, n=8, starts=1, within="1 h").late
+    monkeypatch.setattr(searching, "local", timeless)  # the candidates are known, the first local search has no time
+    drawn = m.optimise(*asked, n=32, starts=2, within="1 h")
+    assert drawn.late and drawn.feasible and drawn.limits[0].after >= 0.09
     with pytest.raises(lw.UsageError, match="within"):
         m.optimise(*asked, within="-1 s")
     with pytest.raises(lw.UsageError, match="within"):

@@ -23,7 +23,7 @@ from linkwright.optimisation.problem import FEASIBLE, CandidateValues, DesignPro
 from linkwright.results.tables import package
 
 METHODS = ("sobol", "de", "cma", "nsga2", "none")
-CHUNK, SINGLE = 4096, 16  # candidates at a time, in lanes and one by one: results are shown in between
+CHUNK, SINGLE = 512, 16  # candidates at a time, in lanes and one by one: results are shown in between
 APART = 0.08  # distance of two starts in the unit cube, over the root of its dimension
 OPEN = 1e6  # merit of a design without a motion: worse than any violation that matters
 

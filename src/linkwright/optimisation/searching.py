@@ -182,7 +182,19 @@ def searched(problem: DesignProblem, goal: Goal, options: SearchOptions, further
         state = SearchState(problem, terms, progress, enough=_enough(goal, options.enough))
         with limited(state, options):
             _search(state, lambda goals: goals[:, place], options, further)
+        if state.late:
+            _best_candidates(state)
     return state
+
+
+def _best_candidates(state: SearchState) -> None:
+    """Look at the best candidates of a search that had no time to begin with them."""
+    problem = state.problem
+    problem.rebase(None)
+    for u in state.pool.starts(2) if state.pool is not None else ():
+        p = problem.point(u)
+        if p.ok:
+            state.watch(p, value_of(state.terms, p), violation_of(problem.sought, p))
 
 
 @contextmanager
