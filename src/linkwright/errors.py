@@ -106,6 +106,10 @@ class UsageError(LinkwrightError):
     """A call got an argument it cannot use."""
 
 
+class NoMotorError(UsageError):
+    """No motor of a catalogue suits a drive; the cycle itself is computed."""
+
+
 class SimulationError(LinkwrightError):
     """A run could not continue; `run` holds everything up to there."""
 

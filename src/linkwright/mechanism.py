@@ -178,7 +178,7 @@ class Mechanism:
         starts: int = 8,
         seed: int = 0, points: int = 15, enough: Any = None, solver: str = "slsqp",
         threads: int | None = None,
-        progress: Any = None,
+        progress: Any = None, within: Any = None,
     ) -> Any:
         """Return the design that serves a goal best: `m.optimise("min rms A.torque", {"rod": "180..260 mm"}, ["C.transmission > 40 deg"])`.
 
@@ -188,12 +188,13 @@ class Mechanism:
         subject_to: "C.transmission > 40 deg", "range guide < 1 mm while 100..180 deg", "coupler.P within 0..300 x 0..200 mm", "full turn".
         of: as in `lw.study`. search: "sobol", "de", "cma", "nsga2" or "none", with n candidates, then local searches with exact gradients
         (solver: "slsqp", "trust-constr", "ipopt") from `starts` of them, of which the first is the file's own design; they end early at a
-        value that is `enough` ("0.2 mm").
+        value that is `enough` ("0.2 mm"). within: time after which the search ends with the best design so far ("2 min", or seconds).
+        progress: False writes no lines to stderr; a function is called instead.
         """
         from linkwright.optimisation.optimising import optimise
 
         options = {"search": search, "n": n, "starts": starts, "seed": seed, "points": points, "enough": enough}
-        more = {"solver": solver, "threads": threads, "progress": progress}
+        more = {"solver": solver, "threads": threads, "progress": progress, "within": within}
         return optimise(self.description, goal, vary, subject_to, of, Mechanism, Designer(), **options, **more)
 
     def sensitivity(self, quantity: str, **options: Any) -> Any:

@@ -12,7 +12,7 @@ import linkwright as lw
 from linkwright import cli
 from linkwright.design.catalogue import SHIPPED, read_catalogue
 from linkwright.design.motor_choice import choose_motor
-from linkwright.errors import UsageError
+from linkwright.errors import NoMotorError, UsageError
 from linkwright.results.trajectory import Trajectory
 from tests.cli.schemas import disagreements
 
@@ -249,3 +249,41 @@ def test_rows_and_suitable_combinations_add_up(cycle: Trajectory) -> None:
         assert left > 0 and f"{left} of them are left out: a listed one is better" in head
         assert (f"{more} more could be listed" in head) == (more > 0)
         assert found.as_dict()["undominated"] == found.undominated
+
+
+WORK = "-40000 N * max(0, min(1, (ram.C.x - 355 mm)/(1 mm))) * max(0, min(1, ram.C.vx/(1 mm/s)))"
+PRESS: dict[str, object] = {
+    "name": "press", "plane": "xy", "units": ["mm", "kg", "deg", "rpm", "N"],
+    "drawing": {"A": [0, 0], "B": [60, 0], "C": [360, 0]},
+    "bodies": {"ground": {"pins": ["A"]}, "crank": {"pins": ["A", "B"], "mass": 5}, "rod": {"pins": ["B", "C"], "mass": 5},
+               "ram": {"pins": ["C"], "mass": 50}},
+    "joints": {"guide": {"type": "prismatic", "between": ["ground", "ram"], "at": "C", "axis": [1, 0]}},
+    "loads": {"work": {"on": "ram.C", "force": [WORK, 0]}},
+    "drive": {"A": "40 rpm"},
+}  # fmt: skip
+
+
+def test_no_motor_leaves_the_cycle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table, the CSV and the report are there; the exit code says that no motor fits; peaks over a small mean name a flywheel."""
+    model, table, report = tmp_path / "press.json", tmp_path / "press.csv", tmp_path / "press.html"
+    model.write_text(json.dumps(PRESS))
+    assert cli.main(["turn", str(model), "--steps", "120", "--choose-motor", "-o", str(table)]) == 1
+    out = capsys.readouterr()
+    said = " ".join(out.err.split())
+    assert "one full turn of 'A'" in out.out and table.exists() and "no motor of" in said
+    c = lw.load(model).turn(steps=120)
+    power = c["A.torque"] * c["A.v"]
+    assert np.trapezoid(power, c.t) / (c.t[-1] - c.t[0]) < power.max() / 3.0 and "with a flywheel" in said
+    assert cli.main(["turn", str(model), "--steps", "24", "--choose-motor", "--json"]) == 1
+    motors = json.loads(capsys.readouterr().out)["motors"]
+    assert motors["suitable"] == 0 and motors["rows"] == [] and "strong enough" in motors["why"]
+    assert cli.main(["report", str(model), "--steps", "24", "--choose-motor", "-o", str(report)]) == 1
+    assert report.exists() and "no motor of" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_steady_load_names_no_flywheel(tmp_path: Path, cycle: Trajectory) -> None:
+    text = "\n".join(line for line in SMALL.splitlines() if "strong" not in line and "high" not in line)
+    load = cycle.drive_sizing().load
+    with pytest.raises(NoMotorError) as said:
+        cycle.choose_motor(saved(tmp_path, text))
+    assert ("flywheel" in str(said.value)) == (0.0 < load.power_mean < load.power_max / 3.0)

@@ -94,5 +94,23 @@ def test_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(given) == 0
     assert main([*given, "--require", "C.transmission > 60 deg"]) == 1
     out = capsys.readouterr()
-    assert "1 of 2 requirements not met by 'wiper': C.transmission > 60 deg." in " ".join(out.err.split())
+    assert "1 of 2 requirements not met by 'wiper': C.transmission > 60 deg (missed by 10.95 deg)." in " ".join(out.err.split())
     assert "not met  49.0525 deg" in out.out
+
+
+def test_by_how_much_and_on_which_side() -> None:
+    """The crank's pin of the wiper runs on a circle about A: its extremes are known."""
+    c = lw.load("wiper").turn(steps=720)
+    x, y = c["crank.B.x", "mm"], c["crank.B.y", "mm"]
+    room = f"{x.min() - 1:.4f}..{x.max() - 2:.4f} x {y.min() - 1:.4f}..{y.max() + 1:.4f} mm"
+    (row,) = requirements(c, f"crank.B within {room}").rows
+    assert not row.met and row.side == "right side" and row.beyond == pytest.approx(2.0, abs=1e-3) and row.value == pytest.approx(x.max())
+    assert row.how == "missed by 2 mm on the right side" and "missed by 2 mm on the right side" in str(
+        requirements(c, f"crank.B within {room}")
+    )
+    (below,) = requirements(c, f"crank.B within {x.min() - 1:.4f}..{x.max() + 1:.4f} x {y.min() + 3:.4f}..{y.max():.4f} mm").rows
+    assert below.side == "bottom side" and below.beyond == pytest.approx(3.0, abs=1e-3)
+    (short,) = requirements(c, "C.transmission > 60 deg").rows
+    assert short.beyond == pytest.approx(60.0 - short.value) and short.as_dict()["beyond"] == short.beyond
+    (good,) = requirements(c, "C.transmission > 20 deg").rows
+    assert good.met and good.beyond == 0.0 and not good.how

@@ -10,6 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.synthesis.answers import SynthesisedLinkage
+from linkwright.synthesis.bound_checks import missed_bounds
 from linkwright.synthesis.dwell_fit import DwellFit, DwellLimits
 from linkwright.synthesis.dwell_forms import DWELL_FORMS, arcs, lines
 from linkwright.synthesis.dwells import _notes, dwells
@@ -105,7 +106,7 @@ def test_a_placed_linkage_and_its_mirror_image_move_alike() -> None:
         speeds.append(found.speed)
     assert sorted(speeds) == ["-60 rpm", "60 rpm"]
     far = placed(answer, -1.0, SlidePlacement.of(0.0, [0.0, 0.0], (0.0, 1.0, 0.0, 1.0)))
-    assert "0.25 m outside of the box" in far.notes[0]
+    assert missed_bounds(far, {"pivots": (0.0, 1.0, 0.0, 1.0)}, "mm")[0] == "pivots: A lies 250 mm left of the box"
 
 
 def test_the_nearer_image_is_taken_with_its_own_distance() -> None:
@@ -115,7 +116,8 @@ def test_the_nearer_image_is_taken_with_its_own_distance() -> None:
     for box in ((-1.0, 1.0, 0.04, 0.2), (-1.0, 1.0, -0.2, -0.04)):
         wanted = SlidePlacement.of(0.0, [0.0, 0.0], box)
         found = placed(answer, -1.0, wanted)
-        assert wanted.outside(found.linkage) == pytest.approx(0.01) and "lies 0.01 m outside" in found.notes[0]
+        assert wanted.outside(found.linkage) == pytest.approx(0.01)
+        assert "A lies 10 mm" in missed_bounds(found, {"pivots": box}, "mm")[0]
         speeds.add(found.speed)
     assert speeds == {"60 rpm", "-60 rpm"}
 

@@ -18,7 +18,10 @@ def run(given: argparse.Namespace) -> int:
     m = loading.load(given)
     vary = _bounds(given.vary)
     case = _case(given)
+    if given.output is not None or given.page is not None:
+        _need_written(m, vary)
     search = {"search": given.search, "n": given.candidates, "starts": given.starts, "seed": given.seed, "threads": given.threads}
+    search["within"] = given.within
     found = m.optimise(given.goal, vary, given.subject_to or (), case, points=given.points, **search)
     front = len(given.goal) > 1
     if front and given.page is not None:
@@ -53,6 +56,18 @@ def _bounds(given: list[tuple[str, str]]) -> dict[str, Any]:
             raise UsageError(f"--vary: '{name}' is there twice.")
         out[name] = text or None
     return out
+
+
+def _need_written(m: Any, vary: dict[str, Any]) -> None:
+    """Raise UsageError where the new numbers would have no place in the model file: before the search, not after it."""
+    from linkwright.model.parameters import every_parameter
+    from linkwright.optimisation.making import unwritten
+    from linkwright.studies.targets import expanded
+
+    known = every_parameter(m.description)
+    why = unwritten(m.description, [name for name in expanded(vary, m.description) if name in known])
+    if why:
+        raise UsageError(f"the result could not be written: {why} Leave out -o and --page to see the numbers alone.")
 
 
 def _case(given: argparse.Namespace) -> Any:
@@ -98,6 +113,8 @@ COMMAND = CliCommand(
         option("--starts", metavar="N", type=count, default=8, help="local searches, of which the first is the file's design (default 8)"),
         option("--points", metavar="N", type=count, default=15, help="designs of a Pareto front (default 15)"),
         option("--seed", metavar="N", type=seed, default=0, help="of the candidates (default 0)"),
+        option("--within", metavar="TIME", type=options.time, help="end the search after this time ('2 min', '90 s') with the best design "
+               "so far; a line of progress goes to stderr every five seconds"),
         options.PARAM,
         options.SET,
         options.CUTS,

@@ -8,7 +8,7 @@ from typing import Any
 
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, option
-from linkwright.errors import UsageError
+from linkwright.errors import NoMotorError, UsageError
 from linkwright.model.report_block import TEXTS
 
 ENDINGS = (*outputs.PAGES, ".pdf")
@@ -23,6 +23,7 @@ def run(given: argparse.Namespace) -> int:
         raise UsageError("--steps is for a turn; a report with --simulate describes the run. Leave one of them out.")
     if given.simulate is not None and given.choose_motor is not None:
         raise UsageError("--choose-motor is for a turn; a report with --simulate describes the run. Leave one of them out.")
+    no_motor: NoMotorError | None = None
     with console.waiting("writing the report"):
         if loading.is_run(given.model):
             if given.variant:
@@ -39,21 +40,26 @@ def run(given: argparse.Namespace) -> int:
             simulated = None if given.simulate is None else m.simulate(given.simulate, progress=False)
             if simulated is not None and simulated.certificate.status == "interrupted":
                 raise KeyboardInterrupt  # a report of part of the run would pass for one of all of it
-            motor = _motor(given, m)
+            motor, no_motor = _motor(given, m)
             m.report(target, run=simulated, steps=given.steps, variants=variants or None, motor=motor, **_content(given))
     if given.json:
         has_run = loading.is_run(given.model) or given.simulate is not None
         outputs.print_json("report/1", {"model": name, "run": has_run, "file": target, "bytes": os.path.getsize(target)})
     outputs.report_files([target], given.json)
+    if no_motor is not None:
+        raise no_motor
     return 0
 
 
-def _motor(given: argparse.Namespace, m: Any) -> Any:
-    """Return the best motor and gearbox of a catalogue for the turn; None without --choose-motor."""
+def _motor(given: argparse.Namespace, m: Any) -> tuple[Any, NoMotorError | None]:
+    """Return the best motor and gearbox of a catalogue for the turn, or why there is none; no motor without --choose-motor."""
     if given.choose_motor is None:
-        return None
+        return None, None
     c = m.turn() if given.steps is None else m.turn(steps=given.steps)
-    return c.choose_motor(given.choose_motor or None, sort=given.sort).best
+    try:
+        return c.choose_motor(given.choose_motor or None, sort=given.sort).best, None
+    except NoMotorError as none:
+        return None, none
 
 
 def _content(given: argparse.Namespace) -> dict[str, Any]:
@@ -97,13 +103,26 @@ COMMAND = CliCommand(
         option("-o", "--output", metavar="FILE", help="the file to write, .html or .pdf (default: MODEL-report.html)"),
         option("--curve", metavar="CHANNEL", action="append", help="a curve to show, such as coupler.P.x; may be repeated"),
         option(
-            "--variant", metavar="NAME: P=VALUE,..", action="append", type=variant, default=[],
+            "--variant",
+            metavar="NAME: P=VALUE,..",
+            action="append",
+            type=variant,
+            default=[],
             help="another design side by side: 'longer: B.x=170mm, C.y=780mm', or another model, 'cam: cam.yaml'; may be repeated",
         ),
-        option("--measure", metavar="TEXT", action="append", help="one number of the motion, of the variants too: 'stroke guide', "
-               "'dwell guide within 1 mm'; may be repeated"),
-        option("--choose-motor", metavar="CSV", nargs="?", const="", help="the best motor and gearbox of a catalogue for the turn "
-               "(default: the shipped one, typical data)"),
+        option(
+            "--measure",
+            metavar="TEXT",
+            action="append",
+            help="one number of the motion, of the variants too: 'stroke guide', 'dwell guide within 1 mm'; may be repeated",
+        ),
+        option(
+            "--choose-motor",
+            metavar="CSV",
+            nargs="?",
+            const="",
+            help="the best motor and gearbox of a catalogue for the turn (default: the shipped one, typical data)",
+        ),
         option("--sort", choices=("heat", "mass", "price"), default="heat", help="by which the motor is best (default: heat)"),
         *(option(f"--{name}", metavar="TEXT", help=f"{name} in the title block (default: `report:` in the file)") for name in TEXTS),
         options.FORCE,

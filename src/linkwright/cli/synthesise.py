@@ -64,6 +64,7 @@ def as_data(found: Any) -> dict[str, Any]:
             "usable": x.usable,
             "error": float(x.error),
             "defects": list(x.defects),
+            "missed": list(x.missed),
             "measures": {name: float(value) for name, value in x.measures.items()},
             "notes": list(x.notes),
             "pins": _places(x.linkage),
@@ -178,7 +179,8 @@ COMMAND = CliCommand(
         option("--timing", metavar="TEXT", help="crank angles at the points: equal, '120 deg' in equal steps, or '0 deg, 30 deg, ...'"),
         option("--closed", action="store_true", help="the points are a whole closed curve"),
         option("--exact", action="store_true", help="all four-bars through exactly nine points"),
-        option("--kind", metavar="NAME", help="four-bar (default), slider-crank, 'watt I', 'stephenson III', six-bar, 'geared five-bar'"),
+        option("--kind", metavar="NAME", help="four-bar (default; of poses all kinds), slider-crank, 'watt I', 'stephenson III', six-bar, "
+               "'geared five-bar'"),
         option("--bound", metavar="NAME=VALUE", action="append", type=options.assignment, default=[], help="links=10mm,80mm, ratio=5, "
                "transmission=40deg, pivots=0,100,-20,20 (least and most of x and y); docs/synthesis.md has those of each task; may be "
                "repeated"),

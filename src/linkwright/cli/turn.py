@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from linkwright import files
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, option
-from linkwright.errors import LinkwrightError, UsageError, counted
+from linkwright.errors import LinkwrightError, NoMotorError, UsageError, counted
 
 if TYPE_CHECKING:
     from linkwright.design.cycle_loads import CycleLoads
@@ -43,19 +43,33 @@ def run(given: argparse.Namespace) -> None:
     numbers = _measures(c, asked)
     required = _required(c, given.require or ())
     loads = _loads(m, c, given.loads)
-    motors = None if given.choose_motor is None else c.choose_motor(given.choose_motor or None, drive=given.drive, sort=given.sort)
+    motors, no_motor = _motors(c, given)
     if given.json:
         data = _data(m, c, loads, given, numbers) | ({"requirements": [r.as_dict() for r in required.rows]} if required.rows else {})
-        outputs.print_json("turn/1", data | ({} if motors is None else {"motors": motors.as_dict()}))
+        outputs.print_json("turn/1", data | ({} if motors is None else {"motors": motors}))
     else:
         measured = "".join(f"\n{line}" for line in _measured_lines(numbers))
         motion = f"{_text(m, c, given.stop is not None)}{measured}"
-        more = [str(x) for x in (motors, required if required.rows else None) if x is not None]
+        more = [str(x) for x in (motors if no_motor is None else None, required if required.rows else None) if x is not None]
         console.show("\n\n".join([motion, str(loads), *more]))
     outputs.report_files(_write(m, c, loads, given, marks), given.json)
+    failed = [] if no_motor is None else [str(no_motor)]
     if not required.met:
-        missed = [r.text for r in required.rows if not r.met]
-        raise UsageError(f"{len(missed)} of {len(required.rows)} requirements not met by '{m.name}': {'; '.join(missed)}.")
+        missed = [f"{r.text} ({r.how})" if r.how else r.text for r in required.rows if not r.met]
+        failed.append(f"{len(missed)} of {len(required.rows)} requirements not met by '{m.name}': {'; '.join(missed)}.")
+    if failed:
+        raise UsageError(" ".join(failed))
+
+
+def _motors(c: Any, given: argparse.Namespace) -> tuple[Any, NoMotorError | None]:
+    """Suitable motors (as data for --json), or the reason why there is none: the cycle is shown and written in either case."""
+    if given.choose_motor is None:
+        return None, None
+    try:
+        found = c.choose_motor(given.choose_motor or None, drive=given.drive, sort=given.sort)
+    except NoMotorError as none:
+        return {"suitable": 0, "rows": [], "why": str(none)}, none
+    return found.as_dict() if given.json else found, None
 
 
 def _required(c: Any, texts: Sequence[str]) -> Any:

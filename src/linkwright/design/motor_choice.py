@@ -21,12 +21,13 @@ from linkwright.design.catalogue import Catalogue, CatalogueMotor, Gearbox, read
 from linkwright.design.drive_sizing import DriveSizing, Margin, motor_torque, shaft_load, spindle_ratio
 from linkwright.design.efforts import cycle_axis, drive_history, summary
 from linkwright.design.tables import columns, show, time_mean
-from linkwright.errors import UsageError, counted, listing, nearest
+from linkwright.errors import NoMotorError, UsageError, counted, listing, nearest
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory, unit_of
 
 SORTS = ("heat", "mass", "price")
+PEAKED = 3.0  # largest power over the mean: from here on a flywheel is worth a word
 MOST = 100_000  # combinations
 
 
@@ -212,7 +213,7 @@ def choose_motor(
     fit = [x for x in every if x.ok]
     suitable = len(fit)
     if not fit:
-        raise UsageError(_none_fits(every, known))
+        raise NoMotorError(_none_fits(every, known, turning=bool(c.full_turn)))
     if sort != "heat" and any(getattr(x, sort) is None for x in fit):
         some = next(x for x in fit if getattr(x, sort) is None)
         raise UsageError(f"'{some.name}' has no {sort} in {known.path}: fill the column '{sort}', or sort by heat.")
@@ -257,8 +258,8 @@ def _tried(plain: DriveSizing, m: CatalogueMotor, g: Gearbox | None, screw: floa
     return MotorChoice(m, g, sizing)
 
 
-def _none_fits(every: Sequence[MotorChoice], known: Catalogue) -> str:
-    """How far the nearest combination is away, and from what."""
+def _none_fits(every: Sequence[MotorChoice], known: Catalogue, *, turning: bool) -> str:
+    """How far the nearest combination is away, and from what; where the mean power is small, that a flywheel would help."""
     best = max(every, key=lambda x: x.tightest.factor)
     off = [x for x in best.margins if not x.ok]
     units = best.sizing.units
@@ -267,5 +268,18 @@ def _none_fits(every: Sequence[MotorChoice], known: Catalogue) -> str:
         f"no motor of {known.path} is strong enough for '{best.sizing.load.drive}' ({counted(len(every), 'combination')}): the "
         f"nearest, {best.name}, "
         f"is {show(1.0 / best.tightest.factor)} times overloaded ({listing(said)}). Add larger motors or other ratios to the catalogue, or "
-        "slow the cycle down."
+        f"slow the cycle down.{_flywheel_hint(best.sizing, turning=turning)}"
+    )
+
+
+def _flywheel_hint(sizing: DriveSizing, *, turning: bool) -> str:
+    """A drive that turns fully and needs little in the mean may take its peaks from a flywheel."""
+    r = sizing.load
+    if not (turning and sizing.history.rotary and 0.0 < r.power_mean < r.power_max / PEAKED):
+        return ""
+    symbol, size = unit_of(sizing.units, "power")
+    return (
+        f" The drive needs {show(r.power_mean / size)} {symbol} in the mean and {show(r.power_max / size)} {symbol} at its peak: with a "
+        f"flywheel (`c.flywheel(0.1)` in Python) a motor for the mean torque of {show(r.mean / unit_of(sizing.units, r.kind)[1])} "
+        f"{unit_of(sizing.units, r.kind)[0]} is enough."
     )

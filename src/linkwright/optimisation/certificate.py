@@ -57,7 +57,7 @@ def certify(found: LocalOptimum, agreeing: int, starts: int, scale: float = 0.0)
     p, old = found.point, found.program
     if abs(found.value) <= NOTHING * scale:
         return OptimumCertificate(0.0, (), agreeing, starts)
-    program = GoalProgram(old.problem, old.terms, p, limits=old.limits)
+    program = GoalProgram(old.problem, old.terms, p, limits=found.limits or old.limits)
     program.with_every_sample(p)
     z = program.start(p)
     kkt, binding = _conditions(program, p, z)

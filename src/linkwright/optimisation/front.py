@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -18,11 +18,11 @@ import numpy as np
 
 from linkwright.errors import UsageError, counted
 from linkwright.files.columns import table
-from linkwright.optimisation.local import LocalOptimum
+from linkwright.optimisation.local import LocalOptimum, violation_of
 from linkwright.optimisation.optimum import Optimum
 from linkwright.optimisation.problem import FEASIBLE, DesignProblem, Goal, Limit
 from linkwright.optimisation.search import CandidatePool
-from linkwright.optimisation.searching import SearchOptions, SearchProgress, SearchState, local, minimised, searched
+from linkwright.optimisation.searching import SearchOptions, SearchProgress, SearchState, limited, local, minimised, searched
 
 HELD = 1e-6  # relative slack of a goal that is held at its best
 SAME = 1e-5  # of the range of a goal: designs so near each other count as one
@@ -37,6 +37,7 @@ class ParetoFront(Sequence[Optimum]):
     evaluated: int
     seconds: float
     interrupted: bool = False
+    late: bool = False  # the time was over
 
     def __repr__(self) -> str:
         return (
@@ -79,6 +80,7 @@ class ParetoFront(Sequence[Optimum]):
             "evaluated": self.evaluated,
             "seconds": self.seconds,
             "interrupted": self.interrupted,
+            "late": self.late,
         }
 
     def __str__(self) -> str:
@@ -92,7 +94,8 @@ class ParetoFront(Sequence[Optimum]):
             mark = " knee" if d is self.knee else ""
             rows.append((f"{k}{mark}", *values, f"{d.kkt:.0e}", *numbers))
         head = f"{self.problem.described.name}: {counted(len(self), 'design')}, {self.evaluated:,} evaluated in {self.seconds:.1f} s"
-        return "\n".join([head, table(header, rows, left=1)])
+        ended = ["  The time was over: designs of the front are missing."] if self.late else []
+        return "\n".join([head, table(header, rows, left=1), *ended])
 
 
 def front(problem: DesignProblem, options: SearchOptions, points: int) -> ParetoFront:
@@ -110,26 +113,27 @@ class FrontSearch:
         self.problem, self.options = problem, options
         self.ends: list[LocalOptimum] = []
         self.pool: CandidatePool | None = None
-        self.interrupted = False
+        self.interrupted = self.late = False
 
     def run(self, points: int) -> ParetoFront:
         for goal in self.problem.goals:
             state = searched(self.problem, goal, self.options, [x.u for x in self.ends])
             self._note(state)
         feasible = [x for x in self.ends if x.feasible]
-        if feasible and not self.interrupted:
+        if feasible and not self.interrupted and not self.late:
             with SearchProgress(None, self.problem, self.options.progress) as progress:
                 progress.stage = "front"
-                try:
-                    self._between(points, SearchState(self.problem, (), progress))
-                except KeyboardInterrupt:
-                    self.interrupted = True
+                state = SearchState(self.problem, (), progress)
+                with limited(state, self.options):
+                    self._between(points, state)
+                self._note(state)
         return self._result()
 
     def _note(self, state: SearchState) -> None:
         self.ends += state.ends
         self.pool = state.pool or self.pool
         self.interrupted = self.interrupted or state.interrupted
+        self.late = self.late or state.late
 
     def _goals(self, end: LocalOptimum) -> np.ndarray:
         return np.array([g.sign * g.value(end.point) for g in self.problem.goals])
@@ -147,7 +151,7 @@ class FrontSearch:
             levels = best[1:] + np.array(share) * (worst - best)[1:]
             held = [self._held(g, x) for g, x in zip(self.problem.goals[1:], levels, strict=True)]
             for u in self._starts(levels):
-                found = local(self.problem, minimised(first), u, None, (*self.problem.limits, *held))
+                found = local(self.problem, minimised(first), u, None, (*self.problem.sought, *held))
                 if found is not None and found.feasible:
                     self.ends.append(found)
                 state.progress.show(state)
@@ -159,7 +163,7 @@ class FrontSearch:
         level = self._goals(best)[k]
         held = self._held(goals[k], level + HELD * max(abs(level), 1e-12))
         others = [term for j, g in enumerate(goals) if j != k for term in self._scaled(g, best)]
-        found = local(self.problem, others, best.u, None, (*self.problem.limits, held))
+        found = local(self.problem, others, best.u, None, (*self.problem.sought, held))
         if found is None or not found.feasible:
             return best
         self.ends.append(found)
@@ -189,26 +193,28 @@ class FrontSearch:
 
     def _result(self) -> ParetoFront:
         from linkwright.optimisation.certificate import certify
+        from linkwright.optimisation.finishing import finished
+        from linkwright.optimisation.optimising import original_point
         from linkwright.optimisation.optimum import change
 
         p = self.problem
-        best = [x for x in self.ends if x.feasible and all(float(lim.violation(lim.value(x.point))) <= FEASIBLE for lim in p.limits)]
+        best = [x for x in self.ends if x.feasible and violation_of(p.sought, x.point) <= FEASIBLE]
         if not best:
             raise UsageError(
                 "no design meets all constraints, so there is no front; optimise one of the goals alone: its result says what to relax."
             )
         values = np.array([self._goals(x) for x in best])
-        own = p.original or p
-        own.rebase(None)
-        before = own.point(own.nominal)
+        before = original_point(p)
         out = []
         for k in undominated(values):
-            found = best[k]
-            whole = p.whole(found.point)
-            whole = whole if whole.ok else found.point
-            goals, limits = (tuple(change(x, before, whole, found.point) for x in items) for items in (p.goals, p.limits))
-            out.append(Optimum(p, found.point, goals, limits, certify(found, 1, 1), True, p.tally.designs, p.tally.seconds))
-        return ParetoFront(p, tuple(out), p.tally.designs, p.tally.seconds, self.interrupted)
+            done = finished(p, (), best[k].point)
+            if done.met:
+                goals, limits = (tuple(change(x, before, done.whole) for x in items) for items in (p.goals, p.limits))
+                certificate = certify(replace(best[k], point=done.point), 1, 1)
+                out.append(Optimum(p, done.point, goals, limits, certificate, True, p.tally.designs, p.tally.seconds))
+        if not out:
+            raise UsageError("no design of the front meets all constraints in its finished motion; relax one of them by a little.")
+        return ParetoFront(p, tuple(out), p.tally.designs, p.tally.seconds, self.interrupted, self.late)
 
 
 def undominated(values: np.ndarray) -> list[int]:

@@ -137,6 +137,13 @@ def _boxed(name: str, left: str, given: str) -> LimitText:
     return LimitText(name, terms, unit=unit, components=tuple(ranges))
 
 
+def box_sides(axes: int) -> tuple[tuple[str, str], ...]:
+    """Names of the sides of a box, lower and upper of each axis."""
+    if axes == 2:
+        return ("left side", "right side"), ("bottom side", "top side")
+    return tuple((f"least {axis}", f"largest {axis}") for axis in "xyz"[:axes])
+
+
 def _sum(text: str, name: str) -> tuple[TermText, ...]:
     out = []
     for sign, part in _summands(text):

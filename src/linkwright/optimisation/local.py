@@ -48,6 +48,7 @@ class LocalOptimum:
     value: float
     violation: float
     converged: bool
+    limits: tuple[Limit, ...] | None = None  # those it was finished with, drawn in a little; None: those of the program
 
     @property
     def u(self) -> np.ndarray:
@@ -121,7 +122,7 @@ class LocalSearch:
             radius = min(radius, 1.0)
             if radius < SMALLEST:
                 break
-            if abs(value_of(self.terms, best)) < 0.5 * program.scale:
+            if abs(value_of(self.terms, best)) < 0.5 * program.scale or program.moved(best):
                 program = self._program(best, program)
         return LocalOptimum(best, program, program.start(best), value_of(self.terms, best), violation_of(self.limits, best), converged)
 
@@ -149,6 +150,10 @@ class LocalSearch:
                 break
         program = self._program(best, None)
         return LocalOptimum(best, program, program.start(best), value_of(self.terms, best), violation_of(self.limits, best), converged)
+
+    def within_limits(self, best: DesignPoint) -> DesignPoint:
+        """Return a design near this one, inside the limits as far as linear programs reach."""
+        return self._linear(best)[0]
 
     def _linear(self, best: DesignPoint) -> tuple[DesignPoint, bool]:
         """Steps of linear programs; True if the last of them saw no gain in a wide region."""

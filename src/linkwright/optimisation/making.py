@@ -12,18 +12,22 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError, counted, nearest
 from linkwright.model.description import Description
+from linkwright.model.file.editing import edited
 from linkwright.model.file.readings import unit_size
 from linkwright.model.file.units import NONE, describe, matches, parse_unit
 from linkwright.model.parameters import every_parameter
 from linkwright.optimisation import grammar
 from linkwright.optimisation.problem import DesignProblem, Goal, Limit
 from linkwright.optimisation.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers, moving_mass
+from linkwright.optimisation.rests import OfRest
 from linkwright.optimisation.variables import DesignVariable, variables
 from linkwright.results.measures import check, measure, unit_of_measure
 from linkwright.results.state import State
 from linkwright.studies.cases import case
 
 MASS = ("mass", "moving mass", "total mass")
+ENDS = ("lower end", "upper end")  # of a range
+SHIFT = 1e-6  # of a number, to see whether the file has a place for it
 
 
 def problem(
@@ -51,7 +55,8 @@ def problem(
     _need_unknowns(limits, numbers)
     _need_agreement(limits)
     whole = full or bool(getattr(c, "full_turn", False))
-    return replace(bare, goals=goals, limits=limits, full_turn=whole)
+    why = unwritten(described, [v.name for v in numbers])
+    return replace(bare, goals=goals, limits=limits, full_turn=whole, unwritten=why)
 
 
 class QuantityReader:
@@ -145,21 +150,39 @@ class QuantityReader:
             found = grammar.CHANNEL.match(text.terms[0].what)
             curve = found is not None and found[1] in self.c.channels and found[1] not in self.numbers
             if found is not None and curve:
-                return self._everywhere(text.text, found[1], found[2] or "", text.low, text.high, text.unit)
+                return self._everywhere(text.text, found[1], found[2] or "", (text.low, text.high), text.unit)
         terms = tuple((t.weight, self._term(t.what, text.text)) for t in text.terms)
         self._same_divisors(text.terms, terms, text.text)
         size, *_ = [self._size(text.text, text.unit, q, divided=t.divisor is not None) for t, (_, q) in zip(text.terms, terms, strict=True)]
         shown = terms[0][1].shown if text.terms[0].divisor is None else ("", 1.0)
-        return [Limit(text.text, terms, text.low * size, text.high * size, shown)]
+        low, high = text.low * size, text.high * size
+        return [Limit(text.text, terms, low, high, shown, self._rest(text.text, terms, low, high))]
 
-    def _everywhere(self, text: str, channel: str, window: str, low: float, high: float, unit: str) -> list[Limit]:
-        """A channel at all samples: its least value and its largest one."""
+    def _rest(self, text: str, terms: Sequence[tuple[float, MeasuredValue]], low: float, high: float) -> Limit | None:
+        """The least length of a dwell as the largest height of its band; None for every other limit."""
+        q = terms[0][1]
+        if len(terms) > 1 or not isinstance(q, OfMotion) or q.measure is None or q.measure.reduction != "dwell":
+            return None
+        if terms[0][0] != 1.0 or q.measure.window is not None or np.isfinite(high) or not low > 0.0:
+            return None
+        band = measure(f"range {q.measure.channel}")
+        shown = unit_of_measure(band, self.c, self.units)
+        height = OfRest(f"band of {text}", unit_of_measure(band, self.c)[0], shown, q.measure, low)
+        return Limit(text, ((1.0, height),), -np.inf, q.measure.limit, shown)
+
+    def _everywhere(
+        self, text: str, channel: str, window: str, ends: tuple[float, float], unit: str, sides: tuple[str, str] = ENDS
+    ) -> list[Limit]:
+        """A channel at all samples: its least value and its largest one, named by side where both are limited."""
+        low, high = ends
+        both = np.isfinite(ends).all()
         out = []
-        for word, ends in (("min", (low, np.inf)), ("max", (-np.inf, high))):
-            if np.isfinite(ends).any():
+        for word, side, pair in (("min", sides[0], (low, np.inf)), ("max", sides[1], (-np.inf, high))):
+            if np.isfinite(pair).any():
                 q = self._measured(f"{word} {channel}{window}", text)
                 size = self._size(text, unit, q)
-                out.append(Limit(text, ((1.0, q),), ends[0] * size, ends[1] * size, q.shown))
+                named = f"{text}: {side}" if both else text
+                out.append(Limit(named, ((1.0, q),), pair[0] * size, pair[1] * size, q.shown))
         return out
 
     def _box(self, text: grammar.LimitText) -> list[Limit]:
@@ -173,8 +196,8 @@ class QuantityReader:
         for name in names:
             if name not in self.c.channels:
                 raise UsageError(f"'{text.text}': there is no point '{found[1]}'. {nearest(found[1], self.c.channels, 'Channels')}")
-        pairs = zip(names, text.components, strict=True)
-        return [x for name, (low, high) in pairs for x in self._everywhere(text.text, name, found[2] or "", low, high, text.unit)]
+        rows = zip(names, text.components, grammar.box_sides(len(axes)), strict=True)
+        return [x for name, ends, sides in rows for x in self._everywhere(text.text, name, found[2] or "", ends, text.unit, sides)]
 
     def _size(self, text: str, unit: str, q: MeasuredValue, *, divided: bool = False) -> float:
         """Size in SI of the unit of a limit; raise UsageError where it does not suit."""
@@ -192,6 +215,17 @@ class QuantityReader:
         if not matches(wanted, dimension):
             raise UsageError(f"'{text}': {q.name} is {describe(wanted)}, not {describe(dimension)}.")
         return unit_size(unit, wanted, f"'{text}': {q.name}", energy=q.si == "J")
+
+
+def unwritten(described: Description, names: Sequence[str]) -> str:
+    """Why new values of these numbers cannot be written into the model file; empty where they can."""
+    known = every_parameter(described)
+    moved = {name: float(known[name].value) * (1.0 + SHIFT) + SHIFT for name in names}
+    try:
+        edited(described, moved)
+    except LinkwrightError as found:
+        return str(found)
+    return ""
 
 
 def _weight(measure: Any, weight: Any) -> float:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from linkwright.errors import UsageError
 from linkwright.model.description import Description
 from linkwright.numerics import blas
+from linkwright.optimisation.finishing import CORRECTIONS, FinishedDesign, best_finished, finished
 from linkwright.optimisation.making import problem
 from linkwright.optimisation.optimum import Optimum, change
-from linkwright.optimisation.problem import FEASIBLE, DesignPoint, DesignProblem
+from linkwright.optimisation.problem import DesignPoint, DesignProblem
 from linkwright.optimisation.quantities import OfMotion
 from linkwright.optimisation.restoration import restored
 from linkwright.optimisation.searching import SearchOptions, SearchState, searched
+
+NEARLY = 1e-3  # relative violation up to which the best design of a search that ended early is moved inside its limits
 
 
 def optimise(
@@ -41,23 +44,27 @@ def optimise(
 
 
 def result(p: DesignProblem, state: SearchState) -> Optimum:
-    """The result of a search."""
-    end = state.end
-    point = state.best if state.interrupted or end is None else end.point
-    if point is None:
+    """The result of a search: what it says of limits is read from the motion of the finished design."""
+    if state.best is None:
         reasons = sorted((state.pool.why if state.pool else {}).items(), key=lambda x: -x[1])
         common = f"; most often: {reasons[0][0]}" if reasons else ""
-        raise UsageError(f"no design within the bounds has a motion{common}. Widen the bounds, or begin with a model that moves.")
-    before, after = original_point(p), p.whole(point)
-    after = after if after.ok else point
-    limits = tuple(change(lim, before, after, point) for lim in p.limits)
-    feasible = all(x.met for x in limits)
-    certificate = state.certificate() if feasible and not state.interrupted else None
-    notes = (*(() if feasible else (unmet(p, state),)), *_sampling_notes(p, after))
-    return Optimum(
-        p, point, tuple(change(g, before, after, point) for g in p.goals), limits, certificate, feasible,
-        p.tally.designs, p.tally.seconds, state.interrupted, dict(state.pool.why) if state.pool else {}, notes,
-    )  # fmt: skip
+        ended = "The time was over before one was found" if state.late else "Widen the bounds, or begin with a model that moves"
+        raise UsageError(f"no design within the bounds has a motion{common}. {ended}.")
+    before = original_point(p)
+    end = None
+    if state.early or not state.ends:
+        done = finished(p, state.terms, state.best, corrections=CORRECTIONS if state.violation <= NEARLY else 0)
+    else:
+        end, done = best_finished(p, state.terms, state.ends)
+    after = done.whole if done.whole.ok else done.point
+    limits = tuple(change(lim, before, after) for lim in p.limits)
+    feasible = done.whole.ok and all(x.met for x in limits)
+    certificate = state.certificate(end) if feasible and end is not None else None
+    goals = tuple(change(g, before, after) for g in p.goals)
+    rejected = dict(state.pool.why) if state.pool else {}
+    notes = (*_notes(p, state, done, feasible=feasible), *_sampling_notes(p, after))
+    effort = (p.tally.designs, p.tally.seconds)
+    return Optimum(p, done.point, goals, limits, certificate, feasible, *effort, state.interrupted, rejected, notes, state.late)
 
 
 def _sampling_notes(p: DesignProblem, best: DesignPoint) -> tuple[str, ...]:
@@ -74,17 +81,26 @@ def original_point(p: DesignProblem) -> DesignPoint:
     return own.point(own.nominal)
 
 
-def unmet(p: DesignProblem, state: SearchState) -> str:
-    """One sentence on limits that no design meets, and what could be relaxed."""
-    end = state.end
-    point = end.point if end is not None else state.best
-    assert point is not None
-    parts = []
-    for lim in p.limits:
-        value = lim.value(point)
-        if float(lim.violation(value)) > FEASIBLE:
-            missing = lim.low - value if value < lim.low else value - lim.high
-            parts.append(f"'{lim.text}' by {lim.text_of(abs(missing))}")
-    at = [v.name for v, u in zip(p.variables, point.u, strict=True) if u < 1e-6 or u > 1.0 - 1e-6]
+def _notes(p: DesignProblem, state: SearchState, done: FinishedDesign, *, feasible: bool) -> Iterator[str]:
+    if state.late:
+        yield (
+            f"The time was over during '{state.progress.stage}': this is the best design so far, and it is not certified. A longer time, "
+            "or fewer starts, may find better ones."
+        )
+    if not done.whole.ok:
+        yield f"The design has no motion when it is computed on its own: {done.whole.why}"
+    elif not feasible:
+        yield unmet(p, done, relax=not state.early)
+    if p.unwritten:
+        yield f"`mechanism` is this design; `text`, `save` and `page` cannot write it into the file: {p.unwritten}"
+
+
+def unmet(p: DesignProblem, done: FinishedDesign, *, relax: bool = True) -> str:
+    """One sentence on limits that no design meets, and (of a search that was through) what could be relaxed."""
+    missing = [(lim, lim.beyond(lim.value(done.whole))) for lim in p.limits]
+    parts = [f"'{lim.text}' by {lim.text_of(abs(x))}" for lim, x in missing if x != 0.0]
+    if not relax:
+        return f"The best design so far misses {' and '.join(parts)}."
+    at = [v.name for v, u in zip(p.variables, done.point.u, strict=True) if u < 1e-6 or u > 1.0 - 1e-6]
     bounds = f", or widen the bounds of {', '.join(at)}" if at else ""
     return f"The closest design misses {' and '.join(parts)}: relax one of the constraints{bounds}."

@@ -15,10 +15,10 @@ import numpy as np
 from linkwright.errors import UsageError, calls_explained
 from linkwright.files import MODELS, write_text
 from linkwright.files.columns import table
-from linkwright.model.file import read_text
 from linkwright.model.file.editing import edited
+from linkwright.model.file.reader import reread
 from linkwright.optimisation.certificate import Binding, OptimumCertificate
-from linkwright.optimisation.problem import FEASIBLE, DesignPoint, DesignProblem, Goal, Limit
+from linkwright.optimisation.problem import DesignPoint, DesignProblem, Goal, Limit
 from linkwright.optimisation.quantities import OfMotion
 
 
@@ -30,7 +30,18 @@ class QuantityChange:
     before: float
     after: float
     shown: tuple[str, float]
-    met: bool = True
+    missed: float = 0.0  # by how much the best design is outside of a limit, SI: positive above, negative below
+
+    @property
+    def met(self) -> bool:
+        """True if the best design is inside of the limit, to 1e-9 of it."""
+        return self.missed == 0.0
+
+    @property
+    def violation(self) -> str:
+        """By how much a limit is missed, in the user's unit."""
+        unit, size = self.shown
+        return f"violated by {abs(self.missed) / size:.3g}{' ' if unit else ''}{unit}"
 
     def row(self) -> tuple[str, str, str, str]:
         unit, size = self.shown
@@ -53,6 +64,7 @@ class Optimum:
     interrupted: bool = False
     rejected: Mapping[str, int] = field(default_factory=dict)  # reasons of designs without a motion, and how many
     notes: tuple[str, ...] = ()
+    late: bool = False  # the time (`within`) was over before the search was through
 
     def __repr__(self) -> str:
         return f"<Optimum of {self.problem.described.name!r}: {'; '.join(self._summary())}>"
@@ -98,7 +110,7 @@ class Optimum:
     def mechanism(self) -> Any:
         """Return the best design as a Mechanism."""
         assert self.problem.make is not None
-        return self.problem.make(read_text(self.text, f"{self.problem.described.name} (optimised)"))
+        return self.problem.make(reread(self.original.described, **self.numbers))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the model file with the new numbers; an existing one only with force."""
@@ -138,7 +150,7 @@ class Optimum:
         held = {b.what: b.end for b in self.binding}
         out = [(*x.row(), "goal") for x in self.goals]
         for x in self.limits:
-            remark = "violated" if not x.met else "binds" if x.text in held else "holds"
+            remark = x.violation if not x.met else "binds" if x.text in held else "holds"
             out.append((*x.row(), remark))
         for v in self.original.variables:
             unit, size = v.shown
@@ -153,7 +165,7 @@ class Optimum:
         return {
             "model": self.problem.described.name,
             "goals": [{"goal": x.text, "before": x.before, "after": x.after} for x in self.goals],
-            "limits": [{"limit": x.text, "before": x.before, "after": x.after, "met": x.met} for x in self.limits],
+            "limits": [{"limit": x.text, "before": x.before, "after": x.after, "met": x.met, "missed": x.missed} for x in self.limits],
             "numbers": self.numbers,
             "bounds": {v.name: [v.low, v.high] for v in self.problem.variables},
             "feasible": self.feasible,
@@ -164,6 +176,7 @@ class Optimum:
             "designs": self.designs,
             "seconds": self.seconds,
             "interrupted": self.interrupted,
+            "late": self.late,
             "rejected": dict(self.rejected),
             "notes": list(self.notes),
         }
@@ -179,9 +192,11 @@ class Optimum:
         return "\n".join([*lines, *(f"  {n}" for n in self.notes)])
 
     def _verdict(self) -> str:
-        how = "interrupted, best so far" if self.interrupted else "optimised"
+        early = "interrupted" if self.interrupted else "time is over" if self.late else ""
         speed = f"{self.designs:,} designs in {self.seconds:.1f} s"
-        return f"{how}, {speed}" if self.feasible else f"no design meets all constraints, {speed}"
+        if self.feasible:
+            return f"{early}, best so far, {speed}" if early else f"optimised, {speed}"
+        return f"{early}, no design so far meets all constraints, {speed}" if early else f"no design meets all constraints, {speed}"
 
     def _certified(self) -> list[str]:
         c = self.certificate
@@ -206,12 +221,11 @@ class Optimum:
         return f"{gain:.3g}{' ' if goal.shown[0] else ''}{goal.shown[0]} better per {unit or 'unit'}"
 
     def _unit_of(self, b: Binding) -> tuple[str, float]:
-        named = {v.name: v.shown for v in self.problem.variables} | {lim.text: lim.shown for lim in self.problem.limits}
+        named = {v.name: v.shown for v in self.problem.variables} | {lim.text: lim.shown for lim in self.problem.sought}
         return named.get(b.what, ("", 1.0))
 
 
-def change(item: Goal | Limit, before: DesignPoint, after: DesignPoint, searched: DesignPoint) -> QuantityChange:
-    """A goal or limit before and after. It is met where the search held it: samples of the finished turn may lie elsewhere."""
-    old = item.value(before) if before.ok else np.nan
-    met = not isinstance(item, Limit) or min(float(item.violation(item.value(x))) for x in (searched, after)) <= FEASIBLE
-    return QuantityChange(item.text, float(old), float(item.value(after)), item.shown, met)
+def change(item: Goal | Limit, before: DesignPoint, after: DesignPoint) -> QuantityChange:
+    """A goal or limit before and after, both read from the motion as a user gets it."""
+    old, new = (float(item.value(p)) if p.ok else np.nan for p in (before, after))
+    return QuantityChange(item.text, old, new, item.shown, item.beyond(new) if isinstance(item, Limit) else 0.0)

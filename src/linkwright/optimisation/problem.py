@@ -25,7 +25,8 @@ from linkwright.studies.evaluation import MeasureFunction, Work
 from linkwright.studies.targets import VariedNumbers
 
 REMEMBERED = 8  # points whose results are stored
-FEASIBLE = 1e-6  # relative to the scale of a limit: what is violated by less counts as met
+FEASIBLE = 1e-6  # relative to the scale of a limit: a search counts what is violated by less as feasible
+MET = 1e-9  # relative to the scale of a limit: what the final design violates by more is not met
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Limit:
     low: float
     high: float
     shown: tuple[str, float] = ("", 1.0)
+    smooth: Limit | None = None  # the same demand on a quantity without jumps, which a search takes in its place
 
     @property
     def scale(self) -> float:
@@ -73,6 +75,14 @@ class Limit:
         """By how much a value is outside, relative to the scale; 0 inside."""
         below, above = (self.low - value) / self.scale, (value - self.high) / self.scale
         return np.maximum(np.maximum(below, above), 0.0)
+
+    def beyond(self, value: float) -> float:
+        """By how much a value is outside, in SI: positive above, negative below, 0 inside or within MET of it."""
+        if not np.isfinite(value):
+            return np.inf
+        if float(self.violation(value)) <= MET:
+            return 0.0
+        return value - self.low if value < self.low else value - self.high
 
     def text_of(self, value: float) -> str:
         unit, size = self.shown
@@ -142,17 +152,27 @@ class DesignPoint:
         return ""
 
 
+class TimeIsUp(Exception):
+    """The time that a search may take is over."""
+
+
 @dataclass
 class SearchTally:
-    """Designs evaluated so far, and since when."""
+    """Designs evaluated so far, since when, and when the search has to end (in seconds from its begin)."""
 
     designs: int = 0
-    gradients: int = 0
     begun: float = field(default_factory=time.perf_counter)
+    deadline: float = np.inf
 
     @property
     def seconds(self) -> float:
         return time.perf_counter() - self.begun
+
+    def count(self, designs: int) -> None:
+        """Count designs before they are computed; raise TimeIsUp where the time is over."""
+        if self.seconds > self.deadline:
+            raise TimeIsUp
+        self.designs += designs
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +202,7 @@ class DesignProblem:
     presenter: Any = None
     make: Callable[[Description], Any] | None = None
     tally: SearchTally = field(default_factory=SearchTally)
+    unwritten: str = ""  # why new numbers cannot be written into the model file
     original: DesignProblem | None = None  # of the user's own file, where the search begins with another design
 
     @cached_property
@@ -206,6 +227,11 @@ class DesignProblem:
         """The file's own numbers, moved into the bounds."""
         return np.clip((np.array([v.nominal for v in self.variables]) - self.low) / self.span, 0.0, 1.0)
 
+    @cached_property
+    def sought(self) -> tuple[Limit, ...]:
+        """The limits as a search holds them, in the same order: those with jumps by quantities without."""
+        return tuple(lim.smooth or lim for lim in self.limits)
+
     def numbers(self, u: np.ndarray) -> np.ndarray:
         return self.low + np.asarray(u) * self.span
 
@@ -222,8 +248,8 @@ class DesignProblem:
             return self._points[key]
         while len(self._points) >= REMEMBERED:
             self._points.pop(next(iter(self._points)))
+        self.tally.count(1)
         p = DesignPoint(self, np.array(u, dtype=float), self.numbers(u))
-        self.tally.designs += 1
         p.why = p.tried()
         self._points[key] = p
         return p
@@ -279,9 +305,9 @@ class DesignProblem:
     def candidates(self, u: np.ndarray, threads: int | None = None) -> CandidateValues:
         """Evaluate many designs."""
         x = self.numbers(u)
+        self.tally.count(len(x))
         native = self.turns is not None and all(isinstance(q, OfMotion) for q in self._measured)
         values, reasons = self.turns.many(x, threads) if native and self.turns is not None else self.work.rows(x, threads)[:2]
-        self.tally.designs += len(x)
         table = {q.name: values[:, k] for k, q in enumerate(self._measured)}
         for q in self.quantities:
             if q.name not in table:

@@ -16,6 +16,7 @@ import numpy as np
 
 from linkwright.optimisation.problem import DesignPoint, DesignProblem, Limit
 from linkwright.optimisation.quantities import MeasuredValue, OfBranch, SampleCurve
+from linkwright.optimisation.rests import OfRest
 
 CLOSE = 0.1  # of the range of a curve: peaks so near the extreme belong to the first working set
 MOST_PEAKS = 12  # of a curve in it
@@ -121,7 +122,7 @@ class GoalProgram:
     ):
         """`elastic`: limits may be violated, and the sum of the violations is minimised with the goal."""
         self.problem, self.n = problem, len(problem.variables)
-        self.limits = problem.limits if limits is None else tuple(limits)
+        self.limits = problem.sought if limits is None else tuple(limits)
         self.direct: list[tuple[float, MeasuredValue]] = []
         self.families: list[SampleFamily] = []
         self.owners: list[str] = []
@@ -163,6 +164,7 @@ class GoalProgram:
         if len(lim.terms) != 1 or lim.equality:
             return
         weight, q = lim.terms[0]
+        q = q.at(p) if isinstance(q, OfRest) else q  # the window stays while a method works on the program
         low, high = (lim.low / weight, lim.high / weight) if weight > 0.0 else (lim.high / weight, lim.low / weight)
         bounded_above, bounded_below = np.isfinite(high), np.isfinite(low)
         if q.extreme == "max" and bounded_above:
@@ -276,6 +278,11 @@ class GoalProgram:
     def extremes(self) -> bool:
         """True if the goal has extremes over samples."""
         return any(not owner for owner in self.owners)
+
+    def moved(self, p: DesignPoint) -> bool:
+        """True if a dwell of this design has another window than the program holds."""
+        held = [f.quantity for f in self.families if isinstance(f.quantity, OfRest)]
+        return any(q.at(p).window != q.window for q in held)
 
     def with_every_sample(self, p: DesignPoint) -> None:
         """Take all samples into the working set."""

@@ -15,7 +15,7 @@ from linkwright.errors import UsageError
 from linkwright.files.columns import aligned
 from linkwright.model.file.readings import channel_unit, unit_size
 from linkwright.model.file.units import ENERGY, KINDS, NONE, Dimension, describe, matches
-from linkwright.optimisation.grammar import CHANNEL, LimitText, TermText, limit, measure_text, texts
+from linkwright.optimisation.grammar import CHANNEL, LimitText, TermText, box_sides, limit, measure_text, texts
 from linkwright.results.measures import check, dimension_of_measure, measure
 from linkwright.results.trajectory import Trajectory
 
@@ -28,9 +28,19 @@ class Requirement:
     """A requirement and what the motion has: `value` is the one nearest to or farthest beyond the limit, in its `unit`."""
 
     text: str
-    value: float | None  # None: a full turn, a point in a box
+    value: float | None  # None: a full turn, a point in a box that holds it
     unit: str
     met: bool
+    beyond: float = 0.0  # by how much it is not met, in `unit`
+    side: str = ""  # of a box: the side that is passed farthest
+
+    @property
+    def how(self) -> str:
+        """By how much it is not met; empty where it is, or where there is no number for it."""
+        if self.met or not self.beyond > 0.0:
+            return ""
+        where = f" on the {self.side}" if self.side else ""
+        return f"missed by {self.beyond:.4g} {self.unit}".rstrip() + where
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -48,7 +58,8 @@ class Requirements:
 
     def __str__(self) -> str:
         found = ["" if r.value is None else f"{r.value:.6g} {r.unit}".rstrip() for r in self.rows]
-        return "\n".join(aligned([(r.text, "met" if r.met else "not met", x) for r, x in zip(self.rows, found, strict=True)]))
+        rows = [(r.text, "met" if r.met else "not met", x, r.how) for r, x in zip(self.rows, found, strict=True)]
+        return "\n".join(aligned(rows if any(r.how for r in self.rows) else [row[:3] for row in rows]))
 
 
 def requirements(c: Trajectory, given: str | Sequence[str]) -> Requirements:
@@ -66,15 +77,30 @@ def _row(c: Trajectory, wanted: LimitText) -> Requirement:
         found = parts[0] / size  # of one term
         if found.ndim != 2 or found.shape[1] != len(wanted.components):
             raise UsageError(f"'{wanted.text}': a box of {len(wanted.components)} ranges is for a point with as many components.")
-        inside = [_beyond(found[:, k], low, high).max() <= 0.0 for k, (low, high) in enumerate(wanted.components)]
-        return Requirement(wanted.text, None, wanted.unit, all(inside))
+        return _boxed(found, wanted)
     for term, part in zip(wanted.terms, parts, strict=True):
         if part.ndim > 1:
             raise UsageError(f"'{wanted.text}': {term.what} is a vector; name one component, or write a box.")
     flat = np.atleast_1d(sum(parts[1:], start=parts[0])) / size
     beyond = _beyond(flat, wanted.low, wanted.high)
     worst = int(np.argmax(np.where(np.isnan(beyond), np.inf, beyond)))
-    return Requirement(wanted.text, float(flat[worst]), wanted.unit, bool(beyond[worst] <= 0.0))  # False for NaN
+    met = bool(beyond[worst] <= 0.0)  # False for NaN
+    far = float(max(wanted.low - flat[worst], flat[worst] - wanted.high))
+    return Requirement(wanted.text, float(flat[worst]), wanted.unit, met, 0.0 if met else far)
+
+
+def _boxed(found: np.ndarray, wanted: LimitText) -> Requirement:
+    """A point in a box: where it is passed, its farthest coordinate beyond a side, and the side."""
+    rows = []
+    for k, ((low, high), sides) in enumerate(zip(wanted.components, box_sides(found.shape[1]), strict=True)):
+        x = found[:, k]
+        room = ROUND_OFF * max(abs(low), abs(high))
+        rows += [(low - x.min(), room, float(x.min()), sides[0]), (x.max() - high, room, float(x.max()), sides[1])]
+    missed = [row for row in rows if not row[0] <= row[1]]
+    if not missed:
+        return Requirement(wanted.text, None, wanted.unit, True)
+    far, _, value, side = max(missed, key=lambda row: row[0])
+    return Requirement(wanted.text, value, wanted.unit, False, float(far), side)
 
 
 def _beyond(x: np.ndarray, low: float, high: float) -> np.ndarray:

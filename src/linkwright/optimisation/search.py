@@ -23,7 +23,7 @@ from linkwright.optimisation.problem import FEASIBLE, CandidateValues, DesignPro
 from linkwright.results.tables import package
 
 METHODS = ("sobol", "de", "cma", "nsga2", "none")
-CHUNK = 4096  # candidates at a time: results are shown in between
+CHUNK, SINGLE = 512, 16  # candidates at a time, in lanes and one by one: results are shown in between
 APART = 0.08  # distance of two starts in the unit cube, over the root of its dimension
 OPEN = 1e6  # merit of a design without a motion: worse than any violation that matters
 
@@ -124,8 +124,9 @@ class GlobalSearch:
 
     def _evaluated(self, u: np.ndarray) -> np.ndarray:
         merits = []
-        for k in range(0, len(u), CHUNK):
-            merits.append(self.pool.add(self.problem.candidates(u[k : k + CHUNK], self.threads)))
+        some = CHUNK if self.problem.work.lanes else SINGLE
+        for k in range(0, len(u), some):
+            merits.append(self.pool.add(self.problem.candidates(u[k : k + some], self.threads)))
             self.watch(self.pool)
         return np.concatenate(merits)
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from linkwright.errors import UsageError, counted, nearest
-from linkwright.model.file.units import NONE, parse_unit, quantity
+from linkwright.model.file.units import NONE, TIME, parse_unit, quantity
 from linkwright.optimisation.certificate import OptimumCertificate, certify
 from linkwright.optimisation.local import MOST_DESIGNS, LocalOptimum, LocalSearch, Terms, value_of, violation_of
 from linkwright.optimisation.nonlinear import SOLVERS
-from linkwright.optimisation.problem import FEASIBLE, DesignPoint, DesignProblem, Goal
+from linkwright.optimisation.problem import FEASIBLE, DesignPoint, DesignProblem, Goal, TimeIsUp
 from linkwright.optimisation.search import CandidatePool, GlobalSearch, method_named
 
 IN_LANES, SINGLY = 2048, 64  # candidates where designs share lanes, and where each is computed by itself
 STARTS = 8  # local searches
 SAME = 1e-4  # relative difference of two ends that count as one
-PATIENCE = 1.0  # seconds before a line of progress appears
+PATIENCE = 1.0  # seconds before a line of progress appears on a terminal
+EVERY = 5.0  # seconds between two lines of progress in a file or pipe
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class SearchOptions:
     progress: Any = None
     enough: Any = None  # value of the goal at which the search ends: in SI, or as text with a unit
     solver: str = "slsqp"
+    within: Any = None  # time after which the search ends with the best design so far: in s, or as text with a unit
 
     @classmethod
     def of(cls, **given: Any) -> SearchOptions:
@@ -49,7 +52,7 @@ class SearchOptions:
             raise UsageError(f"solver: '{made.solver}' is not known. {nearest(str(made.solver), list(SOLVERS), 'Known')}")
         if made.starts < 1:
             raise UsageError("starts is at least 1: the file's own design.")
-        return made
+        return replace(made, within=_seconds(made.within))
 
     def candidates(self, problem: DesignProblem) -> int:
         """How many designs the global search takes."""
@@ -71,6 +74,7 @@ class SearchState:
     ends: list[LocalOptimum] = field(default_factory=list)
     pool: CandidatePool | None = None
     interrupted: bool = False
+    late: bool = False  # the time was over
     enough: float = -np.inf  # value at which the search ends
     scale: float = 0.0  # size of the goal in the file's own design
 
@@ -86,6 +90,11 @@ class SearchState:
         self.watch(found.point, found.value, found.violation)
 
     @property
+    def early(self) -> bool:
+        """True if the search ended before it was through."""
+        return self.interrupted or self.late
+
+    @property
     def end(self) -> LocalOptimum | None:
         """The best end of a local search: a feasible one of least value, else the one that violates least."""
         feasible = [x for x in self.ends if x.feasible]
@@ -93,25 +102,26 @@ class SearchState:
             return min(feasible, key=lambda x: x.value)
         return min(self.ends, key=lambda x: x.violation, default=None)
 
-    def certificate(self) -> OptimumCertificate | None:
-        """Conditions at the best end, and how many starts ended there."""
-        end = self.end
-        if end is None or not end.feasible:
-            return None
+    def certificate(self, end: LocalOptimum) -> OptimumCertificate:
+        """Conditions at an end, and how many starts ended there."""
         size = max(abs(end.value), 1e-6 * self.scale)
         same = [x for x in self.ends if x.feasible and abs(x.value - end.value) <= SAME * size]
         return certify(end, len(same), len(self.ends), self.scale)
 
 
 class SearchProgress:
-    """A line with the best value so far and designs a second: on a terminal, after a second; or a function that is called."""
+    """A line with the best value so far and designs a second, or a function that is called.
+
+    On a terminal the line is written over after a second; elsewhere (a pipe, a file) stderr gets a new line every few seconds.
+    """
 
     def __init__(self, goal: Goal | None, problem: DesignProblem, given: Any):
         self.goal, self.problem = goal, problem
         self.call = given if callable(given) else None
-        self.visible = sys.stderr.isatty() if given is None else bool(given) and self.call is None
+        self.visible = self.call is None and (given is None or bool(given))
+        self.terminal = sys.stderr.isatty()
         self._status: Any = None
-        self._last = 0.0
+        self._last = problem.tally.begun if not self.terminal else 0.0
         self.stage = ""
 
     def __enter__(self) -> SearchProgress:
@@ -122,15 +132,19 @@ class SearchProgress:
             self._status.stop()
 
     def show(self, state: SearchState) -> None:
-        """Report where the search is, or show it, at most ten times a second."""
+        """Report where the search is, or show it: at most ten times a second on a terminal."""
         tally = self.problem.tally
         if self.call is not None:
             value = None if state.best is None or state.violation > FEASIBLE else self._of(state.value)
             self.call({"stage": self.stage, "best": value, "designs": tally.designs, "seconds": tally.seconds})
         now = time.perf_counter()
-        if self.visible and tally.seconds > PATIENCE and now - self._last >= 0.1:
-            self._last = now
+        if not self.visible or now - self._last < (0.1 if self.terminal else EVERY) or tally.seconds <= PATIENCE:
+            return
+        self._last = now
+        if self.terminal:
             self._write(self._line(state))
+        else:
+            print(f"{tally.seconds:.0f} s, {self._line(state)}", file=sys.stderr, flush=True)
 
     def _of(self, value: float) -> float:
         return value * (1.0 if self.goal is None else self.goal.sign)
@@ -142,8 +156,7 @@ class SearchProgress:
             value = self._of(state.value)
             best = f"best {self.goal.text_of(value) if self.goal is not None else f'{value:.6g}'}"
         return (
-            f"{self.stage}: {best}, {counted(tally.designs, 'design', spec=',')}, "
-            f"{tally.designs / max(tally.seconds, 1e-9):,.0f} a second"
+            f"{self.stage}: {best}, {counted(tally.designs, 'design', spec=',')}, {tally.designs / max(tally.seconds, 1e-9):,.0f} a second"
         )
 
     def _write(self, text: str) -> None:
@@ -167,11 +180,47 @@ def searched(problem: DesignProblem, goal: Goal, options: SearchOptions, further
     place = problem.goals.index(goal)
     with SearchProgress(goal, problem, options.progress) as progress:
         state = SearchState(problem, terms, progress, enough=_enough(goal, options.enough))
-        try:
+        with limited(state, options):
             _search(state, lambda goals: goals[:, place], options, further)
-        except KeyboardInterrupt:
-            state.interrupted = True
+        if state.late:
+            _best_candidates(state)
     return state
+
+
+def _best_candidates(state: SearchState) -> None:
+    """Look at the best candidates of a search that had no time to begin with them."""
+    problem = state.problem
+    problem.rebase(None)
+    for u in state.pool.starts(2) if state.pool is not None else ():
+        p = problem.point(u)
+        if p.ok:
+            state.watch(p, value_of(state.terms, p), violation_of(problem.sought, p))
+
+
+@contextmanager
+def limited(state: SearchState, options: SearchOptions) -> Generator[None]:
+    """Search until it is through, or until Ctrl-C or the end of the time: then the state says so, and has the best design so far."""
+    tally = state.problem.tally
+    tally.deadline = np.inf if options.within is None else options.within
+    try:
+        yield
+    except KeyboardInterrupt:
+        state.interrupted = True
+    except TimeIsUp:
+        state.late = True
+    finally:
+        tally.deadline = np.inf
+
+
+def _seconds(given: Any) -> float | None:
+    """The time that a search may take, in s."""
+    if given is None:
+        return None
+    plain = isinstance(given, str) and given.strip().replace(".", "", 1).isdigit()
+    seconds = quantity(float(given) if plain else given, TIME, "within")
+    if not seconds > 0.0:
+        raise UsageError(f"within is the time that the search may take, such as '2 min', not {given!r:.30}.")
+    return seconds
 
 
 def _search(state: SearchState, goal: Callable[[np.ndarray], np.ndarray], options: SearchOptions, further: Sequence[np.ndarray]) -> None:
@@ -182,7 +231,7 @@ def _search(state: SearchState, goal: Callable[[np.ndarray], np.ndarray], option
     if first.ok:
         value = value_of(state.terms, first)
         scale = state.scale = max(abs(value), 1e-12)
-        state.watch(first, value, violation_of(problem.limits, first))
+        state.watch(first, value, violation_of(problem.sought, first))
     problem.rebase(None)
     progress.stage = "candidates"
     pool = state.pool = CandidatePool(goal, scale)
@@ -231,7 +280,7 @@ def local(
     most: int = MOST_DESIGNS,
 ) -> LocalOptimum | None:
     """A local search; one that ends outside the limits first lowers the violations alone, then tries again."""
-    limits = problem.limits if limits is None else limits
+    limits = problem.sought if limits is None else limits
     search = LocalSearch(problem, terms, limits, watch, most=most, solver=solver)
     found = search.run(u)
     if found is None:

@@ -44,11 +44,17 @@ class SynthesisedLinkage:
     speed: Any = "60 rpm"
     at: tuple[float, ...] = ()  # drive angle from the drawn position at each wanted position, rad
     wanted: tuple[complex, ...] = ()  # points of a path, m
+    missed: tuple[str, ...] = ()  # bounds of the request that the linkage does not meet, with by how much
 
     @property
     def usable(self) -> bool:
-        """True if it has no defect."""
-        return not self.defects
+        """True if it has no defect and meets every bound."""
+        return not self.defects and not self.missed
+
+    @property
+    def missed_names(self) -> tuple[str, ...]:
+        """Names of the bounds that are not met, each once."""
+        return tuple(dict.fromkeys(text.partition(":")[0] for text in self.missed))
 
     @property
     def document(self) -> dict[str, Any]:
@@ -68,6 +74,7 @@ class SynthesisedLinkage:
         document = self.linkage.document(name=name, unit=self.unit, speed=self.speed)
         facts = ", ".join(f"{n} {self.shown(n)}" for n in self.measures)
         comment = [f"# {self.linkage.kind} by synthesis: {facts}".rstrip(": "), *(f"# defect: {DEFECTS.get(d, d)}" for d in self.defects)]
+        comment += [f"# bound not met: {text}" for text in self.missed]
         comment += [f"# {note}" for note in self.notes]
         return "\n".join([*comment, yaml.safe_dump(document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120)])
 
@@ -78,10 +85,11 @@ class SynthesisedLinkage:
 
     def shown(self, measure: str) -> str:
         """Return a measure with its unit: lengths in the user's unit, angles in degrees."""
-        factor, unit = self._unit_of(measure)
+        factor, unit = self.unit_of(measure)
         return f"{self.measures[measure] / factor:.4g}{f' {unit}' if unit else ''}"
 
-    def _unit_of(self, measure: str) -> tuple[float, str]:
+    def unit_of(self, measure: str) -> tuple[float, str]:
+        """Return the size of a measure's unit for people, and its symbol."""
         rotary = self.linkage.output.endswith(".angle") or self.linkage.output in self.linkage.pins
         if measure in ANGLES or (rotary and measure in OUTPUTS):
             return math.pi / 180.0, "deg"
@@ -125,12 +133,13 @@ class Syntheses(Sequence[SynthesisedLinkage]):
         names = list(dict.fromkeys(n for x in self.found for n in x.measures))
         rows = [
             (k, x.linkage.kind, f"{x.error:.6g}", *(x.shown(n) if n in x.measures else "-" for n in names),
-             ", ".join(x.defects) or "none", len(x.cognates))
+             ", ".join([*x.defects, *(f"{name} missed" for name in x.missed_names)]) or "none", len(x.cognates))
             for k, x in enumerate(self.found)
         ]  # fmt: skip
         if rows:
             header = ("", "kind", "error", *names, "defects", "cognates")
             lines.append(table(header, [tuple(map(str, r)) for r in rows], left=(1, 3 + len(names))))
+        lines += [f"{k}: bound not met, {text}" for k, x in enumerate(self.found) for text in x.missed]
         lines += [f"{k}: {note}" for k, x in enumerate(self.found) for note in x.notes]
         return "\n".join([*lines, *self.notes])
 

@@ -11,6 +11,7 @@ from linkwright.errors import UsageError
 from linkwright.numerics.levenberg_marquardt import levenberg_marquardt
 from linkwright.numerics.sobol import sobol
 from linkwright.synthesis.answers import SynthesisedLinkage, ranked
+from linkwright.synthesis.bound_checks import RESTS
 from linkwright.synthesis.drawings import drawn
 from linkwright.synthesis.dwell_fit import IN_WINDOW, RATIO, DwellFit, DwellLimits
 from linkwright.synthesis.dwell_forms import DWELL_FORMS, DwellForm
@@ -26,7 +27,7 @@ PEAKS = (33, 96)  # samples in the window and outside for the largest deviation 
 DENSE = 720  # samples of the final measures over a turn
 LONGEST = 6.0  # links over the stroke of a slider
 ROCKER_SIZE = 0.2  # m, longest link where only angles are given
-RESTS = 1e-4  # of the stroke: an overshoot that is none
+REPOLISHED = 3  # times that an optimum is polished again, where limits are passed between the samples
 TRANSMISSION = np.deg2rad(30.0)
 
 
@@ -158,11 +159,27 @@ def _search(
         ends = (np.append(low, -np.inf), np.append(high, np.inf))
         best = polished(finer.smooth(row), np.append(x[row], level), *ends, maximum=True, iterations=40, floor=0.1)
         evaluations += best.evaluations
+        for _ in range(REPOLISHED):
+            beyond = _largest_cosine(finer, row, best.x[:-1]) - limits.cosine
+            if beyond <= 0.0:
+                break
+            drawn_in = replace(finer.limits, cosine=finer.limits.cosine - 1.1 * beyond - VIOLATED)
+            finer = replace(finer, limits=drawn_in)
+            best = polished(finer.smooth(row), best.x, *ends, maximum=True, iterations=10, floor=0.1)
+            evaluations += best.evaluations
         if best.violation < 1e2 * VIOLATED:
             optima.append((best.value, fit, row, best.x[:-1]))
         if len(optima) == wanted:
             break
     return [(f, r, x) for _, f, r, x in sorted(optima, key=lambda o: o[0])], evaluations
+
+
+def _largest_cosine(fit: DwellFit, row: int, x: Array) -> float:
+    """The largest cosine of a transmission angle over a turn, at the samples of the final measures."""
+    inside = np.linspace(0.0, fit.window, DENSE // 4 + 1)
+    theta = x[-1] + np.concatenate([inside, np.linspace(0.0, 2.0 * np.pi, DENSE, endpoint=False)])
+    known = fit.known(x[None, :], np.array([row]), theta[None, :], slopes=False)
+    return float(max(np.abs(c.value).max() for c in known.closings.values()))
 
 
 def _answer(fit: DwellFit, row: int, x: Array, longest: float | None, stroke: float, place: SlidePlacement) -> SynthesisedLinkage:

@@ -50,13 +50,13 @@ def limits_of(chain: Chain, bounds: Any, size: float, centre: complex) -> PathLi
     """Return the limits of a search, for points divided by `size` about `centre`."""
     given = plain(bounds, bound_names(chain), "bounds")
     free = "links" not in given and "ratio" not in given
-    least, most = _range(given.get("links", (SHORTEST * size, LONGEST * size)), "links")
+    least, most = length_range(given.get("links", (SHORTEST * size, LONGEST * size)), "links")
     low, high = {}, {}
     for link in chain.links:
         if link == "offset":
-            own = _range(given[link], link, signed=True) if link in given else (-most, most)
+            own = length_range(given[link], link, signed=True) if link in given else (-most, most)
         else:
-            own = _range(given[link], link) if link in given else (least, most)
+            own = length_range(given[link], link) if link in given else (least, most)
             own = (max(own[0], min(LEAST * size, 0.5 * own[1])), own[1])
         low[link], high[link] = own[0] / size, own[1] / size
     ratio = float(given.get("ratio", RATIO if free else np.inf))
@@ -105,7 +105,7 @@ def held_of(hold: Any, limits: PathLimits, size: float, centre: complex) -> tupl
     return tuple(out)
 
 
-def _range(value: Any, name: str, *, signed: bool = False) -> tuple[float, float]:
+def length_range(value: Any, name: str, *, signed: bool = False) -> tuple[float, float]:
     """Least and most of a length; one number is the most."""
     ends = np.atleast_1d(np.asarray(value, dtype=float))
     if ends.shape == (1,):

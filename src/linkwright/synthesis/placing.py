@@ -74,9 +74,7 @@ def placed(x: SynthesisedLinkage, away: float, wanted: SlidePlacement) -> Synthe
         return x
     both = [(_moved(x.linkage, away, wanted), x.speed), (_moved(x.linkage.mirrored(), away, wanted), CLOCKWISE)]
     linkage, speed = min(both, key=lambda b: max(wanted.outside(b[0]), INSIDE))
-    far = wanted.outside(linkage)
-    notes = x.notes if far <= INSIDE else (*x.notes, f"A fixed pivot lies {far:.3g} m outside of the box of pivots.")
-    return replace(x, linkage=linkage, speed=speed, notes=notes)
+    return replace(x, linkage=linkage, speed=speed)
 
 
 def _moved(linkage: Any, away: float, wanted: SlidePlacement) -> Any:

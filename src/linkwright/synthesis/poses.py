@@ -205,11 +205,17 @@ def _admitted(wanted: PoseSet, dyads: DyadSet, options: GuidanceOptions, reach: 
     good &= deviations(wanted, dyads) < 1e-8 * (1.0 + length)
     points = wanted.moved(dyads.moving)
     good &= np.abs(points - points[:, :1]).max(axis=1) > 1e-7  # a point that stays where it is needs no link
-    if options.within is not None:
-        a = dyads.ground * wanted.size + wanted.centre
-        low_x, high_x, low_y, high_y = options.within
-        good &= guide | ((a.real >= low_x) & (a.real <= high_x) & (a.imag >= low_y) & (a.imag <= high_y))
-    return np.flatnonzero(good)
+    return np.flatnonzero(good & _in_box(wanted, dyads, options))
+
+
+def _in_box(wanted: PoseSet, dyads: DyadSet, options: GuidanceOptions) -> np.ndarray:
+    """True for dyads whose ground pivot lies in the box; guides have none."""
+    guide = dyads.direction != 0.0
+    if options.within is None:
+        return np.ones(len(dyads), dtype=bool)
+    a = dyads.ground * wanted.size + wanted.centre
+    low_x, high_x, low_y, high_y = options.within
+    return guide | ((a.real >= low_x) & (a.real <= high_x) & (a.imag >= low_y) & (a.imag <= high_y))
 
 
 def _sampled(wanted: PoseSet, options: GuidanceOptions) -> DyadSet:
@@ -257,7 +263,10 @@ def _linkages(
                 groups.append(_Group.of(wanted.moved(dyads.moving), dyads, i[at], j[at], options))
     if not groups:
         return [], {"pairs": 0, "usable": 0}
+    inside = _in_box(wanted, dyads, options)  # pivots that were given may lie outside
+    outside = np.concatenate([~(inside[g.i] & inside[g.j]) for g in groups])
     rank = np.concatenate([g.rank for g in groups], axis=1)
+    rank[0] += outside
     order = np.lexsort(rank[::-1])
     offsets = np.cumsum([0, *(len(g.i) for g in groups)])
     usable = int((rank[0] == 0).sum())
@@ -364,7 +373,17 @@ def drawn(wanted: PoseSet, pair: DyadSet, error: float, defects: tuple[str, ...]
     kind = {0: "four-bar", 1: "slider-crank", 2: "double slider"}[int(guide.sum())]
     drive = "guide" if guide[0] else "A"
     linkage = Linkage(kind, pins, bodies, drive, {"coupler": ("P",)}, joints, output="coupler.P")
-    return SynthesisedLinkage(linkage, error, defects, measures, speed="0.1 m/s" if guide[0] else "60 rpm")
+    return SynthesisedLinkage(linkage, error, defects, measures, speed="0.1 m/s" if guide[0] else "60 rpm", at=_positions(wanted, pair))
+
+
+def _positions(wanted: PoseSet, pair: DyadSet) -> tuple[float, ...]:
+    """Positions of the drive at the poses, counted from the first one: angles of a link in rad, travel along a guide in m."""
+    z = wanted.moved(pair.moving)[0]
+    if pair.direction[0] != 0.0:
+        along = pair.direction[0] / abs(pair.direction[0])
+        return tuple((wanted.size * (np.conj(along) * (z - z[0])).real).tolist())
+    arm = z - pair.ground[0]
+    return tuple(np.unwrap(np.angle(arm / arm[0])).tolist())
 
 
 # ---------------------------------------------------------------- more poses than can be met

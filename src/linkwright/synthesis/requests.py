@@ -19,6 +19,7 @@ from linkwright.errors import UsageError, call_explained, counted, nearest
 from linkwright.model.file.readings import bare_angle
 from linkwright.model.file.units import ANGLE, LENGTH, parse_unit, quantity
 from linkwright.synthesis.answers import Syntheses, SynthesisedLinkage
+from linkwright.synthesis.bound_checks import DEMANDS, missed_bounds
 from linkwright.synthesis.wanted_points import check_distinct, checked_angles, crank_angles, csv_rows, is_closed, length_unit, path_points
 
 SIX_BARS = ("watt I", "watt II", "stephenson I", "stephenson II", "stephenson III")
@@ -64,8 +65,20 @@ def synthesised(request: SynthesisRequest, made: Maker, plotter: Callable[..., A
         raise UsageError(f"seed is a whole number from 0 on, not {request.seed!r}.")
     task = given[0]
     title, (found, facts, notes) = _DISPATCH[task](request, request.tasks[task])
-    mine = tuple(replace(x, made=made, unit=request.unit) for x in found)
-    return Syntheses(title, mine, facts, tuple(notes), plotter)
+    bounds = _demanded(request, task)
+    mine = [replace(x, made=made, unit=request.unit) for x in found]
+    checked = [replace(x, missed=missed_bounds(x, bounds, request.unit)) for x in mine] if bounds else mine
+    return Syntheses(title, tuple(sorted(checked, key=lambda x: bool(x.missed))), facts, tuple(notes), plotter)
+
+
+def _demanded(request: SynthesisRequest, task: str) -> dict[str, Any]:
+    """All bounds of a request in SI, whatever its task does with them."""
+    given = request.bounds if isinstance(request.bounds, Mapping) else {}
+    out = {str(k).replace("_", " ").replace("-", " ").strip().lower(): v for k, v in given.items()}
+    if task == "dwell" and isinstance(request.tasks[task], Mapping):
+        out |= {k: request.tasks[task][k] for k in DEMANDS if request.tasks[task].get(k) is not None}
+    rotary = request.kind is not None and "slider" not in str(request.kind).lower()
+    return {k: si(v, k.replace(" ", "_"), "m" if rotary and k in DEMANDS else request.unit) for k, v in out.items()}
 
 
 def si(value: Any, name: str, unit: str) -> Any:

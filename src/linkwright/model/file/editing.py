@@ -92,6 +92,7 @@ class _Editor:
         text = self._turned_into_bodies(text)
         if single:
             text = self._fitted(text, single)
+        text = self._stated(text)
         self._check(text)
         return text
 
@@ -242,6 +243,18 @@ class _Editor:
             text, paths = apply(text, [edit for _, edit in more if edit is not None]), [*paths, *(path for path, _ in more)]
         raise UsageError(self._explained(names, found.missed))
 
+    def _stated(self, text: str) -> str:
+        """The text with entries for numbers that it leaves out, and that would follow from the drawing otherwise: the length of a rod
+        whose end was moved, the free length of a spring."""
+        for _ in range(ROUNDS):
+            document = self._document(text)
+            off = self._off(text)
+            edits = [edit for _, edit in derived(text, document.root, off, self.wanted, self.units, self.final) if edit is not None]
+            if not edits:
+                break
+            text = apply(text, edits)
+        return text
+
     def _turned_into_bodies(self, text: str) -> str:
         """Centres and masses that count from the drawing in a drawn body, and from the body itself now that it has a length of its own."""
         names = (n.removesuffix(".length") for n in self.names if n.endswith(".length") and n in self.final.drawn_numbers)
@@ -290,11 +303,14 @@ class _Editor:
 
     def _check(self, text: str) -> None:
         """Raise UsageError unless the text means what was asked for."""
-        here = flat(self._document(text).with_literals({}).numbers())
-        within = FITS if self.digits is None else 10.0 ** (1 - self.digits)
-        off = missed(here, self.wanted, within)
+        off = self._off(text)
         if off:
             raise UsageError(self._explained(self.names, off))
+
+    def _off(self, text: str) -> list[Label]:
+        """Numbers of a text that are not as wanted."""
+        within = FITS if self.digits is None else 10.0 ** (1 - self.digits)
+        return missed(flat(self._document(text).with_literals({}).numbers()), self.wanted, within)
 
     def _no_place(self, name: str) -> str:
         depends = self._depends(name)
