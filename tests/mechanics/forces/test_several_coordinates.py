@@ -98,9 +98,20 @@ CASES = {
 }  # fmt: skip
 
 
+PARTS = {"J.linear": ["J.x", "J.y", "J.z"], "J.angular": ["J.wx", "J.wy", "J.wz"]}  # velocities that make one vector
+
+
+def vectors(kind, name, entries):
+    """Velocities by the name of a damper or friction: those of one vector together, the angles of a universal joint each for itself."""
+    if name == "J":
+        return [[0], [1]] if kind == "universal" else [list(range(len(entries)))]
+    return [[i for i, x in enumerate(entries) if x in PARTS.get(name, [name])]]
+
+
 @pytest.mark.parametrize("kind", CASES)
 def test_losses_are_the_power_taken(kind, rng):
-    """Of wrenches on bodies over their twists, for every name of every joint type."""
+    """By their laws, written out here: c |v|^2 of a damper, coulomb |v| tanh(|v| / speed) + viscous |v|^2 of friction, with v the vector
+    of the name; and the wrenches on bodies over their twists take that power."""
     things = {f"d{i}": {"joint": n, "coefficient": 0.7} for i, n in enumerate(CASES[kind])}
     rubbing = {f"f{i}": {"joint": n, "coulomb": 0.4, "viscous": 0.2, "speed": 0.5} for i, n in enumerate(CASES[kind])}
     s = lw.compile(lw.load(on(kind, dampers=things, friction=rubbing)))
@@ -108,9 +119,25 @@ def test_losses_are_the_power_taken(kind, rng):
     if "quaternion" in s.skel.types[0].coordinate_kinds:
         q[:4] /= np.linalg.norm(q[:4])
     at = Instant(s.skel, q, v)
-    for force in of_description(s.description):
-        power = sum(w @ at.motion.V[node] for node, w in force.wrenches(at))
-        assert -power == pytest.approx(force.loss(at), rel=1e-10) and power < 0.0
+    forces = {force.name: force for force in of_description(s.description)}
+    assert set(forces) == set(things) | set(rubbing)
+    for name, force in forces.items():
+        sizes = [np.linalg.norm(v[part]) for part in vectors(kind, CASES[kind][int(name[1:])], s.names.v)]
+        damped, rubbed = sum(0.7 * x * x for x in sizes), sum(0.4 * x * np.tanh(x / 0.5) + 0.2 * x * x for x in sizes)
+        wanted = damped if name in things else rubbed
+        assert force.loss(at) == pytest.approx(wanted, rel=1e-12) and wanted > 0.0
+        assert -sum(w @ at.motion.V[node] for node, w in force.wrenches(at)) == pytest.approx(wanted, rel=1e-10)
+
+
+def test_viscous_friction_in_a_ball_slows_it_exponentially():
+    """With equal inertias I the axis stays, and I w' = -coulomb - viscous w: w + coulomb / viscous falls as exp(-viscous t / I)."""
+    d = on("spherical", friction={"J": {"coulomb": 0.03, "viscous": 0.01, "speed": 1e-3}})
+    d |= {"gravity": [0, 0, 0], "bodies": {**d["bodies"], "a": {**BODY, "com": [0, 0, 0], "inertia": [0.02, 0.02, 0.02]}}}
+    s = lw.compile(lw.load(d))
+    w = np.array([3.0, -4.0, 12.0])
+    run = s.simulate(s.state(s.start.q, w), 1.0, tolerance=1e-10)
+    left = (13.0 + 3.0) * np.exp(-0.01 / 0.02) - 3.0
+    np.testing.assert_allclose(run[-1].v, w * left / 13.0, rtol=1e-8)  # tanh(6 / 1e-3) is 1; the run's tolerance
 
 
 def test_they_are_written_as_they_were_read():

@@ -37,6 +37,7 @@ class GearConstraint:
     rack: bool
     pitch_side: float  # the pitch point is r_first * pitch_side along the line of centres (from the second to the first)
     sign_first: float  # -1 where the joint is written wheel-first
+    internal: bool = False  # one of the wheels is a ring around the other
     labels: tuple[str, ...] = ("mesh",)
     kinds: tuple[str, ...] = ("length",)
 
@@ -74,7 +75,7 @@ class GearConstraint:
         factor = (g.side[1] if g.side else mesh * np.sign(turn) * s_b) * r_b
         q0 = skel.start_coordinates
         offset = s_a * r_a * q0[g.first][0] + factor * q0[g.second][0]
-        return cls(g.name, first, second, carrier, r_a, factor, offset, g.pressure_angle, False, side, s_a)
+        return cls(g.name, first, second, carrier, r_a, factor, offset, g.pressure_angle, False, side, s_a, g.internal)
 
     @classmethod
     def _rack(cls, skel: Skeleton, g: Gear, first: Joint, second: Joint, carrier: str, s_a: float, s_b: float) -> GearConstraint:
@@ -118,7 +119,7 @@ class GearConstraint:
     def separating_force(self, skel: Skeleton, m: Motion, lam: Any) -> list[tuple[int, Any]]:
         """Wrenches on the two wheels of the force that presses them apart, |lam| tan(alpha)."""
         pitch, _, n = self.pitch_point(skel, m)
-        away = n if self.rack or self.pitch_side < 0 else -n  # a ring presses its planet inwards
+        away = -n if self.internal else n  # a ring presses its planet inwards, whichever of the two is the first
         size = np.sqrt(lam[0] * lam[0]) * np.tan(self.pressure_angle)
         wheel_a, wheel_b = self._wheels(skel)
         return [(node, sign * size * point_wrench(pitch - skel.origin(node), away)) for node, sign in ((wheel_a, 1.0), (wheel_b, -1.0))]
