@@ -102,7 +102,7 @@ def cam_forces(system: System, c: Trajectory, coupling: Coupling) -> CamForces:
     work = np.abs(np.asarray(cam.at(angle).work, dtype=float))
     low, high = extremes(force)
     groove = coupling.cam.groove
-    lift_off = () if groove else sample_ranges(angle, off, closed=c.full_turn)
+    lift_off = () if groove else sample_ranges(angle, off, closed=bool(c.full_turn))
     still = None if groove else _static(system, c)
     return CamForces(
         coupling.name, coupling.first, float(force[low]), float(angle[low]), float(force[high]), float(angle[high]), lift_off, groove,
