@@ -1,4 +1,4 @@
-"""How far a coordinate can go from a position: up to dead centres, rigid stops or, for angles, a full turn; or that this cannot be determined."""
+"""How far a coordinate can go from a position: up to dead centres, rigid stops or, for angles, a full turn, where that is certain."""
 
 from __future__ import annotations
 
