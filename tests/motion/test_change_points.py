@@ -1,4 +1,4 @@
-"""Near a change point a full turn cannot be told from a swing: one three-way answer with its margin, for every question alike.
+"""Near a change point a full turn cannot be determined from a swing: one three-way answer with its margin, for every question alike.
 
 With b + c = a + d + e a four-bar turns fully for e > 0 and swings for e < 0; e is the slack that is found.
 """
@@ -58,7 +58,7 @@ def test_within_it_all_say_so_with_the_margin(e, angle):
     assert EXACT * m.system.loops.kappa < abs(e) < UNSURE * m.system.loops.kappa
     c = m.turn(steps=90)
     note = next(n for n in c.notes if "change point" in n)
-    assert "cannot be told" in note and "3.14" in note and ("to spare" in note) == (e > 0)
+    assert "cannot be determined" in note and "3.14" in note and ("to spare" in note) == (e > 0)
     # what is shown is on the branch that was drawn, up to shortly before the change point
     assert np.ptp(c["A"]) > 2 * np.pi - 0.05 and np.abs(c["A"]).max() < np.pi
     coupler, apart = c["coupler.C"] - c["coupler.B"], np.array([D, 0.0]) - c["coupler.B"]
@@ -77,7 +77,7 @@ def test_info_and_the_command_line_do_not_claim_it(tmp_path, capsys):
     path = tmp_path / "m.json"
     path.write_text(json.dumps(four_bar(1e-7)))
     text = str(lw.load(str(path)).info())
-    assert "cannot be told" in text and "; full turn" not in text and "by 1e-07 m" in text
+    assert "cannot be determined" in text and "; full turn" not in text and "by 1e-07 m" in text
     assert main(["turn", str(path), "--json", "--steps", "24"]) == 0
     assert json.loads(capsys.readouterr().out)["full_turn"] is None
 

@@ -103,7 +103,7 @@ def cam_forces(system: System, c: Trajectory, coupling: Coupling) -> CamForces:
     work = np.abs(np.asarray(cam.at(angle).work, dtype=float))
     ends = extremes(c.t, force, angle)
     groove = coupling.cam.groove
-    lift_off = () if groove else sample_ranges(angle, off, closed=c.full_turn)
+    lift_off = () if groove else sample_ranges(angle, off, closed=bool(c.full_turn))
     still = None if groove else _static(system, c)
     return CamForces(
         coupling.name, coupling.first, ends.low, ends.at_low, ends.high, ends.at_high, lift_off, groove,

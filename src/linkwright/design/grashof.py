@@ -41,7 +41,7 @@ class FourBar:
         (a, _), (b, _), (c, _), (d, _) = sorted(shown, key=lambda pair: pair[1])
         sign, rule = {"change-point": ("=", "limit of Grashof"), "triple-rocker": (">", "not Grashof")}.get(self.kind, ("<", "Grashof"))
         close = 0.0 < abs(self.excess) < UNSURE * sum(self.lengths) / 4.0 and self.kind != "change-point"
-        near = f" by {abs(self.excess) / size:.2g} {symbol}, which cannot be told from a change point" if close else ""
+        near = f" by {abs(self.excess) / size:.2g} {symbol}, which cannot be distinguished from a change point" if close else ""
         return f"{'-'.join(self.pins)}: {self.kind}, {rule}: {a} + {d} {sign} {b} + {c} {symbol}{near}"
 
     def as_dict(self) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def suspects(effort: np.ndarray, closed: bool) -> list[int]:
 
 def _steps(c: Trajectory, h: DriveHistory, closer: Closer) -> list[JumpSamples]:
     """The suspects that really jump; of neighbours one."""
-    closed = c.full_turn and abs(float(h.effort[0] - h.effort[-1])) < 1e-6 * float(np.ptp(h.effort))
+    closed = bool(c.full_turn) and abs(float(h.effort[0] - h.effort[-1])) < 1e-6 * float(np.ptp(h.effort))
     rise = np.diff(h.effort)
     out: list[JumpSamples] = []
     for i in suspects(h.effort, closed):

@@ -268,7 +268,7 @@ def _peak(c: Cycle, w: LoadStatistic) -> tuple[Sample, list[str]]:
     notes = []
     if c.near_singular[k]:  # towards a pole there is no peak to be refined
         return c.samples[k], [NEAR_PEAK]
-    ring = c.full_turn and c.plan.open_ended
+    ring = bool(c.full_turn) and c.plan.open_ended
     left, right = (heights[(k - 1) % n], heights[(k + 1) % n]) if ring else (heights[max(k - 1, 0)], heights[min(k + 1, n - 1)])
     if not ring and k in (0, n - 1):
         notes.append(f"the peak lies at an end of the motion, {c.lead} = {c.x[k]:.6g}: derivatives are taken there")
@@ -386,11 +386,8 @@ def _of_measure(c: Trajectory, m: Measure, chosen: Sequence[Parameter], widths: 
             except UsageError:
                 skipped.append(p.name)
     lost = [name for name, d in slopes.items() if not np.isfinite(d)]
-    effects = [
-        Effect(p.name, p.kind, p.value, d, d * p.size / 100.0, d / 1000.0, widths.get(p.name))
-        for p in chosen
-        if (d := slopes.get(p.name)) is not None and np.isfinite(d)
-    ]
+    sound = [(p, slopes[p.name]) for p in chosen if p.name in slopes and p.name not in lost]
+    effects = [Effect(p.name, p.kind, p.value, d, d * p.size / 100.0, d / 1000.0, widths.get(p.name)) for p, d in sound]
     effects.sort(key=lambda e: -abs(e.per_percent))
     notes = [f"left out, they cannot vary alone: {listing(skipped)}"] if skipped else []
     if lost:

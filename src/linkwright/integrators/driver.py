@@ -98,7 +98,7 @@ def raised(backs: Sequence[Callback], code: int) -> BaseException | None:
     return max(backs, key=lambda b: b.order).unanswered if failed is None and code == mem.UNANSWERED and backs else failed
 
 
-def in_python(loop: Callable[..., int]) -> Callable[..., int]:
+def in_python(loop: Callable[..., Any]) -> Callable[..., Any]:
     """A loop that runs as Python, without warnings of numpy: as in machine code, a number that overflows is found by looking at it."""
     return np.errstate(all="ignore")(loop)
 

@@ -5,7 +5,7 @@ position exactly there. With the smallest singular value s of the loops with the
 k = u.(dJ/dn) n of the fold, the slack at a drive position is s^2 / (2 k). Along the drive it is a smooth function, a parabola with its
 lowest point at the change point, although s itself has a sharp bend or an end there. So it is read at a distance, where everything is
 regular, on both sides, and its lowest value follows from the parabola: positive, the drive turns fully; negative, it does not. Within
-UNSURE of zero a walk along the branch cannot tell: there is an answer of its own for that.
+UNSURE of zero a walk along the branch cannot distinguish them: there is an answer of its own for that.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ChangePoint(NamedTuple):
 class Doubt(NamedTuple):
     """The way of a drive between change points (times of its law) that a walk does not pass rightly, and what is known of the nearest.
 
-    `full_turn` is None where it cannot be told, False where the links are too short although a walk went through.
+    `full_turn` is None where it cannot be determined, False where the links are too short although a walk went through.
     """
 
     low: float
@@ -52,7 +52,7 @@ class Doubt(NamedTuple):
 
 
 def doubt(tied: Loops, path: Sequence[Walker], turn: float, back: float, ahead: float) -> Doubt | None:
-    """Whether walks from path[0] at t = 0, back and ahead at most for the time `turn`, can be trusted: None, or what holds instead.
+    """Judge walks from path[0] at t = 0, back and ahead at most for the time `turn`: None if they can be trusted, or what holds instead.
 
     `path` has the steps of the walk ahead; it is looked at where neither walk met a dead centre.
     """

@@ -362,7 +362,7 @@ def position_text(desc: Description, drive: str, x: float) -> str:
 
 
 def _doubt_note(desc: Description, p: CyclePlan, found: change_points.Doubt, size: float) -> str:
-    """`drive 'A' passes a change point at 180 deg with 1e-07 m to spare: whether it turns fully cannot be told within ...`."""
+    """`drive 'A' passes a change point at 180 deg with 1e-07 m to spare: whether it turns fully cannot be determined within ...`."""
     law, slack = p.laws[p.lead], found.near.slack
     at, low, high = (position_text(desc, p.lead, float(law(t)[0])) for t in (found.near.t, found.low, found.high))
     by, sure = (shown(x, KINDS["length"], desc.units, 2) for x in (abs(slack), change_points.UNSURE * size))
@@ -370,7 +370,7 @@ def _doubt_note(desc: Description, p: CyclePlan, found: change_points.Doubt, siz
     if found.full_turn is False:
         return f"drive '{p.lead}' cannot turn fully: its links miss a change point at {at} by {by}; {way}"
     how = f"would pass a change point at {at} with {by} to spare" if slack > 0.0 else f"misses a change point at {at} by {by}"
-    return f"drive '{p.lead}' {how}: whether it turns fully cannot be told within {sure}; {way}"
+    return f"drive '{p.lead}' {how}: whether it turns fully cannot be determined within {sure}; {way}"
 
 
 def _swing_note(desc: Description, p: CyclePlan, low: float, high: float, ends: str) -> str:

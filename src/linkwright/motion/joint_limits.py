@@ -1,4 +1,4 @@
-"""How far a coordinate can go from a position: up to dead centres, rigid stops or, for angles, a full turn; or that this cannot be told."""
+"""How far a coordinate can go from a position: up to dead centres, rigid stops or, for angles, a full turn, where that is certain."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Limits:
     joint: str
     low: float
     high: float
-    full_turn: bool | None  # None: it cannot be told, so near is a change point
+    full_turn: bool | None  # None: it cannot be determined, so near is a change point
     dead_low: bool  # low is a dead centre, not just the end of the search
     dead_high: bool
     stop_low: str = ""  # low is at a rigid stop: of this coordinate

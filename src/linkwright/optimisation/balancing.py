@@ -305,7 +305,7 @@ def _result(
         bodies=tuple(_changes(d.body(name), body) for name, body in changed.items()),
         about=about,
         weights=dict(weights),
-        full_turn=c.full_turn,
+        full_turn=bool(c.full_turn),
         notes=(*c.notes, *notes),
     )
 

@@ -130,7 +130,7 @@ class DesignPoint:
 
     @cached_property
     def every_slope(self) -> Any:
-        """Derivatives of all channels, also of those that no measure reads. A search goes on at a kink by a slope between those of its
+        """Derivatives of all channels, also of those that no measure reads. A search continues at a kink by a slope between those of its
         sides."""
         return replace(self.trajectory.derivatives(list(self.problem.names)), strict=False)
 
@@ -266,7 +266,7 @@ class DesignProblem:
         if not isinstance(self.case, Turning):
             return None
         made = MeasuredTurns(self.work.system, self.case.asked, self.names, tuple(measures))
-        return made if made.available and made.nominal.full_turn >= self.full_turn else None
+        return made if made.available and bool(made.nominal.full_turn) >= self.full_turn else None
 
     def whole(self, p: DesignPoint) -> DesignPoint:
         """Return a design as a user gets it: with the positions of its own turn."""

@@ -70,7 +70,7 @@ def requirements(c: Trajectory, given: str | Sequence[str]) -> Requirements:
 
 def _row(c: Trajectory, wanted: LimitText) -> Requirement:
     if wanted.full_turn:
-        return Requirement(wanted.text, None, "", bool(c.full_turn))  # not met where it cannot be told
+        return Requirement(wanted.text, None, "", bool(c.full_turn))  # not met where it cannot be determined
     size = channel_unit(wanted.unit)[0] if wanted.unit else 1.0
     parts = [term.weight * np.asarray(_values(c, term, wanted), dtype=float) for term in wanted.terms]
     if wanted.components:

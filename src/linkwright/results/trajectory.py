@@ -68,7 +68,7 @@ class Trajectory:
     a: np.ndarray
     references: Sequence[Mapping[str, Any]]
     notes: tuple[str, ...] = ()
-    full_turn: bool | None = False  # None: so near to a change point that it cannot be told
+    full_turn: bool | None = False  # None: so near to a change point that it cannot be determined
     drive: str = ""
     system: Any = None  # the System it comes from, which computes its loads
     drives: tuple[str, ...] = ()  # drives whose efforts the loads of a turn are solved for

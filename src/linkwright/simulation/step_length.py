@@ -46,8 +46,8 @@ def passage(d: Diagnosis) -> Solution | None:
     def patience(*_: float) -> bool:
         return time.perf_counter() - begun < SECONDS
 
-    how = {"tolerance": TOLERANCE, "most_steps": MOST_STEPS, "engine": sim.options.engine}
-    done = integrate(plain, y, t, end, "rodas", progress=patience, **how)
+    o = sim.options
+    done = integrate(plain, y, t, end, "rodas", tolerance=TOLERANCE, most_steps=MOST_STEPS, engine=o.engine, progress=patience)
     return done if done.status == "finished" else None
 
 
@@ -110,6 +110,6 @@ def _too_long_for(d: Diagnosis, t: float, y: np.ndarray) -> str:
 
 
 def _kind(mode: complex) -> str:
-    """An eigenvalue in words."""
+    """An eigenvalue as a text for people."""
     fast = abs(mode)
     return f"a time constant of {1.0 / fast:.1e} s" if abs(mode.real) > abs(mode.imag) else f"an oscillation of {fast / (2 * np.pi):.2g} Hz"

@@ -82,7 +82,7 @@ class Stepper:
         """Without code and memory: both are made again, with the same rows in it."""
         env = self.environments
         names = ("core", "n", "dt", "substeps", "integrator", "threads", "start")
-        held = {"rows": env.rows.copy(), "codes": env.codes.copy(), "errors": {k: str(e) for k, e in env.errors.items()}}
+        held = {"rows": env.rows.copy(), "codes": env.codes.copy(), "errors": {k: (stage, str(e)) for k, (stage, e) in env.errors.items()}}
         return {**{name: getattr(self, name) for name in names}, "held": held}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -91,7 +91,8 @@ class Stepper:
         self._step = interval(self.dt, self.substeps)
         self._prepare()
         self.environments.rows[...], self.environments.codes[...] = held["rows"], held["codes"]
-        self.environments.errors = {k: LinkwrightError(text) for k, text in held["errors"].items()}
+        self.environments.errors = {k: (stage, LinkwrightError(text)) for k, (stage, text) in held["errors"].items()}
+        self.environments.h[0] = self._step
 
     # ---------------------------------------------------------------- steps
 

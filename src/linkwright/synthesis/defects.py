@@ -5,7 +5,7 @@
     report = defects(linkage, angles=...)                  drive angles from the drawn position: on the drawn branch
     report.names                                           keys of answers.DEFECTS; () if there is none
 
-grashof: the drive cannot turn fully, or that cannot be told (left out with full_turn=False).
+grashof: the drive cannot turn fully, or that cannot be determined (left out with full_turn=False).
 circuit: no circuit has all positions that others have.
 branch: one circuit has them all, but on both sides of a dead centre of the drive.   order: they are met in another order.
 """
@@ -39,7 +39,7 @@ class DefectReport:
     swing: tuple[float, float] | None  # range of the drive from the drawn position, rad; None for a full turn
     least_transmission: float  # rad, over the whole motion of the drive
     change_point: bool
-    full_turn: bool | None = True  # of the drive; None: so near to a change point that it cannot be told
+    full_turn: bool | None = True  # of the drive; None: so near to a change point that it cannot be determined
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,7 +89,7 @@ class CrankLinkage:
 
     @property
     def full_turn(self) -> bool | None:
-        """True if the crank turns fully; None where it cannot be told, as `motion.change_points` has it."""
+        """True if the crank turns fully; None where it cannot be determined, as `motion.change_points` has it."""
         size = max(abs(x) for x in self.lengths.values())
         return None if EXACT * size < abs(self.slack) < UNSURE * size else self.circuits()[0].full
 

@@ -170,8 +170,8 @@ def turns(
     assert found.t is not None
     t = found.t if found.t.ndim == 1 else found.t.reshape(*designs.shape, samples)
     sizes = np.array([p.size for p in core.chosen(list(by))] if by else [])
-    kept = {n: _refused(nominal, n, found.values[n], x, sizes) for n, x in found.slopes.items()}
-    slopes = DesignDerivatives(by, _shaped(kept, designs.shape))
+    sound = {n: _refused(nominal, n, found.values[n], x, sizes) for n, x in found.slopes.items()}
+    slopes = DesignDerivatives(by, _shaped(sound, designs.shape))
     ok = found.ok.reshape(designs.shape)
     return Turns(system, designs, t, ok, reasons, nominal.notes, dict(asked), motions, {} if names is None else values, slopes)
 

@@ -157,7 +157,7 @@ def loads_at(c: Trajectory, at: Any) -> tuple[Loads, str]:
         return c.loads[0], f"{over} = {_clean(x[0] / size):.6g} {symbol}"
     value = quantity(at, KINDS[c.dimension(over)], "at")
     label = f"{over} = {_clean(value / size):.6g} {symbol}"
-    nearest_sample, value = _nearest(x, value, winds=c.full_turn and c.dimension(over) == "angle")
+    nearest_sample, value = _nearest(x, value, winds=bool(c.full_turn) and c.dimension(over) == "angle")
     step = float(np.abs(np.diff(x)).max())
     if abs(x[nearest_sample] - value) <= 1e-9 * max(step, 1e-12):
         return c.loads[nearest_sample], label

@@ -206,7 +206,7 @@ class ReportContent:
         rows = [("" if i else "Applied forces", said) for i, said in enumerate(report_forces.acting(self.system, c))]
         if c is not None and c.proof is not None:
             return rows
-        need = report_forces.needs(self.loads, c is not None and c.full_turn)
+        need = report_forces.needs(self.loads, c is not None and bool(c.full_turn))
         return [*rows, ("Drive", need), ("Flywheel", report_forces.wheel(self.loads, c))]
 
     def cycle(self) -> str:

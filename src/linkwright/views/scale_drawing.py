@@ -175,7 +175,7 @@ def scale_drawing(
         for k in dict.fromkeys(np.linspace(0, count, positions, endpoint=not whole).astype(int).clip(0, len(turn) - 1).tolist()):
             _centre_lines(out, scene, Stage(scene.skel, turn.instants[k]), "POSITIONS")
     for body, path in scene.trace(trace):
-        closed = turn is not None and turn.full_turn
+        closed = turn is not None and bool(turn.full_turn)
         out.line("PATHS", MM * (path[:-1] if closed else path), body, closed)
     stage = Stage(scene.skel, scene.start)
     _surroundings(out, scene, stage)

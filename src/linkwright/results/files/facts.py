@@ -26,7 +26,8 @@ def facts(c: Any) -> list[Fact]:
         ("samples", len(c), ""),
         *([] if c.static else [("duration", *span)]),
     ]
-    rows += [("drive", c.drive, ""), ("full turn", "cannot be told" if c.full_turn is None else bool(c.full_turn), "")] if c.drive else []
+    whole = "cannot be determined" if c.full_turn is None else bool(c.full_turn)
+    rows += [("drive", c.drive, ""), ("full turn", whole, "")] if c.drive else []
     rows += [("gravity", sum(float(x) ** 2 for x in d.gravity) ** 0.5, "m/s^2")]
     rows += _masses(d) + _parameters(d)
     rows += [(f"setting {k}", x if isinstance(x, (int, float, str)) else str(x), "") for k, x in _plain(c.settings).items()]

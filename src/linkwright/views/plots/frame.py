@@ -228,7 +228,8 @@ def x_axis(c: Trajectory, over: str, axes: Any) -> np.ndarray:
     for panel in axes.get_shared_x_axes().get_siblings(axes):
         panel.margins(x=0.0)
     if c.dimension(over) == "angle":
-        angle_ticks(axes.xaxis, symbol, float(np.ptp(x)), most=max(3, round(1.7 * width_of(axes))), turn=c.full_turn and over == c.drive)
+        turn = bool(c.full_turn) and over == c.drive
+        angle_ticks(axes.xaxis, symbol, float(np.ptp(x)), most=max(3, round(1.7 * width_of(axes))), turn=turn)
     return x
 
 
