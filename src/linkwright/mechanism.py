@@ -176,7 +176,10 @@ class Mechanism:
         search: str | None = None,
         n: int | None = None,
         starts: int = 8,
-        seed: int = 0, points: int = 15, enough: Any = None, solver: str = "slsqp",
+        seed: int = 0,
+        points: int = 15,
+        enough: Any = None,
+        solver: str = "slsqp",
         threads: int | None = None,
         progress: Any = None,
     ) -> Any:

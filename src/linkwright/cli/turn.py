@@ -16,7 +16,9 @@ from linkwright.errors import LinkwrightError, UsageError, counted
 
 if TYPE_CHECKING:
     from linkwright.design.cycle_loads import CycleLoads
+    from linkwright.results.checks import Checks
 
+HANG = 17  # columns before the text of a check
 SMOOTH = 60  # samples below which a path would be drawn as a polygon: pictures then take a turn of their own
 
 
@@ -44,14 +46,17 @@ def run(given: argparse.Namespace) -> None:
     required = _required(c, given.require or ())
     loads = _loads(m, c, given.loads)
     motors = None if given.choose_motor is None else c.choose_motor(given.choose_motor or None, drive=given.drive, sort=given.sort)
+    checks = c.checks()
     if given.json:
-        data = _data(m, c, loads, given, numbers) | ({"requirements": [r.as_dict() for r in required.rows]} if required.rows else {})
+        data = _data(m, c, loads, given, numbers, checks) | (
+            {"requirements": [r.as_dict() for r in required.rows]} if required.rows else {}
+        )
         outputs.print_json("turn/1", data | ({} if motors is None else {"motors": motors.as_dict()}))
     else:
         measured = "".join(f"\n{line}" for line in _measured_lines(numbers))
         motion = f"{_text(m, c, given.stop is not None)}{measured}"
         more = [str(x) for x in (motors, required if required.rows else None) if x is not None]
-        console.show("\n\n".join([motion, str(loads), *more]))
+        console.show("\n\n".join([motion, str(loads), *more, console.wrapped(str(checks), HANG)]))
     outputs.report_files(_write(m, c, loads, given, marks), given.json)
     if not required.met:
         missed = [r.text for r in required.rows if not r.met]
@@ -168,7 +173,9 @@ def _channel_names(c: Any, loads: CycleLoads, more: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*motion, *(() if loads.why else (n for n in known if c[n].ndim == 1)), *more]))
 
 
-def _data(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, numbers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _data(
+    m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, numbers: Sequence[dict[str, Any]], checks: Checks
+) -> dict[str, Any]:
     import numpy as np
 
     return {
@@ -176,6 +183,9 @@ def _data(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, numbers:
         "drive": c.drive,
         "full_turn": bool(c.full_turn),
         "notes": list(c.notes),
+        "ok": checks.ok,
+        "verdict": checks.verdict,
+        "checks": checks.as_list(),
         "static": c.static,
         "singular": [asdict(x) for x in c.singular],
         "near_singular": np.flatnonzero(c.near_singular).tolist(),

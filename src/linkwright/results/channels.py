@@ -6,6 +6,7 @@
     rocker   rocker.rotation  a body's origin; its attitude as a quaternion wxyz
     coupler.P  .x .vx .ax     a point: position, and components of position, velocity, acceleration
     coupler.P.v  .a  .speed   its velocity and acceleration as vectors, and the size of the velocity
+    gas.length                distance of the ends of a spring or damper between two points
     cam.lift  .pressure_angle  .curvature   of a cam: lift from the base circle, pressure angle, curvature of the profile (convex positive)
     coupler.P.curvature       of its path: in the plane positive to the left of the motion, in space the size; NaN where it rests
     energy.kinetic  .potential  .total
@@ -25,10 +26,12 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.errors import ChannelError, nearest
+from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import pressure
+from linkwright.mechanics.inverse.lines import line_parts
 from linkwright.mechanics.inverse.places import effort_place, resting_points
 from linkwright.mechanics.kinematics.motion import (
     Skeleton,
@@ -97,6 +100,8 @@ class Channels:
             place = effort_place(skel.tree.description, c.name)
             if place is not None and place.acceleration is not None:
                 self._add(f"{c.name}.a", "acceleration", place.acceleration)
+        for name, between in line_parts(skel.tree.description).items():
+            self._add(f"{name}.length", "length", lambda x, b=between: forces.line(x, b).length)
         for name, dimension, read in flow_channels(skel.tree.description):
             self._add(name, dimension, read)
         self._bodies()

@@ -39,6 +39,13 @@ def line_eyes(d: Description) -> list[LineEye]:
     return out
 
 
+def line_parts(d: Description) -> dict[str, tuple[PointRef, PointRef]]:
+    """Ends of springs and dampers between two points by name, a joint or body of the same name first."""
+    taken = {x.name for x in (*d.joints, *d.cylinders, *d.bodies)}
+    parts = [x for x in (*d.springs, *d.dampers) if getattr(x, "between", None) and x.name not in taken]
+    return {x.name: x.between for x in parts}
+
+
 def line_eye(d: Description, pin: str, body: str) -> LineEye | None:
     """Return the eye of that name on a body; None if there is none."""
     return next((e for e in line_eyes(d) if e.pin == pin and e.body == body), None)

@@ -29,8 +29,7 @@ def unit_factor(unit: str, dimension: Dimension, column: str) -> float:
         raise UsageError(f"{column}: its unit: {error}") from error
     if not matches(has, dimension):
         raise UsageError(
-            f"{column} is in {unit}, {describe(has)}, but it must be {describe(dimension)}. Choose another column "
-            "or give its unit."
+            f"{column} is in {unit}, {describe(has)}, but it must be {describe(dimension)}. Choose another column or give its unit."
         )
     return factor
 

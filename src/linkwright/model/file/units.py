@@ -32,6 +32,7 @@ UNIT_NAMES = {  # other names of units, in small letters, that are answered with
     **dict.fromkeys(("kilogram", "kilograms", "kgs"), "kg"),
 }
 
+
 def _dim(length: int = 0, mass: int = 0, time: int = 0, angle: int = 0, current: int = 0) -> Dimension:
     return (length, mass, time, angle, current)
 

@@ -226,7 +226,7 @@ def run_json(system: System, run: Trajectory) -> dict[str, Any]:
         "main": _main(system, run, names),
         "events": [{"t": float(e.time), "text": _event(e)} for e in run.events],
         "passages": [{"t": float(p.time), "text": str(p)} for p in run.passages],
-        "certificate": certificate_json(run),
+        "checks": run.checks().as_list(),
     }
 
 
@@ -306,19 +306,3 @@ def _title(run: Trajectory) -> str:
 def _event(e: Any) -> str:
     more = ", ".join(f"{k} {v:.6g}" if isinstance(v, float) else f"{k} {v}" for k, v in e.values.items())
     return f"{e.name}: {more}" if more else e.name
-
-
-def certificate_json(run: Trajectory) -> list[dict[str, Any]]:
-    """Each point of the verdict on a run."""
-    c = run.certificate
-    if c is None:
-        return []
-    said = {
-        "finished": c.message or c.status,
-        "loops closed in position": f"open by at most {c.position_residual:.1e} of the mechanism's size",
-        "loops closed in velocity": f"{c.velocity_residual:.1e} of the largest speed",
-        "energy balanced": f"off by at most {c.energy_imbalance:.1e} J of {c.energy_turned_over:.3g} J exchanged",
-        "branch known": "; ".join(c.branch_doubts) or f"{c.branch_start or 'no loops'} to {c.branch_end or 'no loops'}",
-        "error below 1e-3": "; ".join(x for x in (c.error_text, c.growth_text) if x),
-    }
-    return [{"name": name, "ok": bool(ok), "text": said.get(name, "")} for name, ok in c.checks().items()]

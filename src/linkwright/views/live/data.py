@@ -16,6 +16,7 @@ from linkwright.design.doubts import elastic_loads
 from linkwright.mechanics.inverse.lines import line_eyes
 from linkwright.model.coordinates import joint_part
 from linkwright.model.file.units import KINDS, display_unit
+from linkwright.results.element_limits import element_limits
 from linkwright.results.trajectory import unit_of
 from linkwright.system.system import System
 from linkwright.topology import order, report
@@ -64,6 +65,8 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "loads": loads,
         "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
         "conservative": all(getattr(f, "conservative", False) for f in system.forces),
+        "checks": [] if motion.turn is None else motion.turn.checks().as_list(),
+        "limits": [x.as_dict() for x in element_limits(d)],
         "notes": elastic_loads(d),
         "stopped": motion.why if motion.stopped else "",
         "why": " ".join(x for x in (_motion_text(motion), made.why) if x),
