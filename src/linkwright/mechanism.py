@@ -176,10 +176,7 @@ class Mechanism:
         search: str | None = None,
         n: int | None = None,
         starts: int = 8,
-        seed: int = 0,
-        points: int = 15,
-        enough: Any = None,
-        solver: str = "slsqp",
+        seed: int = 0, points: int = 15, enough: Any = None, solver: str = "slsqp",
         threads: int | None = None,
         progress: Any = None,
     ) -> Any:
@@ -224,7 +221,7 @@ class Mechanism:
         return call_explained(designed)(self.system, name, **options)
 
     def limits(self, joint: str) -> Limits:
-        """Return the travel of a joint from the start, up to its dead centres."""
+        """Return the positions of a joint between which it can move from the start, up to its dead centres and stops."""
         return self.system.limits(joint)
 
     def picture(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:

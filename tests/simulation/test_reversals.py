@@ -47,8 +47,8 @@ def test_a_motion_that_turns_round_too_near_is_not_called_known(case, d, tmp_pat
     assert found.time == pytest.approx(run.t[np.argmax(run["A"])], abs=np.diff(run.t).max())
     c = run.certificate
     assert not c.ok and not c.checks()["branch"] and not run.checks()
-    assert str(c).startswith("look at: branch not known;")
-    assert "on which it continues is not known" in str(c) and "passed: loops" not in str(c)
+    assert str(c).startswith("unknown: branch (")
+    assert "on which branch it continues is not known" in str(c) and "passed: loops" not in str(c)
     assert c.notes.count(note) == 1 and c.branch_doubts == (note,)
     run.save(tmp_path / "run.npz")
     again = lw.open(tmp_path / "run.npz")

@@ -97,26 +97,13 @@ COMMAND = CliCommand(
         option("-o", "--output", metavar="FILE", help="the file to write, .html or .pdf (default: MODEL-report.html)"),
         option("--curve", metavar="CHANNEL", action="append", help="a curve to show, such as coupler.P.x; may be repeated"),
         option(
-            "--variant",
-            metavar="NAME: P=VALUE,..",
-            action="append",
-            type=variant,
-            default=[],
+            "--variant", metavar="NAME: P=VALUE,..", action="append", type=variant, default=[],
             help="another design side by side: 'longer: B.x=170mm, C.y=780mm', or another model, 'cam: cam.yaml'; may be repeated",
         ),
-        option(
-            "--measure",
-            metavar="TEXT",
-            action="append",
-            help="one number of the motion, of the variants too: 'stroke guide', 'dwell guide within 1 mm'; may be repeated",
-        ),
-        option(
-            "--choose-motor",
-            metavar="CSV",
-            nargs="?",
-            const="",
-            help="the best motor and gearbox of a catalogue for the turn (default: the shipped one, typical data)",
-        ),
+        option("--measure", metavar="TEXT", action="append", help="one number of the motion, of the variants too: 'stroke guide', "
+               "'dwell guide within 1 mm'; may be repeated"),
+        option("--choose-motor", metavar="CSV", nargs="?", const="", help="the best motor and gearbox of a catalogue for the turn "
+               "(default: the shipped one, typical data)"),
         option("--sort", choices=("heat", "mass", "price"), default="heat", help="by which the motor is best (default: heat)"),
         *(option(f"--{name}", metavar="TEXT", help=f"{name} in the title block (default: `report:` in the file)") for name in TEXTS),
         options.FORCE,

@@ -1,11 +1,11 @@
 """Identification of masses, inertias and friction from measured motion and torques, motions that excite them, calibration of geometry.
 
-tables.py        columns of files, tables and trajectories      measurements.py   filters and derivatives of the drives' motion
-regressor.py     torques as linear functions of the unknowns    base_parameters.py   what the data determines, with names
-fitting.py       weighted and robust least squares, gains       consistency.py    bodies with positive definite pseudo-inertia
-identifying.py   all of it in order                             identification.py its result
-fourier_excitation.py   motions of least condition number
-calibrating.py   geometry and encoder offsets from poses        observations.py, calibration.py   columns, result
+    tables.py        columns of files, tables and trajectories      measurements.py   filters and derivatives of the drives' motion
+    regressor.py     torques as linear functions of the unknowns    base_parameters.py   what the data determines, with names
+    fitting.py       weighted and robust least squares, gains       consistency.py    bodies with positive definite pseudo-inertia
+    identifying.py   all of it in order                             identification.py its result
+    fourier_excitation.py   motions of least condition number
+    calibrating.py   geometry and encoder offsets from poses        observations.py, calibration.py   columns, result
 """
 
 from __future__ import annotations

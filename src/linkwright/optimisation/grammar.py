@@ -22,7 +22,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.model.file.units import Dimension, parse_unit
+from linkwright.model.file.readings import channel_unit
+from linkwright.model.file.units import Dimension
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 DIRECTIONS = {"min": 1.0, "minimise": 1.0, "minimize": 1.0, "max": -1.0, "maximise": -1.0, "maximize": -1.0}
@@ -166,7 +167,7 @@ def _quantity(number: str, unit: str, name: str) -> tuple[float, Dimension | Non
     if not unit.strip():
         return float(number), None
     try:
-        size, dimension = parse_unit(unit)
+        size, dimension = channel_unit(unit)
     except UsageError as problem:
         raise UsageError(f"'{name}': {problem}") from None
     return float(number) * size, dimension

@@ -12,6 +12,7 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError, counted, nearest
 from linkwright.model.description import Description
+from linkwright.model.file.readings import unit_size
 from linkwright.model.file.units import NONE, describe, matches, parse_unit
 from linkwright.model.parameters import every_parameter
 from linkwright.optimisation import grammar
@@ -185,12 +186,12 @@ class QuantityReader:
                 return 1.0
             raise UsageError(f"'{text}': write the unit of the number; {q.name} is in {q.shown[0] or q.si} here.")
         try:
-            size, dimension = parse_unit(unit)
+            dimension = parse_unit(unit)[1]
         except UsageError as problem:
             raise UsageError(f"'{text}': {problem}") from None
         if not matches(wanted, dimension):
             raise UsageError(f"'{text}': {q.name} is {describe(wanted)}, not {describe(dimension)}.")
-        return size
+        return unit_size(unit, wanted, f"'{text}': {q.name}", energy=q.si == "J")
 
 
 def _weight(measure: Any, weight: Any) -> float:

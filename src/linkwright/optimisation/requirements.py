@@ -13,7 +13,8 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.files.columns import aligned
-from linkwright.model.file.units import ENERGY, KINDS, NONE, Dimension, describe, matches, parse_unit
+from linkwright.model.file.readings import channel_unit, unit_size
+from linkwright.model.file.units import ENERGY, KINDS, NONE, Dimension, describe, matches
 from linkwright.optimisation.grammar import CHANNEL, LimitText, TermText, limit, measure_text, texts
 from linkwright.results.measures import check, dimension_of_measure, measure
 from linkwright.results.trajectory import Trajectory
@@ -59,7 +60,7 @@ def requirements(c: Trajectory, given: str | Sequence[str]) -> Requirements:
 def _row(c: Trajectory, wanted: LimitText) -> Requirement:
     if wanted.full_turn:
         return Requirement(wanted.text, None, "", bool(c.full_turn))
-    size = parse_unit(wanted.unit)[0] if wanted.unit else 1.0
+    size = channel_unit(wanted.unit)[0] if wanted.unit else 1.0
     parts = [term.weight * np.asarray(_values(c, term, wanted), dtype=float) for term in wanted.terms]
     if wanted.components:
         found = parts[0] / size  # of one term
@@ -96,7 +97,7 @@ def _values(c: Trajectory, term: TermText, wanted: LimitText) -> Any:
         asked = measure(measure_text(term.what))
         check([asked], c)
         values, dimension = asked.read_from(c), dimension_of_measure(asked, c)
-    _need_unit(term, DIMENSIONS[dimension], wanted)
+    _need_unit(term, DIMENSIONS[dimension], wanted, energy=dimension == "energy")
     return values
 
 
@@ -118,7 +119,7 @@ def _curve(c: Trajectory, channel: str, window: str, text: str) -> np.ndarray:
     return inside[0] if samples.ndim == 1 else inside.T
 
 
-def _need_unit(term: TermText, dimension: Dimension, wanted: LimitText) -> None:
+def _need_unit(term: TermText, dimension: Dimension, wanted: LimitText, *, energy: bool) -> None:
     """Raise UsageError unless a term, over its divisor, is measured in the unit of the limit."""
     what = term.what
     if term.divisor is not None:
@@ -128,6 +129,8 @@ def _need_unit(term: TermText, dimension: Dimension, wanted: LimitText) -> None:
     said = "a plain number" if dimension == NONE else describe(dimension)
     if not wanted.unit and dimension != NONE:
         raise UsageError(f"'{wanted.text}': write the unit, {what} is {said}.")
-    written = parse_unit(wanted.unit)[1] if wanted.unit else NONE
+    written = channel_unit(wanted.unit)[1] if wanted.unit else NONE
     if wanted.unit and (not matches(written, dimension) or (dimension == NONE and written != NONE)):  # nor is a ratio an angle
         raise UsageError(f"'{wanted.text}': {what} is {said}, not measured in {wanted.unit}.")
+    if wanted.unit:
+        unit_size(wanted.unit, dimension, f"'{wanted.text}': {what}", energy=energy)

@@ -142,7 +142,8 @@ class SearchProgress:
             value = self._of(state.value)
             best = f"best {self.goal.text_of(value) if self.goal is not None else f'{value:.6g}'}"
         return (
-            f"{self.stage}: {best}, {counted(tally.designs, 'design', spec=',')}, {tally.designs / max(tally.seconds, 1e-9):,.0f} a second"
+            f"{self.stage}: {best}, {counted(tally.designs, 'design', spec=',')}, "
+            f"{tally.designs / max(tally.seconds, 1e-9):,.0f} a second"
         )
 
     def _write(self, text: str) -> None:

@@ -6,7 +6,7 @@ Every such limit is data, `low <= channel <= high`, so that a cycle, a run, many
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class ElementLimit:
     below: str = "goes below"  # what a value below `low` means
     above: str = "goes above"
     loads: bool = False  # the channel needs masses
+    owner: str = ""  # element whose own numbers are the limits
 
     def slack(self, values: np.ndarray) -> np.ndarray:
         """(...,): how far values may be beyond, of the last axis."""
@@ -57,7 +58,7 @@ class ElementLimit:
         return np.max(gaps, axis=0) - self.slack(np.where(np.isfinite(values), values, 0.0))
 
     def as_dict(self) -> dict[str, Any]:
-        return {k: getattr(self, k) for k in ("check", "element", "channel", "dimension", "low", "high", "below", "above", "loads")}
+        return asdict(self)
 
 
 def element_limits(d: Description) -> list[ElementLimit]:
@@ -71,6 +72,7 @@ def _reach(d: Description) -> Iterator[ElementLimit]:
             yield ElementLimit(
                 REACH, f"gas spring '{s.name}'", f"{s.name}.length", "length", float(s.length) - float(s.stroke), float(s.length),
                 "is pushed in beyond its stroke to", "is pulled apart beyond its extended length to",
+                owner=s.name,
             )  # fmt: skip
     cylinders = {c.name for c in d.cylinders}
     for s in (s for s in d.stops if s.stiffness is None):
@@ -78,7 +80,7 @@ def _reach(d: Description) -> Iterator[ElementLimit]:
         ends = [None if x is None else float(x) for x in (s.lower, s.upper)]
         what = f"stroke of '{s.joint}'" if s.joint in cylinders else f"stop '{s.name}' of '{s.joint}'"
         far = "is passed: the motion goes to"
-        yield ElementLimit(REACH, what, s.joint, "length" if slides else "angle", ends[0], ends[1], far, far)
+        yield ElementLimit(REACH, what, s.joint, "length" if slides else "angle", ends[0], ends[1], far, far, owner=s.name)
 
 
 def _contact(d: Description) -> Iterator[ElementLimit]:
@@ -97,7 +99,8 @@ def _drives(d: Description) -> Iterator[ElementLimit]:
         low, high = (None if y is None else float(y) for y in x.limits)
         if (low, high) != (None, None):
             kind = "force" if x.joint in cylinders or not is_rotary(d, x.joint) else "torque"
-            yield ElementLimit(DRIVES, f"drive '{x.joint}'", f"{x.joint}.{kind}", kind, low, high, "needs", "needs", loads=True)
+            channel, far = f"{x.joint}.{kind}", ("needs", "needs")
+            yield ElementLimit(DRIVES, f"drive '{x.joint}'", channel, kind, low, high, *far, loads=True, owner=x.joint)
     for c in d.cylinders:
         if c.bore is not None and c.rod is None:  # a pressure below that of the surroundings
             pulls = "has to pull, and has no `rod:` side to pull with: a pressure of"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, counted
+from linkwright.errors import LinkwrightError, counted, degrees_of_freedom
 from linkwright.mechanics.inverse import rubbing_effort
 from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.model.description import Description
@@ -72,7 +72,19 @@ def why_no_loads(c: Trajectory) -> str:
 
 
 def _cycle(c: Trajectory) -> list[Check]:
-    return [_motion(c), *_loops(c), _singular(c)] if len(c) else [Check("motion", "failed", "the motion has no samples")]
+    if not len(c):
+        return [Check("motion", "failed", "the motion has no samples")]
+    return [*_mobility(c), _motion(c), *_loops(c), _singular(c)]
+
+
+def _mobility(c: Trajectory) -> list[Check]:
+    """Degrees of freedom by the rank of the loop Jacobian; the page compares those of a changed design with them."""
+    if c.system is None:
+        return []
+    m, nc = c.system.mobility, c.skel.tree.nc
+    redundant = f"; {counted(nc - m.rank, 'redundant constraint')}" if nc > m.rank else ""
+    idle = f" and {counted(len(m.idle), 'idle motion')}" if m.idle else ""
+    return [Check("mobility", "passed", f"{degrees_of_freedom(m.freedoms)}{idle}{redundant}")]
 
 
 def _motion(c: Trajectory) -> Check:

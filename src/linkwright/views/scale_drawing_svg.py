@@ -104,3 +104,4 @@ def _path(contour: Any, closed: bool) -> str:
 
 def _n(x: float) -> str:
     return f"{round(float(x), DIGITS) + 0.0:.{DIGITS}f}".rstrip("0").rstrip(".")
+

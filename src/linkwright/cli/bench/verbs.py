@@ -92,7 +92,9 @@ def _of_inputs(m: Any) -> list[BenchRow]:
         took, bare = np.min([[k.time(*row) for k in (free, folded)] for _ in range(ROUNDS)], axis=0).tolist()
         note = f"folded: {bare:.0f} ns, {folded.operations} operations"
         quantity = f"kernel {name}, numbers as inputs"
-        found.append(BenchRow("linkwright", "native", m.name, quantity, ns=took, ratio=took / bare, operations=free.operations, note=note))
+        found.append(
+            BenchRow("linkwright", "native", m.name, quantity, ns=took, ratio=took / bare, operations=free.operations, note=note)
+        )
     return found
 
 

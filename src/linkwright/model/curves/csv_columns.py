@@ -13,6 +13,7 @@ import numpy as np
 from linkwright import files
 from linkwright.errors import LinkwrightError, Source, UsageError, counted, listing
 from linkwright.model.file import parse_unit, quantity
+from linkwright.model.file.readings import unit_size
 from linkwright.model.file.units import TIME, Dimension, describe, matches
 
 MOST_BYTES = 50_000_000
@@ -24,14 +25,18 @@ def unit_factor(unit: str, dimension: Dimension, column: str) -> float:
     if not unit or unit == "-":
         return 1.0
     try:
-        factor, has = parse_unit(unit)
+        _, has = parse_unit(unit)
     except LinkwrightError as error:
         raise UsageError(f"{column}: its unit: {error}") from error
     if not matches(has, dimension):
         raise UsageError(
-            f"{column} is in {unit}, {describe(has)}, but it must be {describe(dimension)}. Choose another column or give its unit."
+            f"{column} is in {unit}, {describe(has)}, but it must be {describe(dimension)}. Choose another column "
+            "or give its unit."
         )
-    return factor
+    try:
+        return unit_size(unit, dimension, column)
+    except UsageError as error:
+        raise UsageError(f"{error} It is the unit of the column.") from error
 
 
 @dataclass(frozen=True)

@@ -179,6 +179,23 @@ def _from_shape(job: Job, body: str, given: Mapping[str, Any]) -> tuple[str, str
         raise UsageError(f"'{body}' has only one point: a bar runs between two. Give its mass as a number.")
     sizes = ", ".join(f"{k}: {job.written(x, LENGTH, f'the {k} of the section', positive=True)}" for k, x in section.items())
     value = f"{{section: {{{sizes}}}, material: {material}}}"
-    line = job.draft.bodies[body].outline
-    several = [pair for part in line for pair in itertools.pairwise(part)] if len(points) > 2 else []
-    return "bar", value, f"[{', '.join(f'[{a}, {b}]' for a, b in several)}]" if len(several) > 1 else ""
+    several = _bars(job, body) if len(points) > 2 else []
+    return "bar", value, f"[{', '.join(f'[{a}, {b}]' for a, b in several)}]"[: None if several else 0]
+
+
+def _bars(job: Job, body: str) -> list[tuple[str, str]]:
+    """Bars of a body with several points: those of the file, else stations in their order, else the shortest that join all points.
+
+    These are the two arms of a bell crank, and one line for a lever. A closed triangle would weigh a lever twice.
+    """
+    found = job.draft.bodies[body]
+    if job.sheet.node("bodies", body, "bars") is not None or job.sheet.node("bodies", body, "along") is not None:
+        return [pair for part in found.outline for pair in itertools.pairwise(part)]
+    places = {n: at for n in found.points if (at := job.draft.place(body, n)) is not None}
+    joined, out = list(places)[:1], []
+    while len(joined) < len(places):
+        pairs = ((a, b) for a in joined for b in places if b not in joined)
+        a, b = min(pairs, key=lambda p: math.dist(places[p[0]], places[p[1]]))
+        joined.append(b)
+        out.append((a, b))
+    return out

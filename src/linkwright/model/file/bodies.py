@@ -150,7 +150,7 @@ def _com(context: Context, shape: Shape, node: FileNode, what: str) -> Vec3:
             raise node.error(f"{what}: '{name}' is not a point of the body '{shape.name}'. {nearest(name, shape.points, 'Its points')}")
         return shape.points[name]
     at = context.vector(node, LENGTH, what, beside=shape.exact)
-    return at if shape.exact else shape.to_local(at)
+    return at if shape.exact else shape.own_place(at, node, what)
 
 
 def _inertia(context: Context, node: FileNode, what: str) -> Mat3:

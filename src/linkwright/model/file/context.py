@@ -288,11 +288,20 @@ def read_parameters(context: Context, node: FileNode | None, overrides: dict[str
         if name in overrides and quantity.dimension == NONE:
             # a bare number in a call is SI, also for a parameter that the file gives with a unit
             quantity = Quantity(quantity.value, _dimension_in_file(context, entries[name], known))
-        values[name], known[name] = quantity.value, parameter(name, quantity.dimension)
+        elif name in overrides:
+            quantity = _as_in_file(context, quantity, given[name], _dimension_in_file(context, entries[name], known), name)
+        values[name], known[name] = quantity.value, parameter(name, quantity.dimension, quantity.count)
         context.env[name] = numeric(quantity.value, context.env, given[name])
     context.parameters = {name: values[name] for name in entries}
     context.algebra = QuantityAlgebra(context.units, known)
     context.bounds = tuple((name, *_bounds(context, name, keys, known[name].dimension, name in overrides)) for name, keys in ends.items())
+
+
+def _as_in_file(context: Context, quantity: Quantity, node: FileNode, dimension: Dimension, name: str) -> Quantity:
+    """A value with a unit in place of the file's, which says what it is: 3000 1/min for 300 rpm are revolutions."""
+    if dimension in (NONE, quantity.dimension) or not matches(quantity.dimension, dimension):
+        return quantity  # a unit that fits nowhere is an error of the places that need the parameter
+    return Quantity(place(quantity, dimension, context.units, node, f"parameter '{name}'"), dimension)
 
 
 def _bounds(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from linkwright.errors import ModelError, counted, listing, nearest
@@ -322,6 +322,7 @@ class Elements:
             mu = self.value(keys, "mu", NONE, what, 0.0, least=0.0)
             joint = self.part(keys.get("joint", FileNode(entry.where, text=name)), what, one=self.context.numeric(mu) > 0.0)
             slides = self.slides(joint)
+            _need_effect(entry, keys, slides, what)
             read = {
                 "coulomb": self.value(keys, "coulomb", FORCE if slides else TORQUE, what, 0.0, least=0.0),
                 "viscous": self.value(keys, "viscous", DAMPING if slides else TORSIONAL_DAMPING, what, 0.0, least=0.0),
@@ -371,3 +372,21 @@ class Elements:
         if rigid and own is not None and own.q_names != own.v_names:
             raise entry.error(f"{what}: a coordinate of a joint with a quaternion needs a stop with `stiffness:`.")
         return Stop(name, joint, stiffness, lower, upper, damping, entry.where, restitution)
+
+
+def _need_effect(entry: FileNode, keys: Mapping[str, FileNode], slides: bool, what: str) -> None:
+    """Refuse friction of which a part would do nothing."""
+    if not keys.keys() & {"coulomb", "viscous", "mu"}:
+        amount = "N" if slides else "N m"
+        lever = "" if slides else " with `radius: 10 mm`"
+        raise entry.error(f"{what} has nothing that brakes: give `coulomb: 0.2 {amount}`, `viscous:`, or `mu: 0.1`{lever}.")
+    if "mu" in keys and "radius" not in keys and not slides:
+        raise keys["mu"].error(
+            f"{what}: `mu` alone does nothing in a hinge, because its torque is mu times load times radius. Give the radius of the pin, "
+            "`radius: 10 mm`, or a constant torque, `coulomb: 0.2 N m`."
+        )
+    if "radius" in keys and (slides or "mu" not in keys):
+        why = "a slider has no lever: its friction is mu times load" if slides else "it belongs to `mu`, which is missing"
+        raise keys["radius"].error(f"{what}: `radius` does nothing here; {why}. Take it out{'' if slides else ' or give `mu:`'}.")
+    if "speed" in keys and not keys.keys() & {"coulomb", "mu"}:
+        raise keys["speed"].error(f"{what}: `speed` smooths `coulomb` and `mu`, and neither is given. Take it out.")

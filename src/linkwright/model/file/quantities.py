@@ -17,9 +17,25 @@ from linkwright.errors import ModelError, UsageError, nearest
 from linkwright.model.expressions import Evaluation, Expr, apply, combine, evaluate, free_variables, variable
 from linkwright.model.file.nodes import FileNode, from_python
 from linkwright.model.file.parser import parse
-from linkwright.model.file.units import ANGLE, NONE, UNITS, Dimension, UnitSystem, describe, display_unit, matches, multiply, parse_unit
+from linkwright.model.file.readings import reading, unit_of_literal
+from linkwright.model.file.units import (
+    ANGLE,
+    ANGULAR_SPEED,
+    FREQUENCY,
+    NONE,
+    TIME,
+    UNITS,
+    Dimension,
+    UnitSystem,
+    describe,
+    display_unit,
+    matches,
+    multiply,
+    parse_unit,
+)
 
 SI = UnitSystem(())
+COUNTS = tuple(multiply(NONE, TIME, -n) for n in (1, 2, 3))
 MOST_PARSED = 10_000  # texts
 _numbers: dict[Any, int] = {}  # of the units and names of models
 _parsed: dict[Any, Quantity] = {}  # what texts mean, by everything that this depends on: a model is read again for every design
@@ -27,10 +43,15 @@ _parsed: dict[Any, Quantity] = {}  # what texts mean, by everything that this de
 
 @dataclass(frozen=True)
 class Quantity:
-    """A value in SI (bare: as written) and its dimension; `NONE` is a bare value."""
+    """A value in SI (bare: as written) and its dimension; `NONE` is a bare value.
+
+    A count has no angle although revolutions may be meant: `3 1/s`, `1/T`, and what is made of them. v/L and sqrt(g/L) are none: they
+    come out in radians.
+    """
 
     value: Any
     dimension: Dimension = NONE
+    count: bool = False
 
     @property
     def is_zero(self) -> bool:
@@ -54,7 +75,7 @@ class QuantityAlgebra:
         if not unit:
             return Quantity(value)
         factor, dimension = parse_unit(unit)
-        return Quantity(scaled(value, factor), dimension)
+        return Quantity(scaled(value, factor), dimension, dimension in COUNTS)
 
     def is_name(self, name: str) -> bool:
         return bool(self.names) and name in (self.names or {})
@@ -68,23 +89,26 @@ class QuantityAlgebra:
         if found is not None:
             return found
         if name in UNITS:
-            return Quantity(*UNITS[name])
+            return Quantity(*UNITS[name], UNITS[name][1] in COUNTS)
         kind = "parameter, unit or channel" if self.channel else "parameter or unit"
         known = list(self.names or {})
         raise ModelError(f"there is no {kind} '{name}'. {nearest(name, known, 'Parameters')} Define it under `parameters:`.")
 
     def negative(self, a: Quantity) -> Quantity:
-        return Quantity(-a.value, a.dimension)
+        return Quantity(-a.value, a.dimension, a.count)
 
     def combine(self, op: str, a: Quantity, b: Quantity) -> Quantity:
         value = combine(op, a.value, b.value)
+        count = a.count or b.count
         if op == "mul":
-            return Quantity(value, multiply(a.dimension, b.dimension))
+            return Quantity(value, multiply(a.dimension, b.dimension), count)
         if op == "div":
-            return Quantity(value, multiply(a.dimension, b.dimension, -1))
+            dimension = multiply(a.dimension, b.dimension, -1)
+            return Quantity(value, dimension, count or (a.dimension == NONE and dimension in COUNTS))
         if op == "pow":
-            return Quantity(value, self._power(a, b))
-        return Quantity(value, self._common(a, b, "added up" if op == "add" else "subtracted"))
+            dimension = self._power(a, b)
+            return Quantity(value, dimension, count or (a.dimension == TIME and dimension in COUNTS))
+        return Quantity(value, self._common(a, b, "added up" if op == "add" else "subtracted"), count)
 
     def _power(self, a: Quantity, b: Quantity) -> Dimension:
         if b.dimension != NONE:
@@ -101,6 +125,10 @@ class QuantityAlgebra:
             return a.dimension
         if a.is_zero:
             return b.dimension
+        if {a.dimension, b.dimension} == {FREQUENCY, ANGULAR_SPEED}:
+            raise ModelError(
+                f"{describe(a.dimension)} and {describe(b.dimension)} cannot be {verb}. Write rad/s or rev/s in place of 1/s or Hz."
+            )
         if matches(a.dimension, b.dimension) and not (self.units.degrees and NONE in (a.dimension, b.dimension)):
             return a.dimension if b.dimension == NONE else b.dimension
         bare, other = (a, b) if a.dimension == NONE else (b, a)
@@ -130,11 +158,11 @@ class QuantityAlgebra:
                 raise ModelError(f"{function}() takes a pure number, not {describe(first.dimension)}.")
             return Quantity(value, ANGLE if function in ("asin", "acos", "atan") else NONE)
         if function == "sqrt":
-            return Quantity(value, multiply(NONE, first.dimension, 0.5))
+            return Quantity(value, multiply(NONE, first.dimension, 0.5), first.count)
         if function == "abs":
-            return Quantity(value, first.dimension)
+            return Quantity(value, first.dimension, first.count)
         dimension = self._common(args[0], args[1], "compared")
-        return Quantity(value, ANGLE if function == "atan2" else dimension)
+        return Quantity(value, ANGLE) if function == "atan2" else Quantity(value, dimension, args[0].count or args[1].count)
 
 
 def scaled(value: Any, factor: float) -> Any:
@@ -176,7 +204,7 @@ def read_quantity(node: FileNode, algebra: QuantityAlgebra) -> Quantity:
 def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: FileNode, what: str) -> Any:
     """The SI value of a quantity in a place that needs `dimension`."""
     text = (node.text or "").strip()
-    if quantity.dimension == NONE:
+    if quantity.dimension == NONE and not (dimension != NONE and text.endswith(("%", "percent"))):
         if quantity.is_zero:
             return 0.0
         factor = (SI if node.si else units).bare_factor(dimension)
@@ -189,7 +217,11 @@ def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: Fil
         return scaled(quantity.value, factor)
     if not matches(quantity.dimension, dimension):
         raise node.error(f"{what} must be {describe(dimension)}, but '{text}' is {describe(quantity.dimension)}. Check its unit.")
-    return quantity.value
+    try:
+        factor = reading(quantity.dimension, dimension, text, what, unit_of_literal(text), count=quantity.count)
+    except UsageError as error:
+        raise node.error(str(error)) from error
+    return quantity.value if factor == 1.0 else combine("mul", quantity.value, factor)
 
 
 def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
@@ -222,6 +254,6 @@ def numeric(value: Any, env: Mapping[str, Any] | Evaluation, node: FileNode | No
 
 
 @lru_cache(MOST_PARSED)
-def parameter(name: str, dimension: Dimension) -> Quantity:
+def parameter(name: str, dimension: Dimension, count: bool = False) -> Quantity:
     """The quantity a parameter's name stands for in expressions."""
-    return Quantity(variable(name), dimension)
+    return Quantity(variable(name), dimension, count)

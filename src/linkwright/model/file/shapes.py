@@ -46,6 +46,15 @@ class Shape:
         self.turned = True
         return rotate(transpose(self.rotation), sub(position, self.at))
 
+    def own_place(self, position: Vec3, node: FileNode, what: str) -> Vec3:
+        """A place that a file gives in the drawing's axes; refuse one that could as well be in the body's."""
+        if not self.points and (self.at, self.rotation) != (ZERO3, EYE3):
+            raise node.error(
+                f"{what}: body '{self.name}' has no points and `guess` moves it, so these coordinates could be in its own axes or in those "
+                "of the drawing. Write `points: {}` for its own, or draw the place and name it: `points: [G]`, `com: G`."
+            )
+        return self.to_local(position)
+
     def direction_to_local(self, direction: Vec3) -> Vec3:
         self.turned = True
         return rotate(transpose(self.rotation), direction)

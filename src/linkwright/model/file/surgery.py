@@ -14,13 +14,13 @@ from linkwright.errors import UsageError
 from linkwright.model.file.context import Literal
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.quantities import scaled
+from linkwright.model.file.readings import LITERAL, unit_size
 from linkwright.model.file.units import Dimension, UnitSystem, display_unit, parse_unit
 
 READS_BACK = 1e-13  # relative: a number is written with as few digits as read back so closely
 MOST_DIGITS = 17
 WIDEST = 110  # characters of a line to which an entry in braces is still added
 SPECIAL = re.compile(r"[\[\]{}#,:'\"]|^[&*!|>%@`]|^[-?](\s|$)|^\s|\s$")  # text that YAML would not take as it is
-LITERAL = re.compile(r"(?P<number>[-+]?\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?P<gap>\s*)(?P<unit>.*)\Z", re.DOTALL)
 
 
 class Edit(NamedTuple):
@@ -83,7 +83,7 @@ def _with_unit(old: str, literal: Literal, value: float, units: UnitSystem, digi
         return quantity(value, literal.dimension, units, digits)
     if not unit:
         return quantity(value, literal.dimension, units, digits)
-    return f"{number(value, parse_unit(unit)[0], digits)}{found['gap']}{unit}"
+    return f"{number(value, unit_size(unit, literal.dimension, 'the value'), digits)}{found['gap']}{unit}"
 
 
 def _is_unit(text: str) -> bool:

@@ -1,8 +1,8 @@
 """Units and dimensions: what `45 rpm` or `0.04 kg m^2` means, and in what unit a result is shown.
 
-A dimension is a tuple of exponents (length, mass, time, angle, current). Angles are tracked so
-that `deg` files can be strict, but two dimensions match when they agree apart from the angle:
-a radian is a pure number.
+A dimension is a tuple of exponents (length, mass, time, angle, current). Two dimensions match when
+they agree apart from the angle, because a radian is a pure number; what a unit then means in a place
+is decided in `readings`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ UNIT_NAMES = {  # other names of units, in small letters, that are answered with
     **dict.fromkeys(("kilogram", "kilograms", "kgs"), "kg"),
 }
 
-
 def _dim(length: int = 0, mass: int = 0, time: int = 0, angle: int = 0, current: int = 0) -> Dimension:
     return (length, mass, time, angle, current)
 
@@ -50,6 +49,7 @@ DAMPING, TORSIONAL_DAMPING = _dim(0, 1, -1), _dim(2, 1, -1, -1)
 FREQUENCY, ENERGY, MOMENTUM = _dim(0, 0, -1), _dim(2, 1, -2), _dim(1, 1, -1)
 VOLTAGE, RESISTANCE, INDUCTANCE = _dim(2, 1, -3, 0, -1), _dim(2, 1, -3, 0, -2), _dim(2, 1, -2, 0, -2)
 TORQUE_CONSTANT = _dim(2, 1, -2, 0, -1)  # N m/A, the same as V s/rad
+LEAD = _dim(1, 0, 0, -1)  # travel of a screw per angle
 
 KINDS: dict[str, Dimension] = {
     "length": LENGTH, "mass": MASS, "time": TIME, "angle": ANGLE, "current": CURRENT, "area": AREA, "volume": VOLUME,
@@ -58,7 +58,7 @@ KINDS: dict[str, Dimension] = {
     "inertia": INERTIA, "stiffness": STIFFNESS, "torsional stiffness": TORSIONAL_STIFFNESS, "damping": DAMPING,
     "torsional damping": TORSIONAL_DAMPING, "momentum": MOMENTUM, "voltage": VOLTAGE, "resistance": RESISTANCE,
     "inductance": INDUCTANCE, "torque constant": TORQUE_CONSTANT, "pure number": NONE, "jerk": JERK, "angular jerk": ANGULAR_JERK,
-    "curvature": CURVATURE, "flow": FLOW,
+    "curvature": CURVATURE, "flow": FLOW, "travel per angle": LEAD,
 }  # fmt: skip
 
 _IN, _LB, _G0 = 0.0254, 0.45359237, 9.80665
@@ -179,6 +179,11 @@ def _unit_tokens(text: str) -> list[tuple[str, str]]:
     return tokens
 
 
+def unit_names(text: str) -> frozenset[str]:
+    """Return the names in a unit: {"N", "m", "rad"} of `N m/rad`."""
+    return frozenset(token for kind, token in _unit_tokens(text) if kind == "name")
+
+
 def convert(value_si: Any, unit: str) -> Any:
     """An SI value (or array) in `unit`: convert(4.712, "rpm") is about 45."""
     return value_si / parse_unit(unit)[0]
@@ -199,6 +204,11 @@ class UnitSystem:
         self.by_dimension: dict[Dimension, tuple[str, float]] = {}
         for unit in self.units:
             factor, dimension = parse_unit(unit)
+            if dimension == FREQUENCY:
+                raise UsageError(
+                    f"'{unit}' in `units:` would have no effect, because no number of a model is a frequency. For speeds of rotation "
+                    "write rpm, rev/s or rad/s."
+                )
             if dimension in self.by_dimension:
                 raise UsageError(
                     f"'{self.by_dimension[dimension][0]}' and '{unit}' are both units of {describe(dimension)}: keep one of them."
@@ -250,7 +260,7 @@ _PREFERRED: dict[Dimension, str] = {
 _HYDRAULIC = {PRESSURE: "bar", FLOW: "l/min", VOLUME: "l"}  # units of data sheets, in which they are shown
 _ALSO: dict[Dimension, tuple[str, ...]] = {
     STIFFNESS: ("N/mm",), TORQUE: ("N mm",), PRESSURE: ("bar",), ANGULAR_SPEED: ("rpm",), DAMPING: ("N s/mm",),
-    TORSIONAL_STIFFNESS: ("N m/deg",),
+    TORSIONAL_STIFFNESS: ("N m/deg",), LEAD: ("mm/rev",),
 }  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def parameter_dimension(described: Description, name: str) -> Dimension:
         found = {n: x for n, node in left.items() if (x := _read(node, QuantityAlgebra(units, known), left)) is not None}
         if not found:
             return NONE
-        known |= {n: parameter(n, x.dimension) for n, x in found.items()}
+        known |= {n: parameter(n, x.dimension, x.count) for n, x in found.items()}
         left = {n: node for n, node in left.items() if n not in found}
     return known[name].dimension if name in known else NONE
 

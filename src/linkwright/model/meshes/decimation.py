@@ -72,10 +72,8 @@ def _clustered(corners: np.ndarray, cell: float, *, sharp: bool) -> Surface:
     faces = faces[(faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])]
     if len(faces):
         a, b, c = np.sort(faces, axis=1).T  # a wall thinner than a cell has become one triangle, seen from both sides
-        _, first = (
-            np.unique((a * count + b) * count + c, return_index=True)
-            if count < MOST_IN_A_KEY
-            else np.unique(np.sort(faces, axis=1), axis=0, return_index=True)
+        _, first = np.unique((a * count + b) * count + c, return_index=True) if count < MOST_IN_A_KEY else np.unique(
+            np.sort(faces, axis=1), axis=0, return_index=True
         )
         faces = faces[np.sort(first)]
     used, index = np.unique(faces, return_inverse=True)

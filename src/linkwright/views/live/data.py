@@ -14,6 +14,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.design.doubts import elastic_loads
 from linkwright.mechanics.inverse.lines import line_eyes
+from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.model.coordinates import joint_part
 from linkwright.model.file.units import KINDS, display_unit
 from linkwright.results.element_limits import element_limits
@@ -33,7 +34,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
     """Everything the page knows; `free` are its sliders, `run` a trajectory to play or None."""
     d = system.description
     unique = cycle_data.unique_loads(motion.turn, system)
-    loads = "loads" in made.names
+    loads, meshes = "loads" in made.names, meshes_not_modelled(d)
     return {
         "name": d.name,
         "about": d.about,
@@ -67,6 +68,8 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "conservative": all(getattr(f, "conservative", False) for f in system.forces),
         "checks": [] if motion.turn is None else motion.turn.checks().as_list(),
         "limits": [x.as_dict() for x in element_limits(d)],
+        "meshes": [{"pin": j.pin or j.name, "coupling": meshes[j.name]} for j in d.joints if j.name in meshes],
+        "motors": any(x.motor for x in d.drives),
         "notes": elastic_loads(d),
         "stopped": motion.why if motion.stopped else "",
         "why": " ".join(x for x in (_motion_text(motion), made.why) if x),

@@ -138,6 +138,7 @@ def _ties(out: Acts) -> None:
         ratio = -mesh.sign_first * mesh.r_first / mesh.factor_second
         _follow(out, g.name, g.first, g.second, float(ratio), float(mesh.offset / mesh.factor_second))
 
+
     for b in system.description.belts:
         for first, second, ratio, offset in BeltConstraint.of(system.skel, b).ties(system.skel):
             _follow(out, b.name, first, second, ratio, offset)
