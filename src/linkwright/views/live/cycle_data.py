@@ -16,6 +16,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.errors import LinkwrightError, SingularityError, counted
 from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line, Parabola
 from linkwright.motion import cycle
@@ -177,15 +178,23 @@ def _reference(c: Trajectory, motion: PageMotion) -> dict[str, Any]:
     return {"at": at, "u": encoded(np.round(u, digits)) if u else None}
 
 
+def _judged(c: Trajectory) -> list[Instant]:
+    """Samples at which uniqueness is decided, as in `c.checks()`; none where nothing has a mass."""
+    try:
+        return c.judges if c.drives else []
+    except LinkwrightError:
+        return []
+
+
 def unique_loads(c: Trajectory | None, system: System) -> dict[tuple[str, str], bool]:
     """(pin, body): whether rigid-body mechanics decides the force there."""
     pick = slice(0, 2) if system.description.planar else slice(0, 3)
     out: dict[tuple[str, str], bool] = {}
     if c is None:
         return out
-    for i in compared_samples(c):
+    for x in _judged(c):
         try:
-            loads = c.instants[i].loads
+            loads = x.loads
         except LinkwrightError:
             continue
         for pin, body in eyes(system.description):
@@ -196,9 +205,9 @@ def unique_loads(c: Trajectory | None, system: System) -> dict[tuple[str, str], 
 
 def eye_is_unique(c: Trajectory, pin: str, body: str) -> bool:
     """True if rigid-body mechanics decides the force of a rod, spring or cylinder at its eye."""
-    for i in compared_samples(c):
+    for x in _judged(c):
         try:
-            if not c.instants[i].loads.on(pin, body).unique:
+            if not x.loads.on(pin, body).unique:
                 return False
         except LinkwrightError:
             continue
