@@ -252,7 +252,8 @@ def test_a_verdict_names_what_is_wrong(bar):
     assert loose.certificate.position_residual > 1e-7
     good = s.simulate(st, 3.0)
     assert good.checks()
-    assert str(good.checks()).startswith("passed: run, loops, velocities, energy, branch, error, loads, inputs; estimated error of positions ")
+    passed = "passed: run, loops, velocities, energy, branch, error, loads, inputs"
+    assert str(good.checks()).startswith(f"{passed}; estimated error of positions ")
 
 
 def test_the_designers_run_is_driven_as_the_file_says():
