@@ -3,7 +3,7 @@
     found = c.checks()          print(found)        bool(found)        found["contact"].verdict, .text, .value, .limit, .where
 
 A check is passed, failed, or unknown with its reason. The list is as good as its worst check, so it is `ok` only if every check passed:
-something that nobody could find out is never counted as success.
+a result that could not be found out is never counted as success.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ def _given_back(c: Trajectory) -> float | None:
 
 
 def _with_load_friction(d: Description, loads: Any) -> dict[str, float]:
-    """Efforts of the drives and the friction by load, which forward dynamics does not compute by itself."""
+    """Drive torques and forces and the friction by load, which forward dynamics does not compute by itself."""
     out: dict[str, float] = dict(loads.tau)
     for f in d.frictions:
         if f.mu:

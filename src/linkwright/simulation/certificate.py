@@ -112,7 +112,7 @@ class Certificate:
 
     @property
     def _error(self) -> Check:
-        """An error that nobody estimated is unknown, not small."""
+        """An error that was not estimated is unknown, not small."""
         if self.estimated_error is None:
             return Check("error", "unknown", self.error_text, limit=ACCURATE)
         return Check.below("error", self.estimated_error, ACCURATE, self.error_text, self.estimated_error_in)
