@@ -86,7 +86,7 @@ def test_on_a_terminal_a_run_is_compiled_under_a_word(monkeypatch: pytest.Monkey
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     assert cli.main(["simulate", "größer ∞.yaml", "0.1"]) == 0
     assert terminal.getvalue().startswith("compiling the mechanism ...\r") and terminal.getvalue().endswith("\r")
-    assert "passed: loops, energy, branch; estimated error" in capsys.readouterr().out
+    assert "passed: run, loops, velocities, energy, branch, error, loads, inputs; estimated error" in capsys.readouterr().out
 
 
 def test_a_reader_that_leaves_does_not_keep_files_from_being_written(monkeypatch: pytest.MonkeyPatch) -> None:

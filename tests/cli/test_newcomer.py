@@ -49,7 +49,8 @@ def test_from_nothing_to_a_report_in_three_minutes(tmp_path: Path, capsys: pytes
     assert "1 degree of freedom, driven at A; full turn" in somebody.gets("linkwright", "info", "my.yaml")
     turned = somebody.gets("linkwright", "turn", "my.yaml")
     simulated = somebody.gets("linkwright", "simulate", "my.yaml", "1", "-o", "run.npz")
-    assert "\npassed: loops, energy, branch; estimated error of positions " in simulated and "wrote run.npz" in simulated
+    passed = "\npassed: run, loops, velocities, energy, branch, error, loads, inputs; estimated error of positions "
+    assert passed in simulated and "wrote run.npz" in simulated
     assert "wrote report.html" in somebody.gets("linkwright", "report", "my.yaml", "-o", "report.html")
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "A crank that swings a rocker" in report and report.rstrip().endswith("</html>")

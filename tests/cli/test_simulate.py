@@ -128,7 +128,7 @@ def test_a_run_that_cannot_go_on_is_kept_up_to_there(capsys: pytest.CaptureFixtu
     out, err = capsys.readouterr()
     run = lw.open("run.npz")
     assert err.startswith("error: ") and err.count("\n") == 1 and "in run.npz" in err and "`run`" not in err
-    assert 0.9 < run.t[-1] <= 1.0 and "look at: not finished" in out and "wrote run.npz" in out
+    assert 0.9 < run.t[-1] <= 1.0 and "failed: run (interrupted" in out and "wrote run.npz" in out
 
 
 def test_a_run_that_cannot_go_on_is_shown_and_the_reason_told(capsys: pytest.CaptureFixture[str]) -> None:

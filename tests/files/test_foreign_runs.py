@@ -379,10 +379,10 @@ def _rows(path: Path, body: bytes, footer: bytes) -> int:
 
 def test_texts_of_a_file_add_no_lines_to_its_verdict(original: Any, tmp_path: Path) -> None:
     about, table = original
-    false = "done.\n  verdict        all computed again \x1b[2J"
+    false = "done.\n  from file      all computed again \x1b[2J"
     told = {**about["certificate"], "message": false, "notes": [false], "branch_end": "\x9b1m"}
     text = str(lw.open(forged(tmp_path, {**about, "certificate": told}, table)).checks())
-    assert text.count("\n  verdict") == 1 and text.count("\\n  verdict") == 2
+    assert text.count("\n  from file") == 1 and text.count("\\n  from file") == 2
     assert not [c for c in text if not c.isprintable() and c != "\n"]
 
 

@@ -28,7 +28,8 @@ def four_bar() -> lw.System:
     x = (COUPLER**2 - ROCKER**2 + abs(apart) ** 2) / (2.0 * abs(apart))
     C = B + apart / abs(apart) * (x + 1j * np.sqrt(COUPLER**2 - x * x))
     drawing = {"A": [0, 0], "B": [B.real, B.imag], "C": [C.real, C.imag], "D": [GROUND, 0]}
-    bodies = {"ground": {"pins": ["A", "D"]}, "crank": {"pins": ["A", "B"]}, "coupler": {"pins": ["B", "C"]}, "rocker": {"pins": ["D", "C"]}}
+    pins = {"ground": ["A", "D"], "crank": ["A", "B"], "coupler": ["B", "C"], "rocker": ["D", "C"]}
+    bodies = {name: {"pins": there} for name, there in pins.items()}
     s = lw.compile(lw.load({"name": "m", "plane": "xy", "drawing": drawing, "bodies": bodies, "drive": {"A": "60 rpm"}}), cuts=["C"])
     assert s.names.q == ("A", "B", "D")
     return s

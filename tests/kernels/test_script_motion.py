@@ -30,8 +30,9 @@ def test_a_projection_goes_on_while_speeds_are_off_and_is_not_ok_where_they_stay
     s = lw.compile("four-bar")
     st = s.assemble(q={"A": 0.7}, v={"A": 5.0})
     inside = "k.n++;const s=exact(x,y);if(k.n<=k.times)y[k.outputs.rate_residual[0]]=k.left;return s"
-    script = s.javascript(name="m").replace("function projection(x,y){", f"function projection(x,y){{const k=projection;{inside}}}\nfunction exact(x,y){{")
-    code = "Object.assign(m.kernels.projection,{n:0,...x});const p=m.project(x.q,x.v);return{ok:p.ok,residual:p.residual,n:m.kernels.projection.n}"
+    watched = f"function projection(x,y){{const k=projection;{inside}}}\nfunction exact(x,y){{"
+    script = s.javascript(name="m").replace("function projection(x,y){", watched)
+    code = "const k=m.kernels.projection;Object.assign(k,{n:0,...x});const p=m.project(x.q,x.v);return{ok:p.ok,residual:p.residual,n:k.n}"
     given = {"q": st.q, "v": st.v, "left": 1e-6 * float(np.abs(st.v).max())}
     clean, twice, always = run({"m": script}, [("m", code, {**given, "times": times}) for times in (0, 2, 99)])
     assert clean["ok"] and clean["n"] == 1

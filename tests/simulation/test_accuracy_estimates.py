@@ -94,7 +94,7 @@ def test_a_chaotic_motion_is_marked_and_does_not_pass():
     c, true = compared(s, s.assemble({"O": 0.5 * math.pi, "P": 0.5}), 15.0, tolerance=1e-9)
     assert true > 1e-3  # what was called trustworthy before
     assert c.amplifies and not c.ok and "compare statistics, not single values" in str(c)
-    assert str(c).startswith("look at: error below 1e-3; estimated error of positions ")
+    assert str(c).startswith("failed: error (estimated error of positions ")
     assert c.energy_imbalance < 1e-6 * c.energy_turned_over  # loops and energy say nothing of it
 
 

@@ -74,7 +74,7 @@ def test_every_channel_has_as_many_values_as_samples(runs, which):
 
 def test_the_verdict_of_a_run_that_did_not_start(runs):
     checks = runs["none"].checks()
-    assert not checks and not checks.certificate.checks()["finished"] and checks.certificate.steps == 0
+    assert not checks and not checks["run"] and runs["none"].certificate.steps == 0
     assert "singular position" in str(checks)
 
 

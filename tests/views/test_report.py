@@ -17,6 +17,7 @@ from linkwright.design.cycle_loads import cycle_loads
 from linkwright.design.summary import Range
 from linkwright.design.tables import show
 from linkwright.model.file import read_text
+from linkwright.results.motion_checks import motor_checks
 from linkwright.views import live, picture, report, report_figures, report_forces, report_tables
 from linkwright.views.planar import drawn_bodies
 from linkwright.views.report_parts import table, text
@@ -184,7 +185,7 @@ def test_what_acts_and_what_it_takes() -> None:
     mean = float(c["A.torque"][:-1].mean())
     assert report_forces.needs(loads, True) == f"A: mean {show(mean)} N m, {show(2.0 * np.pi * mean)} J a turn"
     assert report_forces.wheel(loads, c) == f"{show(c.flywheel(0.05).inertia)} kg m² at A for 5 % fluctuation"
-    said = next(said for _, name, said in report_tables.checks(m.system, c, loads, []) if name == "Sampling")
+    said = next(said for said in report_tables.remarks(c, loads) if said.startswith("the torque of A jumps"))
     # both strokes of a turn, down to each of the two dead centres, begin with the load
     assert re.match(r"the torque of A jumps by \S+ N m between \d+ and \d+ deg and by \S+ N m between \d+ and \d+ deg: figures are", said)
     assert report_forces.acting(lw.load("wiper").system, None) == []
@@ -220,8 +221,7 @@ drive: {A: 60 rpm}
     assert float(size) == pytest.approx(most, rel=0.01)  # tanh(v / speed) is not quite 1 where a joint is slow
     (size,) = re.findall(r"^friction in slide: up to ([\d.]+) N$", lines[4])
     assert float(size) == pytest.approx(0.05 * float(c["slide.on.ram.size"].max()), rel=0.01)
-    (check,) = [x for x in report_tables.checks(m.system, c, cycle_loads(c), []) if x[1] == "Forward dynamics"]
-    assert check[0]
+    assert c.checks()["dynamics"] and "forward dynamics gives back the motion" in c.checks()["dynamics"].text
     (note,) = m.simulate("1 ms").notes
     assert note == "friction by load (A, B, C, slide) is left out of a simulation; turns and followed motions have it"
 
@@ -237,14 +237,15 @@ def test_motor_and_checks(turn: lw.Trajectory, told: str) -> None:
         "A, at 45.00 rpm",
         "full turn",
         "not over-constrained",
-        "Loads statically determinate",
+        "all loads are statically determinate",
         "ends where it began",
     ):
         assert words in page.text, words
     assert 'class="bad"' not in told
     weak = turn.drive_sizing(motor={**MOTOR, "max_current": "0.1 A"})
     assert "EXCEEDED" in report_tables.margins(weak)
-    assert (False, "Motor of A", "exceeds a limit") in report_tables.checks(turn.system, turn, cycle_loads(turn), [weak])
+    (failed,) = motor_checks("motor", [weak])
+    assert failed.verdict == "failed" and failed.text.startswith("motor of A exceeds a limit: ")
 
 
 def test_one_piece_that_needs_nothing(told: str) -> None:
@@ -294,7 +295,7 @@ def test_without_masses_and_without_motion() -> None:
 def test_over_constrained_and_in_space() -> None:
     m = lw.load("bennett")
     page = Reader(report.fragment(m, run=m.turn(steps=12)))
-    assert "over-constrained: 3 redundant constraints" in page.text and "statically indeterminate in 8 of 8 eyes" in page.text
+    assert "over-constrained: 3 redundant constraints" in page.text and "are statically indeterminate" in page.text
     assert {r[-1] for r in page.table("pin")} == {"no"} and "least-norm solution" in page.text
 
 
@@ -302,8 +303,8 @@ def test_links_that_spin_about_themselves_are_no_fault() -> None:
     """The rods of the delta robot may spin as they like: forward dynamics need not give that back."""
     m = lw.load("delta")
     c = m.turn(steps=7)
-    found = {name: ok for ok, name, _ in report_tables.checks(m.system, c, cycle_loads(c), [])}
-    assert m.system.mobility.idle and found["Forward dynamics"] and found["Equilibrium"] and found["Loops closed"]
+    found = c.checks()
+    assert m.system.mobility.idle and found["dynamics"] and found["loops"] and "forward dynamics" in found["dynamics"].text
 
 
 def test_of_a_simulation(wiper: lw.Mechanism, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

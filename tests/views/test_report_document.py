@@ -10,6 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import cli
+from linkwright.design.cycle_loads import cycle_loads
 from linkwright.design.tables import show
 from linkwright.errors import LinkwrightError, ModelError
 from linkwright.model.file import read_text, write
@@ -212,15 +213,15 @@ def test_strokes_and_wheels(tmp_path: Path) -> None:
     assert reached < -50.0 < float(np.min(own.motion["guide", "mm"])), "only the variant leaves its stroke"
     beyond = f"stop 'guide': 'guide' goes to {reached:.4g} mm, beyond its end at -50 mm"
     assert f"longer: {beyond}." in Reader(report_variants.section(own, [other])).text
-    judged = [[v for v in report_tables.checks(x.system, x.motion, x.loads, []) if v[1] == "Travel"] for x in (own, other)]
-    assert judged == [[(True, "Travel", "within every stroke and rigid stop")], [(False, "Travel", beyond)]]
+    judged = [x.motion.checks()["reach"] for x in (own, other)]
+    assert [x.verdict for x in judged] == ["passed", "failed"] and f"{reached:.4g} mm (allowed -50 mm .. 60 mm)" in judged[1].text
     ends = "stops: {end: {joint: guide, min: -50, max: 60}, cushion: {joint: guide, min: -40, stiffness: 1 kN/m}}\n"
     path.write_text(PRESS.replace(", stroke: [-50, 60]", "") + ends, encoding="utf-8")
     soft = lw.load(path).system
     c = soft.turn(steps=12)
-    judged = report_tables._travel(soft, c)
+    remarks = report_tables.remarks(c, cycle_loads(c))
     pushed = f"stop 'cushion': 'guide' goes to {float(np.min(c['guide', 'mm'])):.4g} mm, beyond its end at -40 mm"
-    assert judged == [(True, "Travel", "within every stroke and rigid stop"), (None, "Travel", pushed)], "a cushion within rigid ends"
+    assert c.checks()["reach"] and f"S{pushed[1:]}." in remarks, "a cushion within rigid ends is pressed, which is its purpose"
     moved = Reader(report_tables.motion_tables(m.system, own.summary, "A", "angle")).tables
     sliders = next(t for t in moved if t[0][0] == "slider")
     assert sliders[0][-1] == "strokemm" and sliders[1][-1] == "−50.00 .. 60.00"

@@ -38,11 +38,13 @@ def rate_of(run: Any, name: str) -> np.ndarray | None:
 
 def data(m: Any, run: Any, names: Sequence[str]) -> dict[str, Any]:
     """Return the data that `simulate --json` prints: SI and radians."""
-    certificate = run.certificate
+    certificate, checks = run.certificate, run.checks()
     return {
         "model": m.name,
         "status": certificate.status,
-        "ok": bool(run.checks()),
+        "ok": checks.ok,
+        "verdict": checks.verdict,
+        "checks": checks.as_list(),
         "duration": float(run.t[-1] - run.t[0]),
         "samples": len(run),
         "notes": list(run.notes),

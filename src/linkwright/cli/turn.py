@@ -16,7 +16,9 @@ from linkwright.errors import LinkwrightError, NoMotorError, UsageError, counted
 
 if TYPE_CHECKING:
     from linkwright.design.cycle_loads import CycleLoads
+    from linkwright.results.checks import Checks
 
+HANG = 17  # columns before the text of a check
 SMOOTH = 60  # samples below which a path would be drawn as a polygon: pictures then take a turn of their own
 
 
@@ -44,14 +46,16 @@ def run(given: argparse.Namespace) -> None:
     required = _required(c, given.require or ())
     loads = _loads(m, c, given.loads)
     motors, no_motor = _motors(c, given)
+    checks = c.checks()
     if given.json:
-        data = _data(m, c, loads, given, numbers) | ({"requirements": [r.as_dict() for r in required.rows]} if required.rows else {})
+        data = _data(m, c, loads, given, numbers, checks)
+        data |= {"requirements": [r.as_dict() for r in required.rows]} if required.rows else {}
         outputs.print_json("turn/1", data | ({} if motors is None else {"motors": motors}))
     else:
         measured = "".join(f"\n{line}" for line in _measured_lines(numbers))
         motion = f"{_text(m, c, given.stop is not None)}{measured}"
         more = [str(x) for x in (motors if no_motor is None else None, required if required.rows else None) if x is not None]
-        console.show("\n\n".join([motion, str(loads), *more]))
+        console.show("\n\n".join([motion, str(loads), *more, console.wrapped(str(checks), HANG)]))
     outputs.report_files(_write(m, c, loads, given, marks), given.json)
     failed = [] if no_motor is None else [str(no_motor)]
     if not required.met:
@@ -186,7 +190,9 @@ def _channel_names(c: Any, loads: CycleLoads, more: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*motion, *(() if loads.why else (n for n in known if c[n].ndim == 1)), *more]))
 
 
-def _data(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, numbers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _data(
+    m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, numbers: Sequence[dict[str, Any]], checks: Checks
+) -> dict[str, Any]:
     import numpy as np
 
     return {
@@ -194,6 +200,9 @@ def _data(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace, numbers:
         "drive": c.drive,
         "full_turn": None if c.full_turn is None else bool(c.full_turn),
         "notes": list(c.notes),
+        "ok": checks.ok,
+        "verdict": checks.verdict,
+        "checks": checks.as_list(),
         "static": c.static,
         "singular": [asdict(x) for x in c.singular],
         "near_singular": np.flatnonzero(c.near_singular).tolist(),

@@ -24,6 +24,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.lines import LineEye, line_eyes
+from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.spatial import cross
 from linkwright.results.channels import rotation_quaternions
@@ -118,6 +119,19 @@ class Bearings:
     dimension: str
     units: tuple[str, ...]
     cams: tuple[CamLoad, ...] = ()
+    meshes: tuple[tuple[str, str], ...] = ()  # (pin, coupling) whose contact is not modelled, so that the force there is not known
+
+    @property
+    def notes(self) -> list[str]:
+        """Reasons why loads are not unique."""
+        open_ = {pin for pin, _ in self.meshes}
+        loose = any(not r.unique and r.pin not in open_ for r in self.rows)
+        out = ["not unique: the load depends on how redundant joints or stops share it; the least-norm solution is shown"] if loose else []
+        if self.meshes:
+            by = ", ".join(f"'{x}'" for x in dict.fromkeys(c for _, c in self.meshes))
+            pins = ", ".join(dict.fromkeys(pin for pin, _ in self.meshes))
+            out.append(f"not known: {by} passes a torque, and the force where its parts touch is not modelled; {pins} carry it as well")
+        return out
 
     def __iter__(self) -> Iterator[Bearing]:
         return iter(self.rows)
@@ -177,8 +191,7 @@ class Bearings:
 
     def __str__(self) -> str:
         text = columns(*self.table(), left=2)
-        if any(not r.unique for r in self.rows):
-            text += "\nnot unique: the load depends on how redundant joints or stops share it; the least-norm solution is shown"
+        text += "".join(f"\n{said}" for said in self.notes)
         if self.rods:
             force = unit_of(self.units, "force")
             rows = [(r.rod, r.compression / force[1], r.tension / force[1], r.rms / force[1]) for r in self.rods]
@@ -208,7 +221,9 @@ def bearings(c: Trajectory) -> Bearings:
         rows.append(_bearing(c, pin, body, at_pin[0].type, against, move, over.values))
     for e in line_eyes(d):
         rows.append(_bearing(c, e.pin, e.body, e.kind, (e.pin.rpartition(".")[0],), _line_movement(c, e), over.values))
-    return Bearings(tuple(rows), _rods(c), over.name, over.dimension, d.units, _cams(c, over.values))
+    meshes = meshes_not_modelled(d)
+    open_ = tuple((j.pin or j.name, meshes[j.name]) for j in d.joints if j.name in meshes)
+    return Bearings(tuple(rows), _rods(c), over.name, over.dimension, d.units, _cams(c, over.values), open_)
 
 
 def eyes(d: Description) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError, counted, nearest
-from linkwright.model.description import Description
+from linkwright.model.description import Description, GasSpring
 from linkwright.model.file.editing import edited
 from linkwright.model.file.readings import unit_size
 from linkwright.model.file.units import NONE, describe, matches, parse_unit
@@ -51,12 +51,19 @@ def problem(
         raise UsageError("an equilibrium has no exact gradients here; optimise a turn or a run: of='turn', of=lw.simulating('2 s').")
     reading = QuantityReader(described, numbers, c)
     goals = reading.goals(goal)
-    limits, full = reading.limits(subject_to)
+    limits, full = reading.limits(_with_reach(subject_to, described))
     _need_unknowns(limits, numbers)
     _need_agreement(limits)
     whole = full or bool(getattr(c, "full_turn", False))
     why = unwritten(described, [v.name for v in numbers])
     return replace(bare, goals=goals, limits=limits, full_turn=whole, unwritten=why)
+
+
+def _with_reach(given: Any, described: Description) -> list[Any]:
+    """The constraints with those that every gas spring sets: it works between its stroke and its extended length."""
+    several = [] if given is None else list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    springs = [s.name for s in described.springs if isinstance(s, GasSpring)]
+    return [*several, *(f"{name}.stroke_used {end}" for name in springs for end in ("> 0", "< 1"))]
 
 
 class QuantityReader:

@@ -6,6 +6,8 @@
     rocker   rocker.rotation  a body's origin; its attitude as a quaternion wxyz
     coupler.P  .x .vx .ax     a point: position, and components of position, velocity, acceleration
     coupler.P.v  .a  .speed   its velocity and acceleration as vectors, and the size of the velocity
+    gas.length                distance of the ends of a spring or damper between two points
+    gas.stroke_used           share of a gas spring's stroke by which it is pushed in, 0 where it is extended
     cam.lift  .pressure_angle  .curvature   of a cam: lift from the base circle, pressure angle, curvature of the profile (convex positive)
     coupler.P.curvature       of its path: in the plane positive to the left of the motion, in space the size; NaN where it rests
     energy.kinetic  .potential  .total
@@ -25,17 +27,19 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.errors import ChannelError, UsageError, nearest
+from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import pressure
+from linkwright.mechanics.inverse.lines import line_parts
 from linkwright.mechanics.inverse.places import effort_place, resting_points
 from linkwright.mechanics.kinematics.motion import (
     Skeleton,
     relative,
 )
 from linkwright.mechanics.kinematics.transmission import transmission
-from linkwright.model.description import Coupling, Joint
+from linkwright.model.description import Coupling, GasSpring, Joint
 from linkwright.model.file.readings import unit_size
 from linkwright.model.file.units import KINDS
 from linkwright.numerics.scalars import arctan2, is_symbolic
@@ -102,6 +106,11 @@ class Channels:
             place = effort_place(skel.tree.description, c.name)
             if place is not None and place.acceleration is not None:
                 self._add(f"{c.name}.a", "acceleration", place.acceleration)
+        for name, between in line_parts(skel.tree.description).items():
+            self._add(f"{name}.length", "length", lambda x, b=between: forces.line(x, b).length)
+        for s in skel.tree.description.springs:
+            if isinstance(s, GasSpring):  # 0 extended, 1 pushed in by its stroke
+                self._add(f"{s.name}.stroke_used", "pure number", lambda x, n=s.name: _stroke_used(x, n))
         for name, dimension, read in flow_channels(skel.tree.description):
             self._add(name, dimension, read)
         self._bodies()
@@ -229,6 +238,12 @@ class Channels:
             return np.array([x.point_velocity(node, p)[pick], x.point_acceleration(node, p)[pick]])
 
         self._add(f"{name}.curvature", "curvature", lambda x: _curvature(both(x)), raw=both, cook=curvatures)
+
+
+def _stroke_used(x: Instant, name: str) -> Any:
+    """Share of the stroke of a gas spring by which it is pushed in; of the spring's own numbers, which may vary."""
+    s = next(s for s in x.skel.tree.description.springs if isinstance(s, GasSpring) and s.name == name)
+    return (s.length - forces.line(x, s.between).length) / s.stroke
 
 
 def _angle(R: Any) -> Any:

@@ -122,7 +122,7 @@ def _restored(a: np.ndarray, lam: np.ndarray, names: tuple[str, ...], st: State,
 
 
 @dataclass(frozen=True)
-class Check:
+class FormulationCheck:
     """One formulation on one state."""
 
     name: str
@@ -138,7 +138,7 @@ class Check:
 class Crosscheck:
     """All formulations on one state."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[FormulationCheck, ...]
     rank: int
     rows: int
     singular_values: np.ndarray
@@ -180,7 +180,7 @@ def crosscheck(terms: Terms, tau: np.ndarray) -> Crosscheck:
     for (name, formulation), out, taken in zip(runs.items(), found, seconds, strict=True):
         gap = float(np.abs(out.a / terms.columns - middle).max(initial=0.0)) / size
         residual = float(np.abs((terms.J @ out.a + terms.k) / terms.row_scale).max(initial=0.0)) if out.passages == 0 else 0.0
-        checks.append(Check(name, out.a, out.lam, gap, residual, taken, condition(terms, formulation)))
+        checks.append(FormulationCheck(name, out.a, out.lam, gap, residual, taken, condition(terms, formulation)))
     s = factor(terms.dimensionless_J())
     limit = all(out.formulation.endswith("(limit)") for out in found)
     return Crosscheck(tuple(checks), s.rank, terms.nc, s.s, _best_gamma(terms), limit)

@@ -18,6 +18,7 @@ from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.inverse.known_motion import driven_coordinate
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.file.units import KINDS
+from linkwright.results.checks import Checks
 
 DIMENSIONS = (*KINDS, "energy", "mixed", "none")
 THIRD = "third."  # arrays of a turn: third derivatives of what prescribes it, by drive or path; none for a constant speed
@@ -44,14 +45,14 @@ class RunEvent(NamedTuple):
 
 
 class RunQuality(NamedTuple):
-    """Quality of a run: its certificate, the singular positions it passed, the verdict that prints."""
+    """Quality of a run: its certificate, the singular positions it passed, and its checks."""
 
     certificate: Any
     passages: tuple[Any, ...] = ()
-    verdict: Any = None
+    verdict: Checks | None = None
 
-    def checks(self) -> Any:
-        return self.certificate if self.verdict is None else self.verdict
+    def checks(self) -> Checks:
+        return self.certificate.checks() if self.verdict is None else self.verdict
 
 
 def checked_columns(columns: Mapping[str, Any], n: int) -> dict[str, Column]:

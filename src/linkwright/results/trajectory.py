@@ -27,8 +27,10 @@ from linkwright.results import files as run_files
 from linkwright.results import tables as table_views
 from linkwright.results.between_samples import at_times
 from linkwright.results.channels import Channel
+from linkwright.results.checks import Checks
 from linkwright.results.loads import EachLoads, LoadHistory, SampleLoads
 from linkwright.results.measured import dwells_of, measured
+from linkwright.results.motion_checks import motion_checks
 from linkwright.results.place_geometry import SingularPlace, described_places
 from linkwright.results.readings import Readings
 from linkwright.results.recorded import (
@@ -146,11 +148,9 @@ class Trajectory:
         """Return the singular positions a run passed."""
         return () if self.proof is None else tuple(self.proof.passages)
 
-    def checks(self) -> Any:
-        """Return the checks of a run: true if all passed, printed as text."""
-        if self.proof is None:
-            raise UsageError("only a simulation has a certificate; a turn is exact to round-off.")
-        return self.proof.checks() if hasattr(self.proof, "checks") else self.certificate
+    def checks(self) -> Checks:
+        """Return the checks of this motion, each passed, failed or unknown: true if all passed, printed as text."""
+        return motion_checks(self)
 
     # ---------------------------------------------------------------- instants and states
 

@@ -6,19 +6,20 @@ balance is E(t) - E(0) = work of drives + work of loads - losses - impacts, with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from linkwright.errors import counted
+from linkwright.results.checks import Check, Checks
+from linkwright.results.motion_checks import CLOSED
 
-CLOSED = 1e-9  # residual below which loops count as closed
 ACCURATE = 1e-3  # estimated error, in rad or of the size, below which positions count as known
 ROUND_OFF = 1e-13  # error below which only round-off is left
 AMPLIFIES = 1e3  # growth of a change of the start from which on a motion amplifies errors
 CONSERVED = 1e-6  # share of the momentum below which that of a free flight counts as conserved
 BALANCED = 1e-6  # share of the energy exchanged below which the balance holds
-FAILED = {"finished": "not finished", "branch known": "branch not known"}  # checks whose names say what is right
+MOST_PASSAGES = 12  # listed
 
 
 @dataclass(frozen=True)
@@ -70,27 +71,55 @@ class Certificate:
     growth_saturated: bool = False  # it grew beyond linear measure: at least so much
     momentum_drift: float | None = None  # in free flight, relative; None where anything but weight acts from outside
     break_points: int = 0  # corners and jumps of loads and inputs, at which steps ended
-    checked: Mapping[str, bool] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        lists = {"notes": list(self.notes), "branch_doubts": list(self.branch_doubts)}
-        return {**asdict(self), **lists, "checked": dict(self.checks())}
+        return {**asdict(self), "notes": list(self.notes), "branch_doubts": list(self.branch_doubts)}
 
-    def checks(self) -> dict[str, bool]:
-        """Each point of the verdict."""
-        return {
-            "finished": self.status in ("finished", "event"),
-            "loops closed in position": self.position_residual < CLOSED,
-            "loops closed in velocity": self.velocity_residual < CLOSED,
-            "energy balanced": self.energy_imbalance <= BALANCED * max(self.energy_turned_over, 1e-12),
-            **({} if self.momentum_drift is None else {"momentum conserved": self.momentum_drift <= CONSERVED}),
-            "branch known": not self.branch_doubts,
-            "error below 1e-3": self.estimated_error is None or self.estimated_error <= ACCURATE,
-        }
+    def checks(self) -> Checks:
+        """The checks that this certificate decides; `run.checks()` has them and those of the mechanism's elements."""
+        return Checks((self._ended, *self._measured, self._branch, self._error), self.lines)
+
+    @property
+    def _ended(self) -> Check:
+        return Check.of("run", self.status in ("finished", "event"), f"{self.status}: {self.message}")
+
+    @property
+    def _measured(self) -> tuple[Check, ...]:
+        loops = f"open by at most {self.position_residual:.1e} (end {self.position_residual_end:.1e}) of the size {self.size:.3g} m"
+        speeds = f"off the loops by at most {self.velocity_residual:.1e} (end {self.velocity_residual_end:.1e}) of the largest speed"
+        energy = (
+            f"balance off by at most {self.energy_imbalance:.1e} J (end {self.energy_imbalance_end:.1e}) of "
+            f"{self.energy_turned_over:.3g} J exchanged; work in {self.work_in:.4g}, of loads {self.work_of_loads:.4g}, "
+            f"lost {self.lost:.4g}, impacts {self.impact_losses:.4g} J"
+        )
+        out = (
+            _under("loops", self.position_residual, CLOSED, loops),
+            _under("velocities", self.velocity_residual, CLOSED, speeds),
+            Check.below("energy", self.energy_imbalance, BALANCED * max(self.energy_turned_over, 1e-12), energy),
+        )
+        if self.momentum_drift is None:
+            return out
+        free = f"free flight: off by at most {self.momentum_drift:.1e} from what weight alone leaves"
+        return *out, Check.below("momentum", self.momentum_drift, CONSERVED, free)
+
+    @property
+    def _branch(self) -> Check:
+        none = "no loops" if self.steps else "not decided"
+        text = f"{self.branch_start or none} -> {self.branch_end or none}, {counted(self.passages, 'passage')}"
+        if not self.branch_doubts:
+            return Check("branch", "passed", text)
+        return Check("branch", "unknown", f"{text}; on which branch it continues is not known: {'; '.join(self.branch_doubts)}")
+
+    @property
+    def _error(self) -> Check:
+        """An error that was not estimated is unknown, not small."""
+        if self.estimated_error is None:
+            return Check("error", "unknown", self.error_text, limit=ACCURATE)
+        return Check.below("error", self.estimated_error, ACCURATE, self.error_text, self.estimated_error_in)
 
     @property
     def ok(self) -> bool:
-        return all(self.checks().values())
+        return self.checks().ok
 
     @property
     def error_text(self) -> str:
@@ -120,67 +149,41 @@ class Certificate:
         """True if the motion amplifies errors much: single values then need a far tighter tolerance, or say little."""
         return self.growth is not None and self.growth >= AMPLIFIES
 
-    def __str__(self) -> str:
-        checks = self.checks()
-        failed = ", ".join(FAILED.get(k, k) for k, good in checks.items() if not good)
-        lines = [f"{'passed: loops, energy, branch' if self.ok else f'look at: {failed}'}; {self.error_text}"]
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """How the run was computed, as lines of text below its checks."""
         method = f"{self.integrator}, " + (f"tolerance {self.tolerance:.0e}" if self.tolerance is not None else f"step {self.step:g} s")
-        lines.append(f"  run            {self.status}: {self.message} {method}, {self.stabiliser}, {self.formulation}, {self.engine}")
+        lines = [f"  method         {method}, {self.stabiliser}, {self.formulation}, {self.engine}"]
         lines.append(
             f"  steps          {self.steps} taken, {self.rejected} rejected ({self.refused} as jumps of branch), "
             f"{self.evaluations} evaluations, {self.fallbacks} by the rank-revealing path"
             + (f"; {self.break_points} ended on break points" if self.break_points else "")
         )
         lines.append(
-            f"  loops          open by at most {self.position_residual:.1e} (end {self.position_residual_end:.1e}) of the size "
-            f"{self.size:.3g} m; velocity {self.velocity_residual:.1e} (end {self.velocity_residual_end:.1e})"
-        )
-        lines.append(
-            f"  energy         balance off by at most {self.energy_imbalance:.1e} J (end {self.energy_imbalance_end:.1e}) of "
-            f"{self.energy_turned_over:.3g} J exchanged; work in {self.work_in:.4g}, of loads {self.work_of_loads:.4g}, "
-            f"lost {self.lost:.4g}, impacts {self.impact_losses:.4g} J"
-        )
-        if self.momentum_drift is not None:
-            lines.append(f"  momentum       free flight: off by at most {self.momentum_drift:.1e} from what weight alone leaves")
-        lines.append(
             f"  singularity    smallest singular value of J {self.smallest_singular_value:.2e}, of the dependent part "
             f"{self.smallest_dependent:.2e}, of the independent part {self.smallest_independent:.2e}"
         )
-        none = "no loops" if self.steps else "not decided"
-        lines.append(
-            f"  branch         {self.branch_start or none} -> {self.branch_end or none}, {counted(self.passages, 'passage')}"
-            + ("; on which it continues is not known, see the notes" if self.branch_doubts else "")
-        )
-        lines.append(f"  inputs         {self.inputs}")
+        lines.append(f"  inputs by      {self.inputs}")
         if self.estimated_error is not None:
-            lines.append(f"  error          {self.error_text}, by comparison with {self.estimated_by}")
+            lines.append(f"  estimate       by comparison with {self.estimated_by}")
         if self.growth_text:
             lines.append(f"  growth         {self.growth_text}")
-        lines += [f"  note           {n}" for n in self.notes]
-        return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Checks:
-    """The verdict on a run; prints as text."""
-
-    certificate: Certificate
-    passages: tuple[Any, ...] = ()
-    origin: str = ""  # of a run from a file: what was computed again
-
-    @property
-    def ok(self) -> bool:
-        return self.certificate.ok
-
-    def __bool__(self) -> bool:
-        return self.ok
+        return (*lines, *(f"  note           {n}" for n in self.notes))
 
     def __str__(self) -> str:
-        rank = [p for p in self.passages if p.kind == "rank"]
-        lines = [f"  passage        {p}" for p in (rank or list(self.passages))[:12]]
-        more = len(rank or self.passages) - len(lines)
-        lines += [f"                 and {more} more"] if more > 0 else []
-        lines += [f"  verdict        {self.origin}"] if self.origin else []
-        return "\n".join([str(self.certificate), *lines])
+        return str(self.checks())
 
-    __repr__ = __str__
+
+def _under(name: str, value: float, limit: float, text: str) -> Check:
+    return Check.of(name, value < limit, text, value=value, limit=limit)
+
+
+def run_checks(certificate: Certificate, passages: Sequence[Any], origin: str = "") -> Checks:
+    """The checks of a certificate with the passages and, of a run from a file, what was computed again."""
+    found = certificate.checks()
+    rank = [p for p in passages if p.kind == "rank"]
+    lines = [f"  passage        {p}" for p in (rank or list(passages))[:MOST_PASSAGES]]
+    more = len(rank or passages) - len(lines)
+    lines += [f"                 and {more} more"] if more > 0 else []
+    lines += [f"  from file      {origin}"] if origin else []
+    return Checks(found.items, (*found.details, *lines))

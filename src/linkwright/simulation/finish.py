@@ -11,10 +11,11 @@ import numpy as np
 from linkwright.errors import LinkwrightError, SimulationError
 from linkwright.mechanics import formulations
 from linkwright.numerics.sparse import LARGE
+from linkwright.results.checks import Checks
 from linkwright.results.recorded import RunQuality
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.accuracy import Accuracy, Rerun, estimate, halved, without_calling
-from linkwright.simulation.certificate import Certificate, Checks
+from linkwright.simulation.certificate import Certificate, run_checks
 from linkwright.simulation.diagnosis import why
 from linkwright.simulation.momentum import momentum_drift
 from linkwright.simulation.passages import Passage
@@ -116,7 +117,7 @@ class Proof:
         )
 
     def checks(self) -> Checks:
-        return Checks(self.certificate, self.passages)
+        return run_checks(self.certificate, self.passages)
 
     def _singular_values(self) -> tuple[float, float, float]:
         """Smallest of J and of its parts over the samples, of the loops that were closed there."""

@@ -16,9 +16,11 @@ import numpy as np
 from linkwright.errors import LinkwrightError, counted
 from linkwright.kernels.equations.variants import Variant
 from linkwright.motion.compiled import Compiled
+from linkwright.results.checks import Checks
+from linkwright.results.motion_checks import CLOSED
 from linkwright.results.recorded import RunQuality, cut_rows
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation.certificate import BALANCED, CLOSED, Certificate, Checks
+from linkwright.simulation.certificate import BALANCED, Certificate, run_checks
 from linkwright.simulation.finish import REST
 from linkwright.simulation.time_stepping import energy_size
 
@@ -75,7 +77,7 @@ class Reopened:
         return replace(c, **wrong, notes=(*c.notes, f"{self.file} contradicts itself: its samples are worse than it says")) if wrong else c
 
     def checks(self) -> Checks:
-        return Checks(self.certificate, self.passages, self._remark())
+        return run_checks(self.certificate, self.passages, self._remark())
 
     def _remark(self) -> str:
         m = self.measured

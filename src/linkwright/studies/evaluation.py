@@ -23,6 +23,7 @@ from linkwright.kernels import structures
 from linkwright.model.description import Description
 from linkwright.numerics.pickling import essentials
 from linkwright.results.measures import Measure
+from linkwright.results.motion_checks import motion_checks
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.studies.batches import BatchedRuns
@@ -32,7 +33,7 @@ from linkwright.system.system import System
 from linkwright.system.turns import turns
 
 LANES = 1024  # rows that are computed together; a whole number of these begins at every aligned block
-LOST = "the certificate of this run does not hold"
+LOST = "a check of this motion failed"
 
 
 @dataclass(frozen=True)
@@ -237,11 +238,11 @@ def _read(m: Measure | MeasureFunction, result: Trajectory | State) -> float:
 
 
 def _doubt(result: Trajectory | State) -> str:
-    """Why a run is not to be trusted; "" if nothing speaks against it."""
-    if not isinstance(result, Trajectory) or result.proof is None:
+    """Why a motion is not to be trusted: the checks that failed; "" if none did. Uniqueness of loads is that of the nominal design."""
+    if not isinstance(result, Trajectory):
         return ""
-    found = result.checks()
-    return "" if found.ok else f"{LOST}: {str(found).strip().splitlines()[-1]}"
+    failed = motion_checks(result, loads=False).failed
+    return f"{LOST}: {'; '.join(f'{x.name} ({x.text})' for x in failed)}" if failed else ""
 
 
 def digest(text: Mapping[str, Any] | Sequence[Any]) -> str:

@@ -61,7 +61,7 @@ class ToleranceResult:
     drawn_deviation: float
     drawn_between: tuple[float, float, float]  # the quantiles of -3, 0, 3 standard deviations
     limits: tuple[float | None, float | None]
-    outside: float  # share of the drawn designs outside the limits, or failed
+    outside: float | None  # share of the drawn designs outside the limits, or failed; None where none was drawn
     outside_linear: float | None  # the same by the normal law of the linear estimate
 
     def rows(self) -> list[tuple[str, ...]]:
@@ -87,8 +87,10 @@ class ToleranceResult:
         unit, size = self.shown
         low, high = (None if x is None else f"{x / size:.6g} {unit}" for x in self.limits)
         where = f"outside {low} .. {high}" if low and high else f"above {high}" if high else f"below {low}"
+        if not rows:
+            return f"{where}: not known, no design was drawn"
         linear = "" if self.outside_linear is None else f", {100 * self.outside_linear:.3g} % by the linear estimate"
-        return f"{where}: {100 * self.outside:.3g} % of {rows:,} drawn designs{linear}"
+        return f"{where}: {100 * (self.outside or 0.0):.3g} % of {rows:,} drawn designs{linear}"
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,9 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
         texts = [study.shown_number(v.name, _band(v)) for v in variations]
         finite = y[np.isfinite(y)]
         out.append(_result(name, *units, values[k], slopes[k], variations, texts, finite, (low, high), beyond, study.scale(name)))
+    if not study.complete:
+        total = counted(study.total, "design", spec=",")
+        notes.append(f"Interrupted after {len(study):,} of {total}: shares and deviations of drawn designs are those of these alone.")
     if failed.any():
         drawn = counted(len(study), "drawn design", spec=",")
         notes.append(f"{int(failed.sum()):,} of {drawn} failed and count as outside; study.why has the reasons.")
@@ -245,10 +250,10 @@ def _result(
         float(np.abs(made).sum()),
         contributions,
         float(y.mean()) if len(y) else float("nan"),
-        float(y.std(ddof=1)) if len(y) > 1 else 0.0,
+        float(y.std(ddof=1)) if len(y) > 1 else float("nan"),
         (float(quantiles[0]), float(quantiles[1]), float(quantiles[2])),
         limits,
-        float(beyond.mean()) if len(beyond) else 0.0,
+        float(beyond.mean()) if len(beyond) else None,
         _outside(nominal, deviation, limits),
     )
 

@@ -54,7 +54,7 @@ def _restored(stored: run_files.Stored, about: Mapping[str, Any], presenter: Any
 def _proof(found: Trajectory, system: System, stored: run_files.Stored) -> Any:
     """Certificate and passages of the file, to be compared with its samples when somebody asks."""
     from linkwright.results.files import schema
-    from linkwright.simulation.certificate import Certificate, Checks
+    from linkwright.simulation.certificate import Certificate, run_checks
     from linkwright.simulation.passages import Passage
     from linkwright.simulation.reopened import Reopened
 
@@ -62,7 +62,7 @@ def _proof(found: Trajectory, system: System, stored: run_files.Stored) -> Any:
     try:
         certificate = Certificate(**schema.of_class(Certificate, about["certificate"], "certificate"))
         passages = tuple(Passage(**schema.of_class(Passage, x, f"passages[{i}]")) for i, x in enumerate(about["passages"]))
-        str(Checks(certificate, passages))  # every number can be printed
+        str(run_checks(certificate, passages))  # every number can be printed
     except (TypeError, ValueError, KeyError, AttributeError) as problem:
         raise run_files.Misfit(f"'certificate' or 'passages' cannot be used: {problem}") from problem
     return Reopened(found, system.core, certificate, passages, files.shown(stored.path.name))

@@ -26,6 +26,8 @@ from linkwright.design.motor_choice import MotorChoice
 from linkwright.design.summary import Summary, summarise
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.report_block import ReportBlock
+from linkwright.results.checks import Checks
+from linkwright.results.motion_checks import merged, motor_checks
 from linkwright.results.singular_positions import PEAKS
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
@@ -42,7 +44,7 @@ from linkwright.views import (
     report_variants,
 )
 from linkwright.views.plots import natural_axis
-from linkwright.views.report_parts import facts, note, pair, paragraph, part, verdicts
+from linkwright.views.report_parts import facts, listed, note, pair, paragraph, part, verdicts
 
 ENDINGS = (*files.PAGES, *printing.PDF)
 MOST_EVENTS = 8
@@ -170,6 +172,14 @@ class ReportContent:
             return CycleLoads(f"No loads: {' '.join(str(problem).split())}")
 
     @cached_property
+    def checks(self) -> Checks:
+        """The checks of the motion, and of the motor that is given here."""
+        assert self.motion is not None
+        found = self.motion.checks()
+        given = motor_checks("motor", self.sizings) if self.motor is not None else []
+        return Checks((*found, *merged("motor", given)), found.details)
+
+    @cached_property
     def sizings(self) -> list[Any]:
         """Drives that have a motor, in the file or given here."""
         if self.motion is None or self.loads.efforts is None:
@@ -274,7 +284,7 @@ class ReportContent:
         return part("Motor", plates, report_tables.motor_table(self.sizings), diagram, together=True)
 
     def _foot(self, c: Trajectory) -> str:
-        looked = part("Checks", verdicts(report_tables.checks(self.system, c, self.loads, self.sizings)))
+        looked = part("Checks", paragraph(self.checks.headline_counts), verdicts(self.checks), listed(report_tables.remarks(c, self.loads)))
         weighed = part("Masses", report_tables.masses(self.system))
         return pair(looked, weighed) if self.system.description.planar else looked + weighed
 
@@ -291,7 +301,7 @@ class ReportContent:
         elif self.loads.why:
             out += part("Pin loads in this run", note=self.loads.why)
         happened = _happened(run)
-        return out + pair(part("Certificate", verdicts(report_tables.certificate(run))), part("Events", happened))
+        return out + pair(part("Checks", paragraph(self.checks.headline_counts), verdicts(self.checks)), part("Events", happened))
 
 
 def _thinned(run: Trajectory) -> Trajectory:
@@ -304,5 +314,4 @@ def _happened(run: Trajectory) -> str:
     events = [f"t = {e.time:.6g} s: {report_tables.event(e)}" for e in run.events]
     lines = [*events[:MOST_EVENTS], *(str(p) for p in run.passages[:MOST_EVENTS])]
     more = len(events) + len(run.passages) - len(lines)
-    rows = [(None, "", line) for line in lines] + ([(None, "", f"and {more} more")] if more > 0 else [])
-    return verdicts(rows)
+    return listed([*lines, *([f"and {more} more"] if more > 0 else [])])

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from linkwright.design.tables import show
+from linkwright.results.checks import Check
 from linkwright.views import style
 
 MM = 1.0 / 25.4  # inches
@@ -69,12 +70,23 @@ def _cell(x: Any, kind: str) -> str:
     return f'<td class="{kind}{several}">{text(x)}</td>'
 
 
-def verdicts(rows: Iterable[tuple[bool | None, str, str]]) -> str:
-    """Checks: a mark (None: reported, not judged), what was looked at, what was found."""
-    marks = {True: ("ok", "✓"), False: ("bad", "✗"), None: ("said", "·")}
+MARKS = {"passed": ("ok", "✓"), "failed": ("bad", "✗"), "unknown": ("unknown", "?"), "": ("said", "·")}
+
+
+def verdicts(checks: Iterable[Check]) -> str:
+    """Checks: a mark, what was looked at, and what was found."""
+    return _marked((x.verdict, x.name, x.text if x else f"{x.verdict}: {x.text}") for x in checks)
+
+
+def listed(lines: Iterable[str]) -> str:
+    """Sentences that are reported and not judged."""
+    return _marked(("", "", line) for line in lines)
+
+
+def _marked(rows: Iterable[tuple[str, str, str]]) -> str:
     inside = "".join(
-        f'<li class="{marks[ok][0]}"><span aria-hidden="true">{marks[ok][1]}</span> <b>{html.escape(name)}</b> {html.escape(said)}</li>'
-        for ok, name, said in rows
+        f'<li class="{MARKS[v][0]}"><span aria-hidden="true">{MARKS[v][1]}</span> <b>{html.escape(name)}</b> {html.escape(said)}</li>'
+        for v, name, said in rows
     )
     return f'<ul class="rp-checks">{inside}</ul>' if inside else ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,7 @@ from linkwright.design.cycle_loads import CycleLoads
 from linkwright.design.cylinders import CylinderTable
 from linkwright.design.summary import NEAR_ANGLES, Range, Summary, TravelEnds, transmission_note
 from linkwright.design.tables import cleaned, marked, show
-from linkwright.errors import LinkwrightError, counted, degrees_of_freedom
-from linkwright.mechanics.inverse import rubbing_effort
+from linkwright.errors import counted, degrees_of_freedom
 from linkwright.motion.cycle import position_text
 from linkwright.results.recorded import RunEvent
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -29,13 +28,8 @@ MOST_RANGES = 10
 TRANSMISSION = "transmission at"
 DEAD = 1e-6  # rad: a transmission angle below this is zero
 MOST_PLACES = 2  # at which one extreme is reached
-CHECKED = 4  # samples of a cycle at which forward dynamics is asked to give the motion back
-AGREE = 1e-6  # share of the largest acceleration within which it does: round-off grows near singular positions
 
 LOST = "energy lost"  # value of an event that was an impact
-BALANCED = 1e-8  # share of the largest force that may be left over
-
-Verdict = tuple[bool | None, str, str]
 
 
 def amount(system: System, value: float, kind: str) -> str:
@@ -210,8 +204,7 @@ def bearings(b: Bearings) -> str:
     text = table([header[i] for i in keep], shown, left=2)
     if len(ranked) > MOST_ROWS:
         text += note(f"{counted(len(ranked) - MOST_ROWS, 'pin')} with smaller loads are in the page's table.")
-    if any(not r.unique for r in b.rows):
-        text += note("Statically indeterminate: redundant joints share the load; the least-norm solution is shown.")
+    text += "".join(note(f"{x[0].upper()}{x[1:]}.") for x in b.notes)
     if b.rods:
         symbol, size = unit_of(b.units, "force")
         rods = [(r.rod, r.compression / size, r.tension / size, r.rms / size) for r in b.rods]
@@ -300,133 +293,12 @@ def masses(system: System) -> str:
 # -------------------------------------------------------------------- checks
 
 
-def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any]) -> list[Verdict]:
-    """Checks and their results."""
-    out: list[Verdict] = []
-    if system.tree.nc:
-        gap = max(float(np.abs(system.loops.at(x.q, x.v, x.t, x.references).phi / system.loops.row_scale).max()) for x in c.instants[::8])
-        out.append((gap < 1e-9, "Loops closed", f"over the whole motion, {_to(gap)} of the mechanism's size"))
-    if c.full_turn:
-        back = all(_same(a, b) for a, b in zip(c.instants[0].motion.X, c.instants[-1].motion.X, strict=True))
-        out.append((True if back else None, "Cycle", "ends where it began" if back else "is longer than one turn of the drive"))
-    out += _travel(system, c)
-    for kind, text in (("passage", "passed"), ("dead centre", "end the travel of the drive")):
-        count = sum(x.kind == kind for x in c.singular)
-        if count:
-            what = f"{counted(count, 'dead centre' if kind == 'dead centre' else 'singular position')}"
-            out.append((None, "Singular positions", f"{what} {text if count > 1 or kind == 'passage' else 'ends the travel of the drive'}"))
-    places = [(position_text(system.description, x.drive, c.place(x.at)), x) for x in c.singular if x.geometry]
-    out += [(None, "Singular position", f"{x.drive} = {at}: {x.geometry}") for at, x in places[:MOST_PLACES]]
-    if loads.bearings is None:
-        return out
-    out.append(_balanced(system, c))
-    out += _given_back(system, c)
-    loose = [f"{r.pin} on {r.on}" for r in loads.bearings.rows if not r.unique]
-    count = f"{len(loose)} of {counted(len(loads.bearings.rows), 'eye')} of the links"
-    text_of_row = f"statically indeterminate in {count}" if loose else "statically determinate"
-    out.append((None if loose else True, "Loads", text_of_row))
-    out += [(None, "Redundant drives", said) for said in c.loads[0].notes]
-    out += [(None, "Sampling", said) for said in loads.notes]
-    out += [(s.ok, f"Motor of {s.history.name}", "within its limits" if s.ok else "exceeds a limit") for s in sizings if s.margins]
-    return out
-
-
-def _travel(system: System, c: Trajectory) -> list[Verdict]:
-    """Strokes and stops against the motion; a rigid end that is passed is a fault of the design, a soft one is pushed in."""
-    rigid = any(s.stiffness is None for s in system.description.stops)
-    passed = beyond_stops(c, rigid=True)
-    out: list[Verdict] = [(False, "Travel", said) for said in passed]
-    out += [(True, "Travel", "within every stroke and rigid stop")] if rigid and not passed else []
-    return out + [(None, "Travel", said) for said in beyond_stops(c, rigid=False)]
-
-
-def _balanced(system: System, c: Trajectory) -> Verdict:
-    """Newton's and Euler's laws for every body, at some samples; where loops lose rank no loads may exist that keep them."""
-    looked = range(0, len(c), max(1, len(c) // 12))
-    left = {i: c.loads[i].residual for i in looked}
-    singular = [i for i in looked if left[i] > BALANCED and _loses_rank(system, c, i)]
-    worst = max((x for i, x in left.items() if i not in singular), default=0.0)
-    text_of_row = f"of every body (Newton, Euler), {_to(worst)} of the largest force"
-    if singular:
-        text_of_row += (
-            f"; not at {len(singular)} of {counted(len(left), 'position')} looked at, which are singular: the loads have a pole there"
-        )
-    return (worst < BALANCED if not singular or worst >= BALANCED else None), "Equilibrium", text_of_row
-
-
-def _loses_rank(system: System, c: Trajectory, i: int) -> bool:
-    J = system.loops.dimensionless(system.loops.at(c.q[i], c.v[i], float(c.t[i]), c.references[i]))[1]
-    return int(np.linalg.matrix_rank(J, tol=1e-6)) < system.mobility.rank
-
-
-def _to(x: float) -> str:
-    """How exact: `to 3e-15`; a plain 0 is below round-off."""
-    return f"to {max(x, 1e-16):.0e}"
-
-
-def _same(a: Any, b: Any) -> bool:
-    return bool(np.allclose(a.p, b.p, atol=1e-6) and np.allclose(a.R, b.R, atol=1e-6))
-
-
-def _given_back(system: System, c: Trajectory) -> list[Verdict]:
-    """Forward dynamics, with the efforts found, must give back the accelerations they were found from.
-
-    Links that spin about themselves do so freely: where there are any, the drives' accelerations are compared.
-    """
-    worst, largest = 0.0, 0.0
-    for i in np.linspace(0, len(c) - 1, CHECKED + 2).astype(int)[1:-1]:
-        st, efforts = c.state(int(i)), c.loads[int(i)].tau
-        try:
-            found = system.forward(st, tau=_with_load_friction(system, c.loads[int(i)], efforts))
-        except LinkwrightError:
-            return []
-        got, wanted = np.asarray(found.a), c.a[i]
-        if system.mobility.idle:
-            names = [n for n in efforts if f"{n}.a" in c.channels]
-            got, wanted = np.array([found[n] for n in names]), np.array([c[f"{n}.a"][i] for n in names])
-        worst = max(worst, float(np.abs(got - wanted).max(initial=0.0)))
-        largest = max(largest, float(np.abs(c.a[i]).max()), float(np.abs(c.v[i]).max()) ** 2)
-    off = worst / largest if largest > 0.0 else worst
-    return [(off < AGREE, "Forward dynamics", f"reproduces the motion from the drive efforts, {_to(off)} of it")]
-
-
-def _with_load_friction(system: System, loads: Any, efforts: Mapping[str, float]) -> dict[str, float]:
-    """Drive efforts and the friction by load, which forward dynamics does not compute by itself."""
-    out = dict(efforts)
-    for f in system.description.frictions:
-        if f.mu:
-            out[f.joint] = out.get(f.joint, 0.0) + float(rubbing_effort(loads, f))
-    return out
-
-
-def certificate(run: Trajectory) -> list[Verdict]:
-    """Checks of a simulation: loops, energy, branch, error estimate."""
-    x = run.certificate
-    good, passed = x.checks(), counted(x.passages, "singular position")
-    return [
-        (good["finished"], "Run", f"{x.status}: {x.message}"),
-        (good["loops closed in position"], "Loops", f"closed {_to(x.position_residual)} of the mechanism's size"),
-        (good["loops closed in velocity"], "Velocities", f"satisfy the loops {_to(x.velocity_residual)} of the largest speed"),
-        (
-            good["energy balanced"],
-            "Energy",
-            f"balanced to {show(x.energy_imbalance)} J of {show(x.energy_turned_over)} J exchanged; work in {show(x.work_in)}, "
-            f"of loads {show(x.work_of_loads)}, lost {show(x.lost)} J"
-            + (f", in impacts {show(x.impact_losses)} J" if x.impact_losses else ""),
-        ),
-        (
-            None if x.estimated_error is None else good["error below 1e-3"],
-            "Error",
-            "; ".join(y for y in (x.error_text, x.growth_text) if y),
-        ),
-        (
-            False if x.branch_doubts else None,
-            "Branch",
-            f"{x.branch_start or 'no loops'} → {x.branch_end or 'no loops'}, {passed} passed"
-            + "".join(f"; {doubt}" for doubt in x.branch_doubts),
-        ),
-        (None, "Steps", f"{x.steps} by {x.integrator}, {x.rejected} rejected; {x.stabiliser}"),
-    ]
+def remarks(c: Trajectory, loads: CycleLoads) -> list[str]:
+    """Sentences about a cycle that are no checks: singular positions by name, soft stops that are pressed, drives, sampling."""
+    d = c.skel.tree.description
+    places = [f"{x.drive} = {position_text(d, x.drive, c.place(x.at))}: {x.geometry}." for x in c.singular if x.geometry]
+    out = [*places[:MOST_PLACES], *(f"{x[0].upper()}{x[1:]}." for x in beyond_stops(c, rigid=False))]
+    return [*out, *(() if loads.bearings is None else c.loads[0].notes), *loads.notes]
 
 
 def event(e: RunEvent) -> str:

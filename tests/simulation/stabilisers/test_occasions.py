@@ -159,7 +159,7 @@ def test_a_run_says_that_loops_were_open():
     for stabiliser in ("project(every=10)", "post_adjust(above=1e-5)"):
         found = run(stabiliser, 0.5)
         c = found.certificate
-        assert c.position_residual > 1e-9 and not c.ok and not c.checks()["loops closed in position"]
+        assert c.position_residual > 1e-9 and not c.ok and not c.checks()["loops"]
         assert found.certificate.position_residual == pytest.approx(gaps(found).max(), rel=1e-6)
         (note,) = _about_loops(found)
         assert "after every" in note and "step" in note and note in str(c)

@@ -196,7 +196,7 @@ def test_a_mass_that_cannot_be_is_refused_where_it_is_typed(page_of: Callable[[s
 def test_a_broken_mechanism_turns_the_badge_red_and_ends_the_motion(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("wiper"), "#tab=parameters&s=20")
     badge = here.page.locator("#checks")
-    assert badge.inner_text() == "8 checks passed"
+    assert badge.inner_text() == "9 checks passed"
     field = here.page.locator("#parameters .lw-parameter", has=here.page.locator('.label[title="crank.B.x"]')).locator("input[type=text]")
     field.fill("-5")
     assert "greater than zero" in here.text("#parameters .problem:not(:empty)") and not here.ask("e.changed")
@@ -226,7 +226,7 @@ def test_a_broken_mechanism_turns_the_badge_red_and_ends_the_motion(page_of: Cal
     assert "cannot be assembled" in here.text("#message") and here.ask("[app.player.playing, e.state.ok]") == [False, False]
     here.page.click("#turn")
     here.ask("app.reset()")
-    assert badge.inner_text() == "8 checks passed"
+    assert badge.inner_text() == "9 checks passed"
 
 
 def test_a_model_without_masses_or_drives_is_shown_and_checked(desk: Callable[..., Desk], tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_the_badge_of_a_recorded_run_is_the_verdict_on_it(desk: Callable[..., De
     assert here.text("#checks") == failed
     assert not [name for name in here.ask("DATA.run.channels.map((c) => c.name)") if ".on." in name], "loads of open loops"
     here.page.click("#turn")
-    assert here.text("#checks") == "8 checks passed"
+    assert here.text("#checks") == "9 checks passed"
     here.page.click("#recorded")
     assert here.text("#checks") == failed
 
@@ -340,7 +340,7 @@ def test_machinery_and_checks_say_what_python_says(page_of: Callable[[str], Path
     dimensionless = cut.J(state) * loops.columns / loops.row_scale[:, None]
     assert np.abs(np.sort(values) - np.sort(np.linalg.svd(dimensionless, compute_uv=False))).max() < 1e-9
     checks = here.page.locator("#checks")
-    assert checks.inner_text() == "8 checks passed"
+    assert checks.inner_text() == "9 checks passed"
     checks.locator("summary").click()
     assert "Python" in checks.inner_text()
     assert all(check["ok"] for check in here.ask("e.checks().map((c) => ({ok: c.ok}))"))

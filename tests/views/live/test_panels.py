@@ -153,9 +153,9 @@ def test_sentences() -> None:
     near, far, lost, known = each("LW.singularText", [[[0.0031, 0.5]], [[0.4, 2]], [[1e-14, 0.4]], [[1e-15, 0.3, 1], 1]])
     assert near.startswith("0.0031: close to a singular position") and far.startswith("0.40: far")
     assert "singular" in lost and "branches" in lost and known.startswith("0.30: far") and "redundant" in known
-    good, warn = {"ok": True}, {"ok": True, "warn": True}
-    passed, warned, bad = each("LW.checksSummary", [[[good] * 4], [[good] * 4 + [warn]], [[good] * 4 + [warn, {"ok": False}]]])
-    assert (passed, warned, bad) == ("4 checks passed", "4 checks passed, 1 warning", "1 of 6 checks failed")
+    good, warn = {"verdict": "passed"}, {"verdict": "unknown"}
+    passed, warned, bad = each("LW.checksSummary", [[[good] * 4], [[good] * 4 + [warn]], [[good] * 4 + [warn, {"verdict": "failed"}]]])
+    assert (passed, warned, bad) == ("4 checks passed", "4 checks passed, 1 unknown", "1 of 6 checks failed, 1 unknown")
     assert run('out=LW.matchingChannels(["B.force","crank.angle","coupler.P","crank.speed"],"cra sp")') == ["crank.speed"]
 
 

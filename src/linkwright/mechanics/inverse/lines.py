@@ -39,6 +39,13 @@ def line_eyes(d: Description) -> list[LineEye]:
     return out
 
 
+def line_parts(d: Description) -> dict[str, tuple[PointRef, PointRef]]:
+    """Ends of springs and dampers between two points by name, a joint or body of the same name first."""
+    taken = {x.name for x in (*d.joints, *d.cylinders, *d.bodies)}
+    ends = ((x.name, getattr(x, "between", None)) for x in (*d.springs, *d.dampers))
+    return {name: between for name, between in ends if between and name not in taken}
+
+
 def line_eye(d: Description, pin: str, body: str) -> LineEye | None:
     """Return the eye of that name on a body; None if there is none."""
     return next((e for e in line_eyes(d) if e.pin == pin and e.body == body), None)

@@ -17,6 +17,7 @@ from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
 from linkwright.mechanics.dynamics.tree import body_inertias, moment_point
 from linkwright.mechanics.inverse.choice import UNIQUE, joint_wrenches
 from linkwright.mechanics.inverse.lines import LineEye, line_eye, line_eyes, line_force
+from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.mechanics.inverse.methods import Solved
 from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, accelerations, locate, node_motion
@@ -132,7 +133,8 @@ class Loads:
         if body not in (j.first, j.second):
             raise UsageError(f"joint '{joint}' joins {j.first} and {j.second}, not '{body}'.")
         sign = 1.0 if body == j.second else -1.0
-        return self._packed([(self._wrenches[joint], sign)], [[(s[joint], sign)] for s in self._stress_wrenches], body, frame)
+        found = self._packed([(self._wrenches[joint], sign)], [[(s[joint], sign)] for s in self._stress_wrenches], body, frame)
+        return self._as_far_as_known(found, [joint])
 
     def on(self, pin: str, body: str, frame: str = "world") -> Wrench:
         """Return the force of a pin on a body's eye: the sum over the joints at that pin, however they are split; of rods, springs, dampers
@@ -153,7 +155,13 @@ class Loads:
         signs = [1.0 if j.second == body else -1.0 for j in at_pin]
         parts = [(self._wrenches[j.name], s) for j, s in zip(at_pin, signs, strict=True)]
         stresses = [[(x[j.name], s) for j, s in zip(at_pin, signs, strict=True)] for x in self._stress_wrenches]
-        return self._packed(parts, stresses, body, frame)
+        return self._as_far_as_known(self._packed(parts, stresses, body, frame), [j.name for j in at_pin])
+
+    def _as_far_as_known(self, found: Wrench, joints: list[str]) -> Wrench:
+        """The same, not unique in a joint that a coupling without contact geometry ties: the force in its mesh is not known."""
+        if not any(name in meshes_not_modelled(self.skel.tree.description) for name in joints):
+            return found
+        return replace(found, unique_force=np.full(3, False))
 
     def _at_eye(self, eye: LineEye, frame: str) -> Wrench:
         """The force along a part between two points; it depends on the choice of reactions where that of a rod or drive does."""

@@ -19,6 +19,7 @@ from linkwright.design.jumps import jump_notes, jumps
 from linkwright.errors import LinkwrightError, SingularityError, counted
 from linkwright.mechanics.closing.idle import idle_rows
 from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line, Parabola
 from linkwright.motion import cycle
@@ -190,15 +191,23 @@ def _reference(c: Trajectory, motion: PageMotion) -> dict[str, Any]:
     return {"at": at, "u": encoded(np.round(u, digits)) if u else None}
 
 
+def _judged(c: Trajectory) -> list[Instant]:
+    """Samples at which uniqueness is decided, as in `c.checks()`; none where nothing has a mass."""
+    try:
+        return c.judges if c.drives else []
+    except LinkwrightError:
+        return []
+
+
 def unique_loads(c: Trajectory | None, system: System) -> dict[tuple[str, str], bool]:
     """(pin, body): whether rigid-body mechanics decides the force there."""
     pick = slice(0, 2) if system.description.planar else slice(0, 3)
     out: dict[tuple[str, str], bool] = {}
     if c is None:
         return out
-    for i in compared_samples(c):
+    for x in _judged(c):
         try:
-            loads = c.instants[i].loads
+            loads = x.loads
         except LinkwrightError:
             continue
         for pin, body in eyes(system.description):
@@ -209,9 +218,9 @@ def unique_loads(c: Trajectory | None, system: System) -> dict[tuple[str, str], 
 
 def eye_is_unique(c: Trajectory, pin: str, body: str) -> bool:
     """True if rigid-body mechanics decides the force of a rod, spring or cylinder at its eye."""
-    for i in compared_samples(c):
+    for x in _judged(c):
         try:
-            if not c.instants[i].loads.on(pin, body).unique:
+            if not x.loads.on(pin, body).unique:
                 return False
         except LinkwrightError:
             continue
@@ -239,7 +248,7 @@ def run_json(system: System, run: Trajectory) -> dict[str, Any]:
         "main": _main(system, run, names),
         "events": [{"t": float(e.time), "text": _event(e)} for e in run.events],
         "passages": [{"t": float(p.time), "text": str(p)} for p in run.passages],
-        "certificate": certificate_json(run),
+        "checks": run.checks().as_list(),
     }
 
 
@@ -319,19 +328,3 @@ def _title(run: Trajectory) -> str:
 def _event(e: Any) -> str:
     more = ", ".join(f"{k} {v:.6g}" if isinstance(v, float) else f"{k} {v}" for k, v in e.values.items())
     return f"{e.name}: {more}" if more else e.name
-
-
-def certificate_json(run: Trajectory) -> list[dict[str, Any]]:
-    """Each point of the verdict on a run."""
-    c = run.certificate
-    if c is None:
-        return []
-    said = {
-        "finished": c.message or c.status,
-        "loops closed in position": f"open by at most {c.position_residual:.1e} of the mechanism's size",
-        "loops closed in velocity": f"{c.velocity_residual:.1e} of the largest speed",
-        "energy balanced": f"off by at most {c.energy_imbalance:.1e} J of {c.energy_turned_over:.3g} J exchanged",
-        "branch known": "; ".join(c.branch_doubts) or f"{c.branch_start or 'no loops'} to {c.branch_end or 'no loops'}",
-        "error below 1e-3": "; ".join(x for x in (c.error_text, c.growth_text) if x),
-    }
-    return [{"name": name, "ok": bool(ok), "text": said.get(name, "")} for name, ok in c.checks().items()]

@@ -14,9 +14,11 @@ import numpy as np
 from linkwright import joints
 from linkwright.mechanics.closing.idle import idle_rows
 from linkwright.mechanics.inverse.lines import line_eyes
+from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.model.coordinates import joint_part
 from linkwright.model.file.units import KINDS, display_unit
 from linkwright.model.plausibility import elastic_loads
+from linkwright.results.element_limits import element_limits
 from linkwright.results.trajectory import unit_of
 from linkwright.system.system import System
 from linkwright.topology import order, report
@@ -33,7 +35,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
     """Everything the page knows; `free` are its sliders, `run` a trajectory to play or None."""
     d = system.description
     unique = cycle_data.unique_loads(motion.turn, system)
-    loads = "loads" in made.names
+    loads, meshes = "loads" in made.names, meshes_not_modelled(d)
     return {
         "name": d.name,
         "about": d.about,
@@ -65,6 +67,10 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "loads": loads,
         "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
         "conservative": all(getattr(f, "conservative", False) for f in system.forces),
+        "checks": [] if motion.turn is None else motion.turn.checks().as_list(),
+        "limits": [x.as_dict() for x in element_limits(d)],
+        "meshes": [{"pin": j.pin or j.name, "coupling": meshes[j.name]} for j in d.joints if j.name in meshes],
+        "motors": any(x.motor for x in d.drives),
         "notes": [*elastic_loads(d), *(cycle_data.jump_sentences(motion.turn) if loads and motion.turn is not None else [])],
         "stopped": motion.why if motion.stopped else "",
         "why": " ".join(x for x in (_motion_text(motion), made.why) if x),

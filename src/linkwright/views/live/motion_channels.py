@@ -5,16 +5,17 @@ Names, values and units are those of `m.turn()[...]`; the engine (assets/engine/
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from linkwright.kernels.page_motion import beside_names, joint_coordinates
 from linkwright.mechanics.constraints.belt import centre_on
-from linkwright.mechanics.inverse.lines import line_eyes
+from linkwright.mechanics.inverse.lines import line_eyes, line_parts
 from linkwright.mechanics.inverse.places import resting_points
 from linkwright.model.belts import Belt
-from linkwright.model.description import Cylinder
+from linkwright.model.description import Cylinder, PointRef
 from linkwright.motion.stop_ends import stops_of
 from linkwright.results.cylinder_channels import areas
 from linkwright.results.recorded import THIRD
@@ -35,6 +36,7 @@ def channel_data(system: System, motion: PageMotion) -> dict[str, Any] | None:
         "cams": _cams(system),
         "cylinders": [_cylinder(system, x) for x in system.description.cylinders if x.bore is not None],
         "belts": [_belt(system, b) for b in system.description.belts],
+        "lines": [{"name": name, "ends": _ends(system, between)} for name, between in line_parts(system.description).items()],
         "first": _first_angles(system, c),
         "third": encoded(_third(c, motion)),
     }
@@ -54,11 +56,16 @@ def _cylinder(system: System, c: Cylinder) -> dict[str, Any]:
     d = system.description
     push, pull = areas(c)
     lows, highs = stops_of(d, c.name)
-    ends = [{"body": system.skel.node(body) + 1, "at": [float(x) for x in d.point((body, point)).at]} for body, point in c.between]
     eye = next(e for e in line_eyes(d) if e.part is c and e.side > 0.0)
     low, high = max(lows, default=None), min(highs, default=None)
     whole = {"push": float(push), "pull": None if pull is None else float(pull), "low": low, "high": high}
-    return {"name": c.name, **whole, "eye": f"{eye.pin}|{eye.body}", "ends": ends}
+    return {"name": c.name, **whole, "eye": f"{eye.pin}|{eye.body}", "ends": _ends(system, c.between)}
+
+
+def _ends(system: System, between: Sequence[PointRef]) -> list[dict[str, Any]]:
+    """The two places of a part between points."""
+    d = system.description
+    return [{"body": system.skel.node(body) + 1, "at": [float(x) for x in d.point((body, point)).at]} for body, point in between]
 
 
 def _belt(system: System, b: Belt) -> dict[str, Any]:

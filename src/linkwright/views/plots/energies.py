@@ -11,8 +11,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError
+from linkwright.results.motion_checks import CLOSED
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation.certificate import BALANCED, CLOSED
+from linkwright.simulation.certificate import BALANCED
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, draw_flags, drawn, flags_of, natural_axis, x_axis, y_axis
 from linkwright.views.plots.motors import plate
 

@@ -6,7 +6,7 @@
   const CALM = 350; // ms without an edit before kernels are asked for
   /** @type {Check[]} */
   const WAITING = [];
-  const NOT_COMPUTED = { name: "motion", ok: false, text: "not computed for this drawing" };
+  const NOT_COMPUTED = { name: "motion", verdict: /** @type {const} */ ("unknown"), text: "not computed for this drawing" };
   const SLOW = 40; // ms of new dimensions beyond which they wait for that as well
 
   /** @param {Editor} ed */
@@ -65,7 +65,7 @@
         const found = ed.answer.messages.filter((m) => m.level === "error" || m.level === "missing");
         const current = exact === ed.answer.version || adapted === ed.answer.version;
         if (!found.length && current) LW.app.checks.instead(null);
-        else if (found.length || !wanted() || refused === ed.answer.version) LW.app.checks.instead(found.length ? found.map((m) => ({ name: m.level === "error" ? "problem" : "missing", ok: false, text: m.text })) : [NOT_COMPUTED]);
+        else if (found.length || !wanted() || refused === ed.answer.version) LW.app.checks.instead(found.length ? found.map((m) => ({ name: m.level === "error" ? "problem" : "missing", verdict: /** @type {const} */ ("failed"), text: m.text })) : [NOT_COMPUTED]);
         else LW.app.checks.instead(WAITING);
       },
       /** A new answer has come. Its drawing is shown first; Move has kernels made from just this text, Draw those that suit. */

@@ -1,4 +1,4 @@
-// Channels of machine parts over a cycle, by Python's names: pressures, flows and volumes of cylinders with a bore, tensions of belts.
+// Channels of machine parts over a cycle, by Python's names: pressures, flows and volumes of cylinders with a bore, tensions of belts, lengths of springs.
 (() => {
   "use strict";
   /** @typedef {(name: string, kind: string, label: string, of: Picked[], read: (c: Cycle) => Float64Array) => void} Add */
@@ -58,6 +58,13 @@
   LW.engineMachineChannels = (e, add, moving) => {
     const { core, data } = e, given = data.channels, lams = core.mechanism.names.lam.length;
     for (const x of (given && given.cylinders) || []) hydraulics(e, add, moving, x);
+    for (const x of (given && given.lines) || []) {
+      add(`${x.name}.length`, "length", `length of ${x.name}`, [/** @type {Picked} */ ({ kind: "pin", name: x.name })], (c) => Float64Array.from({ length: c.n }, (_, i) => {
+        if (!c.placed[i]) return NaN;
+        const [a, b] = placed(core, c, i, x.ends);
+        return Math.hypot(...b.map((y, k) => y - a[k]));
+      }));
+    }
     for (const belt of (given && data.loads && given.belts) || []) {
       const read = tensions(core, belt, lams), of = belt.pulleys.map((p) => /** @type {Picked} */ ({ kind: "pin", name: p.pin }));
       belt.spans.forEach((_, k) => add(`${belt.name}.tension.${k + 1}`, "force", `tension of span ${k + 1} of ${belt.name}`, of, (c) => moving(c, (i) => read(c, i)[k])));

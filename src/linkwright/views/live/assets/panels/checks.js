@@ -1,25 +1,27 @@
 // LW.checksBadge(container, list): one badge for all checks; it opens the list of what was checked and how well it held.
-//   list: [{name, ok, warn, text, value}]; a warning is a check that passed with a reservation
+//   list: [{name, verdict, text, value}]; the worst verdict colours the badge, and unknown is not green
 (() => {
   "use strict";
 
   // what the badge says of a list
   const summary = (list) => {
-    const failed = list.filter((check) => !check.ok).length, warned = list.filter((check) => check.ok && check.warn).length;
+    /** @param {string} verdict */
+    const count = (verdict) => list.filter((check) => check.verdict === verdict).length;
+    const [failed, unknown, passed] = ["failed", "unknown", "passed"].map(count);
     if (!list.length) return "no checks";
-    if (failed) return `${failed} of ${LW.counted(list.length, "check")} failed`;
-    return warned ? `${LW.counted(list.length - warned, "check")} passed, ${LW.counted(warned, "warning")}` : `${LW.counted(list.length, "check")} passed`;
+    if (failed) return `${failed} of ${LW.counted(list.length, "check")} failed${unknown ? `, ${unknown} unknown` : ""}`;
+    return `${LW.counted(passed, "check")} passed${unknown ? `, ${unknown} unknown` : ""}`;
   };
 
+  const SIGNS = { passed: "\u2713", unknown: "?", failed: "\u2717" };
   const item = (check) => {
-    const el = LW.el, state = !check.ok ? "failed" : check.warn ? "warned" : "ok";
-    const value = Number.isFinite(check.value) ? LW.number(check.value, 2) : "";
-    const spoken = el("span", { class: "lw-hidden", text: { ok: ": passed. ", warned: ": warning. ", failed: ": failed. " }[state] });
+    const el = LW.el, value = Number.isFinite(check.value) ? LW.number(check.value, 2) : "";
+    const spoken = el("span", { class: "lw-hidden", text: `: ${check.verdict}. ` });
     const text = check.text ? el("span", { class: "text", text: check.text }) : null;
     return el(
       "li",
-      { class: state },
-      el("span", { class: "sign", "aria-hidden": "true", text: { ok: "\u2713", warned: "!", failed: "\u2717" }[state] }),
+      { class: check.verdict },
+      el("span", { class: "sign", "aria-hidden": "true", text: SIGNS[check.verdict] }),
       el("span", { class: "what" }, el("b", { text: check.name }), spoken, text),
       value && !check.text ? el("span", { class: "value", text: value }) : null,
     );
@@ -65,9 +67,9 @@
         if (list === shown) return;
         shown = list;
         LW.setText(text, problems ? (problems.length ? LW.counted(problems.length, "problem") : "checking \u2026") : summary(list));
-        const failed = list.some((check) => !check.ok);
+        const failed = list.some((check) => check.verdict === "failed");
         box.classList.toggle("failed", failed);
-        box.classList.toggle("warned", !failed && list.some((check) => check.warn));
+        box.classList.toggle("unknown", !failed && list.some((check) => check.verdict === "unknown"));
         sheet.replaceChildren(LW.checksList(list));
       },
     };

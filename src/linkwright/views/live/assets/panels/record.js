@@ -1,5 +1,5 @@
 // LW.record(container, run, {seek(sample)}): a recorded run. Up to four plots with a common cursor, channels chosen from a list that
-// can be searched, events and singular passages marked, the certificate of the run below. cursor(sample) follows the player.
+// can be searched, events and singular passages marked, the checks of the run below. cursor(sample) follows the player.
 (() => {
   "use strict";
   const PLOTS = 4;
@@ -42,12 +42,11 @@
     };
   };
 
-  const certificate = (run) => {
-    const list = run.certificate || [];
+  const checks = (run) => {
+    const list = run.checks || [];
     if (!list.length) return null;
-    const failed = list.some((check) => !check.ok);
-    const summary = LW.el("summary", { text: `Certificate: ${LW.checksSummary(list)}` });
-    return LW.el("details", { class: "lw-certificate", open: failed }, summary, LW.checksList(list));
+    const summary = LW.el("summary", { text: `Checks: ${LW.checksSummary(list)}` });
+    return LW.el("details", { class: "lw-run-checks", open: list.some((check) => check.verdict !== "passed") }, summary, LW.checksList(list));
   };
 
   LW.record = (container, run, hooks = {}) => {
@@ -84,7 +83,7 @@
     };
     const chooser = LW.channelList(run.channels, { most: PLOTS, toggle });
     const title = run.title ? el("p", { class: "lw-facts", text: run.title }) : null;
-    container.append(el("div", { class: "lw-panel lw-record" }, title, chooser.element, plots, certificate(run)));
+    container.append(el("div", { class: "lw-panel lw-record" }, title, chooser.element, plots, checks(run)));
     const record = {
       cursor(sample) {
         at = sample;

@@ -197,7 +197,7 @@ LW.run = (mechanism, DATA) => {
     toldOfRun = !atFile();
   };
   // the checks of what is shown: those of a recorded run, or of the present design
-  const check = () => app.checks.update(app.player.mode === "run" && DATA.run && DATA.run.certificate.length ? DATA.run.certificate : app.engine.checks());
+  const check = () => app.checks.update(app.player.mode === "run" && DATA.run && DATA.run.checks.length ? DATA.run.checks : app.engine.checks());
   app.set = guarded((values) => {
     const result = app.engine.set(values);
     app.values = Object.assign({}, app.engine.values || values);

@@ -164,10 +164,11 @@ interface FreeBody {
 
 interface Check {
   name: string;
-  ok: boolean;
-  warn?: boolean;
+  verdict: "passed" | "failed" | "unknown";
   text: string;
-  value?: number;
+  value?: number | null;
+  limit?: number | null;
+  where?: string;
 }
 
 interface Swing {

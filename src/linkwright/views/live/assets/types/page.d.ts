@@ -82,7 +82,7 @@ interface PageRun {
   main: string[];
   events: { t: number; text: string }[];
   passages: { t: number; text: string }[];
-  certificate: Check[];
+  checks: Check[];
 }
 
 /** A coordinate of a joint or a cylinder: an entry of q and v, or one beside the tree. */
@@ -104,6 +104,8 @@ interface ChannelData {
   /** Cylinders with a bore: areas, ends of the stroke, the key of the eye at the second end. */
   cylinders: { name: string; push: number; pull: number | null; low: number | null; high: number | null; eye: string; ends: { body: number; at: number[] }[] }[];
   belts: PageBelt[];
+  /** Springs and dampers between two points. */
+  lines: { name: string; ends: { body: number; at: number[] }[] }[];
   first: number[];
   third: Encoded;
 }
@@ -153,6 +155,11 @@ interface PageData {
   loads: boolean;
   swing: boolean;
   conservative: boolean;
+  /** Python's checks of the cycle at the file's values, limits of elements on channels, joints whose mesh is not modelled, motors in drives. */
+  checks: Check[];
+  limits: { check: string; element: string; owner: string; channel: string; dimension: string; low: number | null; high: number | null; below: string; above: string; loads: boolean }[];
+  meshes: { pin: string; coupling: string }[];
+  motors: boolean;
   notes: string[];
   stopped: string;
   why: string;
