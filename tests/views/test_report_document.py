@@ -10,7 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import cli
-from linkwright.design.cycle_loads import cycle_loads
+from linkwright.design.cycle_loads import CycleLoads
 from linkwright.design.tables import show
 from linkwright.errors import LinkwrightError, ModelError
 from linkwright.model.file import read_text, write
@@ -219,7 +219,7 @@ def test_strokes_and_wheels(tmp_path: Path) -> None:
     path.write_text(PRESS.replace(", stroke: [-50, 60]", "") + ends, encoding="utf-8")
     soft = lw.load(path).system
     c = soft.turn(steps=12)
-    remarks = report_tables.remarks(c, cycle_loads(c))
+    remarks = report_tables.remarks(c, CycleLoads("no masses"))
     pushed = f"stop 'cushion': 'guide' goes to {float(np.min(c['guide', 'mm'])):.4g} mm, beyond its end at -40 mm"
     assert c.checks()["reach"] and f"S{pushed[1:]}." in remarks, "a cushion within rigid ends is pressed, which is its purpose"
     moved = Reader(report_tables.motion_tables(m.system, own.summary, "A", "angle")).tables
