@@ -118,7 +118,8 @@ def _values(c: Trajectory, term: TermText, wanted: LimitText) -> Any:
                 f"'{wanted.text}': {found[1]} is a curve over a part of the motion; in a sum say which number of it is meant: "
                 f"max {term.what}."
             )
-        values, dimension = _curve(c, found[1], found[2] or "", wanted.text), c.dimension(found[1])
+        curve = _curve(c, found[1], found[2] or "", wanted.text, alone=len(wanted.terms) == 1)
+        values, dimension = curve, c.dimension(found[1])
     else:
         asked = measure(measure_text(term.what))
         check([asked], c)
@@ -127,13 +128,19 @@ def _values(c: Trajectory, term: TermText, wanted: LimitText) -> Any:
     return values
 
 
-def _curve(c: Trajectory, channel: str, window: str, text: str) -> np.ndarray:
-    """Return a channel at all samples, or in a window at its samples and its ends."""
-    if not window:
+def _curve(c: Trajectory, channel: str, window: str, text: str, *, alone: bool) -> np.ndarray:
+    """Return a channel at all samples, or in a window at its samples and its ends; `alone`: with local extremes between samples, which
+    terms of a sum do not have at the same instant."""
+    if not window and not (alone and c[channel].ndim == 1):
         return c[channel]
     asked = measure(f"max {channel}{window}")
     check([asked], c)
     r = asked.motions(c)
+    if alone and r.values[channel].ndim == 2:
+        found = asked.sampled(r)
+        inside = found.x[0] if found.mask is None else found.x[0, found.mask[0]]
+        if len(inside):
+            return inside
     mask, ends = r.mask(asked.window), r.ends(asked.window)
     assert mask is not None
     samples = r.values[channel][0]
