@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import pickle
+from collections import OrderedDict
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.kernels.structures import reproducible
 from linkwright.results.files import identical
 
 SMALL = 150_000  # bytes: a description with its tree needs 10 to 20 kB, 500 samples of a four-bar 70 kB; machine code is larger
@@ -23,7 +25,15 @@ def torque(t: Any) -> Any:
 
 
 def answers(objects: dict[str, Any]) -> dict[str, Any]:
-    """What the objects compute, as plain arrays."""
+    """What the objects compute, as plain arrays, from native code in every process.
+
+    Without `reproducible` answers about one state (`s.assemble`, loads of a turn) come from floats until machine code pays or is found
+    in the cache, so their last bits depend on what the process was asked before and on what the cache holds: docs/versioning.md."""
+    with reproducible(OrderedDict()):
+        return _answers(objects)
+
+
+def _answers(objects: dict[str, Any]) -> dict[str, Any]:
     s, st, run, batch, turn = (objects[k] for k in ("system", "state", "run", "batch", "turn"))
     there = s.assemble({"A": 0.3}, v={"A": 2.0})
     controller = copy.deepcopy(objects["controller"])
@@ -45,9 +55,12 @@ def answers(objects: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def used() -> dict[str, Any]:
-    """Objects that have computed, from native code: the first answer of all may come from the float path, whose bits differ."""
-    for _ in range(2):
-        _ = lw.load("wiper").turn(steps=12)["A.torque"]
+    """Objects that have computed, from native code of their own: other tests of this process may have made code with other options."""
+    with reproducible(OrderedDict()):
+        return _used()
+
+
+def _used() -> dict[str, Any]:
     m = lw.load("wiper")
     s = m.system
     st = s.assemble({"A": 0.5}, v={"A": 3.0})
@@ -70,7 +83,7 @@ def used() -> dict[str, Any]:
         "closure": s.closure(st),
         "controllable": s.controllable(st),
     }
-    answers(objects)  # everything that is compiled or remembered is there now
+    _answers(objects)  # everything that is compiled or remembered is there now
     return objects
 
 
