@@ -125,6 +125,9 @@ def test_turn_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         "model",
         "drive",
         "full_turn",
+        "ok",
+        "verdict",
+        "checks",
         "notes",
         "static",
         "singular",
@@ -320,6 +323,8 @@ def test_bare_numbers_mean_the_units_of_the_file(capsys: pytest.CaptureFixture[s
         assert cli.main(["turn", "wiper", "--steps", "4", "--no-loads", "--json", *words]) == 0
         shown.append(json.loads(capsys.readouterr().out))
     first, second = (x.pop("channels") for x in shown)
+    verdicts = [[(check["name"], check["verdict"]) for check in x.pop("checks")] for x in shown]  # their figures are round-off
+    assert verdicts[0] == verdicts[1]
     assert shown[0] == shown[1] and first.keys() == second.keys()
     for name, x in first.items():  # the second call may run on machine code that the first one had made: round-off
         assert x["values"] == pytest.approx(second[name]["values"], rel=1e-12, abs=1e-12), name

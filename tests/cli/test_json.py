@@ -35,7 +35,7 @@ def test_what_is_not_as_documented_is_noticed(capsys: pytest.CaptureFixture[str]
     assert broken(lambda x: x.pop("drive")) == ["'.drive' is missing", "'drive' is missing"]
     assert broken(lambda x: x.update(extra=1)) == ["'extra' is not documented"]
     assert broken(lambda x: x.update(steps="4")) == ["'steps' is '4', documented as integer"]
-    assert broken(lambda x: x.update(full_turn=1)) == ["'full_turn' is 1, documented as true or false"]
+    assert broken(lambda x: x.update(full_turn=1)) == ["'full_turn' is 1, documented as true or false, optional"]
     assert broken(lambda x: x["loads"]["bearings"][0].pop("max")) == ["'loads.bearings[].max' is missing"]
     assert broken(lambda x: x["channels"]["A"]["values"].append(None)) == ["'channels.*.values[]' is None, documented as number"]
 

@@ -100,20 +100,21 @@ def number(written: str) -> float:
 def test_numbers_are_those_of_the_turn(turn: lw.Trajectory, told: str) -> None:
     page = Reader(told)
     (row,) = page.table("drive")
-    torque = turn["A.torque"]
-    where = turn["A", "deg"][np.argmax(torque)] % 360.0
+    fine = lw.load("wiper").turn(steps=1440)  # extremes lie between the 36 steps of the report
+    torque = fine["A.torque"]
+    where = fine["A", "deg"][np.argmax(torque)] % 360.0
     assert row[0] == "A" and number(row[1]) == pytest.approx(torque.max(), rel=1e-3) and number(row[2]) == pytest.approx(where, abs=0.1)
     assert [number(x) for x in row[3:5]] == pytest.approx([torque.min(), torque.max()], rel=1e-3)
     # four digits are shown; the trapezoidal rule is exact for a periodic curve but for the 36 steps
     assert number(row[5]) == 0.0 and number(row[6]) == pytest.approx(np.sqrt(np.mean(torque[:-1] ** 2)), rel=1e-3)
-    assert number(row[7]) == pytest.approx(45.0) and number(row[8]) == pytest.approx(turn["A.power"].max(), rel=1e-3)
+    assert number(row[7]) == pytest.approx(45.0) and number(row[8]) == pytest.approx(fine["A.power"].max(), rel=1e-3)
     assert f"Flywheel {show(turn.flywheel(0.05).inertia)} kg m² at A for 5 % fluctuation" in page.text
     pins = {r[0]: r for r in page.table("pin")}
     assert all(0.0 <= number(r[3]) < 360.0 for r in pins.values()), "places of a turn as one says them, though this one starts at 60 deg"
     assert set(pins) == set("ABCD") and [number(r[2]) for r in pins.values()] == sorted((number(r[2]) for r in pins.values()), reverse=True)
-    assert number(pins["C"][2]) == pytest.approx(turn["C.on.rocker.size"].max(), rel=1e-3) and pins["C"][-1] == "yes"
-    shaking = np.linalg.norm(turn["shaking.force"], axis=1).max()
-    assert f"Shaking force on the ground up to {show(shaking)} N" in page.text
+    assert number(pins["C"][2]) == pytest.approx(fine["C.on.rocker.size"].max(), rel=1e-3) and pins["C"][-1] == "yes"
+    shaking = re.search(r"Shaking force on the ground up to ([0-9.]+) N", page.text)
+    assert shaking and float(shaking.group(1)) == pytest.approx(np.linalg.norm(fine["shaking.force"], axis=1).max(), rel=1e-3)
     masses = {r[0]: number(r[1]) for r in page.table("body")}
     assert masses == {"crank": 0.3, "coupler": 0.9, "rocker": 0.8}
     swing = {r[0]: number(r[-1]) for r in page.table("link")}

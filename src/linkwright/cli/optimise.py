@@ -65,7 +65,7 @@ def _need_written(m: Any, vary: dict[str, Any]) -> None:
     from linkwright.studies.targets import expanded
 
     known = every_parameter(m.description)
-    why = unwritten(m.description, [name for name in expanded(vary, m.description) if name in known])
+    why = unwritten(m.description, [name for name in expanded(vary, m.description, parts=False) if name in known])
     if why:
         raise UsageError(f"the result could not be written: {why} Leave out -o and --page to see the numbers alone.")
 

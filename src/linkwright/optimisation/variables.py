@@ -62,7 +62,7 @@ def variables(vary: Any, described: Description, case: Case) -> tuple[DesignVari
         vary = dict.fromkeys(map(str, vary))
     if not isinstance(vary, Mapping) or not vary:
         raise UsageError('vary names the numbers that may change: {"rod": "180..260 mm", "C": "+- 30 mm"}, or a list of names.')
-    named = expanded(vary, described)
+    named = expanded(vary, described, parts=False)
     _need_numbers(named, described)
     _need_own_lengths(list(named), described)
     return tuple(_variable(name, given, described, case) for name, given in named.items())

@@ -64,18 +64,20 @@ def target(name: str, described: Description, case: Case) -> Target:
     raise UsageError(f"vary: there is no number '{name}'. {nearest(name, [*known, *others], 'Known')}")
 
 
-def expanded(vary: Mapping[Any, Any], described: Description) -> dict[str, Any]:
+def expanded(vary: Mapping[Any, Any], described: Description, *, parts: bool = True) -> dict[str, Any]:
     """Return `vary` with pins of the drawing as their coordinates (`C`) and patterns (`*.length`) as the numbers they match.
 
-    A tolerance of a drawn pin is one of the holes of every body there, each with its own: parts are made one by one.
+    A tolerance of a drawn pin is one of the holes of every body there, each with its own: `parts` are made one by one. A search for a
+    better design moves the drawing instead.
     """
     known = every_parameter(described)
     out: dict[str, Any] = {}
     for key, given in vary.items():
         names = _components(str(key), known)
-        if is_tolerance(given) and names == [str(key)] and str(key) not in known:  # a pin that the file does not draw
+        of_parts = parts and is_tolerance(given)
+        if of_parts and names == [str(key)] and str(key) not in known:  # a pin that the file does not draw
             names = [n for b in described.bodies for n in (p.name for p in matched(known, f"{b.name}.{key}"))] or names
-        if is_tolerance(given):
+        if of_parts:
             names = [hole for name in names for hole in _holes(name, known, described, str(given))]
         for name in names:
             if name in out:

@@ -166,7 +166,7 @@ def test_a_run_says_that_loops_were_open():
         assert found.settings["stabiliser"]["every"] in (1, 10) and create(stabiliser).text in c.stabiliser
     positions = run(PUBLISHED, 0.5)
     checks = positions.certificate.checks()
-    assert checks["loops closed in position"] and not checks["loops closed in velocity"] and "of positions" in _about_loops(positions)[0]
+    assert checks["loops"] and not checks["velocities"] and "of positions" in _about_loops(positions)[0]
 
 
 def _about_loops(found):

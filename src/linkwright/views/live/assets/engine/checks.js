@@ -59,7 +59,7 @@
     /** @param {Check[]} live @returns {Check[]} */
     const joined = (live) => {
       const own = new Map(live.map((x) => [x.name, x])), python = reference();
-      const out = data.checks.map((/** @type {Check} */ given) => {
+      const out = data.checks.map(/** @param {Check} given @returns {Check} */ (given) => {
         const mine = own.get(given.name);
         own.delete(given.name);
         if (!e.changed) return mine && RANKS.indexOf(mine.verdict) > RANKS.indexOf(given.verdict) ? mine : given;
