@@ -166,7 +166,7 @@ def test_not_finite_numbers_are_named(scraper):
     assert status & 2  # degenerate: the loop asks the backup
     with np.errstate(all="ignore"):
         status, _ = called(k.backup, row, q=st.q, t=[1.0], near=near_of(s, st))
-    assert status & 1024 and "'<lambda>' of the torque of 'J1' gave nan at t = 1 s" in str(k.backup.owner.error)
+    assert status & 1024 and "'<lambda>' of the torque of 'J1' gave nan at t = 1 s" in str(k.backup.owner.unanswered)
 
 
 def test_free_parameters_move_the_lines_of_action():

@@ -196,3 +196,10 @@ def test_no_verdict_follows_from_no_samples(monkeypatch: pytest.MonkeyPatch) -> 
     (found,) = t.results
     assert found.outside is None and np.isnan(found.drawn_deviation) and "not known, no design was drawn" in str(t)
     assert " 0 %" not in str(t).split("outside")[1] and t.notes[0].startswith("Interrupted after 0 of 64 designs")
+
+
+def test_implausible_inputs_are_unknown() -> None:
+    """Gravity in mm/s^2 written as m/s^2: nothing is wrong with the computation, and the result is not to be trusted."""
+    check = lw.load("four-bar", g=9810.0).turn(steps=12).checks()["inputs"]
+    assert check.verdict == "unknown" and "1000 times" in check.text
+    assert lw.load("four-bar").turn(steps=12).checks()["inputs"]

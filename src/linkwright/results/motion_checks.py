@@ -20,6 +20,7 @@ from linkwright.errors import LinkwrightError, counted, degrees_of_freedom
 from linkwright.mechanics.inverse import rubbing_effort
 from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.model.description import Description
+from linkwright.model.plausibility import implausible
 from linkwright.results.checks import Check, Checks, worst
 from linkwright.results.element_limits import DRIVES, element_limits, limit_checks, place_text
 from linkwright.results.load_channels import eyes
@@ -251,8 +252,8 @@ def merged(name: str, checks: Sequence[Check]) -> list[Check]:
 
 
 def _inputs(d: Description) -> Check:
-    """Inputs that no machine has: the warnings of the reader."""
-    doubts = d.warnings
+    """Inputs that no machine has: warnings of the reader, and implausible magnitudes."""
+    doubts = list(dict.fromkeys((*d.warnings, *implausible(d))))
     return Check("inputs", "unknown", "; ".join(doubts)) if doubts else Check("inputs", "passed", "nothing implausible found")
 
 
