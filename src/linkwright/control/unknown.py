@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from linkwright import elements
 from linkwright.errors import UsageError, nearest
 from linkwright.model.description import NO_INERTIA, ZERO3, Description
 
-LISTS = {"springs": "spring", "dampers": "damper", "frictions": "friction", "stops": "stop", "loads": "load"}
+SINGULAR = {s: w for w, s in elements.SINGULAR.items()}
+LISTS = {s: SINGULAR[s] for s in elements.FORCES} | {"frictions": "friction", "stops": "stop"} | {s: SINGULAR[s] for s in elements.LOADS}
 GRAVITY = "gravity"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.design.tables import extremes
 from linkwright.errors import LinkwrightError
 from linkwright.mechanics.constraints.coupling import cam_of
@@ -146,7 +147,13 @@ def _speed(system: System, c: Trajectory, coupling: Coupling, force: np.ndarray,
     """Speed of the disc at which the contact force first vanishes; None where speed is not that of the cycle, or forces depend on it."""
     d = system.description
     rate = c[f"{coupling.first}.v"]
-    if c.static or d.dampers or d.frictions or np.ptp(rate) > 1e-9 * np.abs(rate).max() or c.drive != coupling.first:
+    if (
+        c.static
+        or any(x.of_speed for x in elements.every(d))
+        or d.frictions
+        or np.ptp(rate) > 1e-9 * np.abs(rate).max()
+        or c.drive != coupling.first
+    ):
         return None
     rest = still[f"{coupling.name}.contact"]
     if (rest < -NEGLIGIBLE * np.abs(rest).max()).any():

@@ -33,7 +33,6 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, accelerations, locate, motion, node_motion, pose_of
 from linkwright.model.curves.lines import Parabola
-from linkwright.model.description import Load
 from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.spatial import cross, cross_wrench
 
@@ -111,7 +110,7 @@ def _elements(s: PageInstant) -> list[AppliedWrench]:
     out = []
     for x in s.eq.loops.skel.tree.description.acting:
         for node, w in forces.FORCES[type(x)](x).wrenches(s.moment):
-            kind = "applied" if isinstance(x, Load) else "element"
+            kind = "applied" if getattr(x, "from_outside", False) else "element"
             out.append(AppliedWrench(x.name, kind, node, w, forces.acting_at(s.moment, x, node)))
     return out
 

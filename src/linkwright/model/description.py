@@ -11,10 +11,17 @@ called; `plane` only names the two axes for people. `ground` is the first body.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, make_dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from linkwright import elements
+from linkwright.elements import CoilSpring as CoilSpring  # older pickles and callers find these classes here
+from linkwright.elements import Damper as Damper
+from linkwright.elements import GasSpring as GasSpring
+from linkwright.elements import Load as Load
+from linkwright.elements import Rod as Rod
+from linkwright.elements import TorsionSpring as TorsionSpring
 from linkwright.errors import ModelError, Source, nearest
 from linkwright.model.belts import Belt
 from linkwright.model.expressions import Evaluation, evaluate_parameters
@@ -28,7 +35,7 @@ Mat3 = tuple[Vec3, Vec3, Vec3]
 PointRef = tuple[str, str]  # (body, point)
 
 GROUND = "ground"
-ACTING = ("springs", "dampers", "frictions", "stops", "loads", "cylinders")  # sections of what pushes bodies
+ACTING = (*elements.FORCES, "frictions", "stops", *elements.LOADS, "cylinders")  # sections of what pushes bodies, in the order of sums
 
 
 def _place() -> Any:
@@ -123,16 +130,6 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Rod:
-    """Constant distance between two points; a bar without mass of its own."""
-
-    name: str
-    between: tuple[PointRef, PointRef]
-    length: Scalar
-    where: Source | None = _place()
-
-
-@dataclass(frozen=True)
 class Move:
     """One piece of a motion: go `to` by a `law` within a span of time, or of the driving joint's coordinate; dwell if `to` is None."""
 
@@ -209,55 +206,6 @@ class Gear:
 
 
 @dataclass(frozen=True)
-class TorsionSpring:
-    """effort = -stiffness (q - free) + preload, on a one-degree of freedom joint (torque, or force on a slider)."""
-
-    name: str
-    joint: str
-    stiffness: Scalar
-    free: Scalar = 0.0
-    preload: Scalar = 0.0
-    where: Source | None = _place()
-
-
-@dataclass(frozen=True)
-class CoilSpring:
-    """Pull of stiffness (length - free) + preload along the line between two points."""
-
-    name: str
-    between: tuple[PointRef, PointRef]
-    stiffness: Scalar
-    free: Scalar
-    preload: Scalar = 0.0
-    where: Source | None = _place()
-
-
-@dataclass(frozen=True)
-class GasSpring:
-    """Push force / (1 - (1 - 1/progression) (length - L)/stroke): `force` when extended to `length`,
-    `progression` times that when pushed in by `stroke` (isothermal gas)."""
-
-    name: str
-    between: tuple[PointRef, PointRef]
-    force: Scalar
-    length: Scalar
-    stroke: Scalar
-    progression: Scalar = 1.0
-    where: Source | None = _place()
-
-
-@dataclass(frozen=True)
-class Damper:
-    """-coefficient times the rate of a joint (`joint`) or of the distance of two points (`between`)."""
-
-    name: str
-    coefficient: Scalar
-    joint: str = ""
-    between: tuple[PointRef, PointRef] | None = None
-    where: Source | None = _place()
-
-
-@dataclass(frozen=True)
 class Friction:
     """Smooth friction of a joint: -coulomb tanh(v/speed) - viscous v; `mu`, `radius`: by its load."""
 
@@ -289,19 +237,6 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class Load:
-    """An external force and moment on a body at a point, in world or in a body's axes."""
-
-    name: str
-    body: str
-    point: str
-    force: tuple[Varying, Varying, Varying] = ZERO3
-    moment: tuple[Varying, Varying, Varying] = ZERO3
-    axes: str = "world"  # or a body's name
-    where: Source | None = _place()
-
-
-@dataclass(frozen=True)
 class Cylinder:
     """A linear actuator between two points: it pushes with `force`, or is driven in length (`drive`)."""
 
@@ -330,8 +265,23 @@ class Drive:
     limits: tuple[Scalar | None, Scalar | None] = (None, None)  # of the effort at the joint
 
 
+if TYPE_CHECKING:  # what type checkers and editors see: a typed line a section
+
+    @dataclass(frozen=True, kw_only=True)
+    class ElementSections:
+        """Elements of a description by section."""
+
+        rods: tuple[Rod, ...] = ()
+        springs: tuple[TorsionSpring | CoilSpring | GasSpring, ...] = ()
+        dampers: tuple[Damper, ...] = ()
+        loads: tuple[Load, ...] = ()
+else:  # the same fields, from the registry
+    _sections = [(section, tuple[Any, ...], field(default=())) for section in elements.SECTIONS]
+    ElementSections = make_dataclass("ElementSections", _sections, frozen=True, kw_only=True)
+
+
 @dataclass(frozen=True)
-class Description:
+class Description(ElementSections):
     """A mechanism as the user described it."""
 
     __getstate__ = essentials
@@ -344,15 +294,11 @@ class Description:
     gravity: Vec3 = ZERO3
     parameters: tuple[tuple[str, Scalar], ...] = ()
     bounds: tuple[tuple[str, float | None, float | None], ...] = ()  # of parameters: name, min, max
-    rods: tuple[Rod, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     gears: tuple[Gear, ...] = ()
     belts: tuple[Belt, ...] = ()
-    springs: tuple[TorsionSpring | CoilSpring | GasSpring, ...] = ()
-    dampers: tuple[Damper, ...] = ()
     frictions: tuple[Friction, ...] = ()
     stops: tuple[Stop, ...] = ()
-    loads: tuple[Load, ...] = ()
     cylinders: tuple[Cylinder, ...] = ()
     drives: tuple[Drive, ...] = ()
     start: tuple[tuple[str, Scalar], ...] = ()  # channel ("A", "A.v") -> value

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.model.description import EYE3, Body, Description, Joint, Mat3, Placement
 from linkwright.model.expressions import Expr, evaluate, variable
 from linkwright.model.parameters import SECTIONS
@@ -28,6 +29,8 @@ ENTRIES = tuple(f"{'xyz'[i]}{'xyz'[j]}" for i, j in UPPER)
 ACTING = {  # section -> fields that are numbers
     **SECTIONS, "gears": ("radius_first", "radius_second", "pressure_angle"), "belts": ("radii", "rests", "pretension"),
 }  # fmt: skip
+# values of fields that belong to the structure: a gas spring of constant force has a formula of its own
+FIXED = {name: role.fixed for kind in elements.ELEMENTS for name, role in elements.numbers(kind).items() if role.fixed}
 ROUND_OFF = 8.0 * float(np.finfo(float).eps)  # of entries of rotations, and of turned places against the largest
 CONSTANT = "constant "  # variables in the place of a formula's constants: no name of a model has a space
 UNIT = 100  # code of an entry that is one
@@ -72,8 +75,8 @@ class DesignNumbers:
         used = tuple([known.setdefault((index[body], at), len(known)) for body, at in _placed(d)])
         places = np.array([at for _, at in known], dtype=float).reshape(-1, 3)
         inertia = np.array([b.inertia for b in d.bodies], dtype=float)
-        frames = [x for j in d.joints for x in _frames(j)]
-        rotations = np.array([f.rotation for _, f in frames], dtype=float).reshape(-1, 3, 3)
+        frames = [*((body, f.rotation) for j in d.joints for body, f in _frames(j)), *_turned(d)]
+        rotations = np.array([R for _, R in frames], dtype=float).reshape(-1, 3, 3)
         if tree.axes:
             on = np.array([i for i, _ in known])
             for body, R in tree.axes.items():
@@ -107,6 +110,7 @@ class DesignNumbers:
         every += [f"acting.{k}" for k in range(len(_acting(d)[1]))] + [f"gravity.{axis}" for axis in "xyz"]
         every += [f"{name}.drawn.{axis}" for name in tree.floating for axis in "xyz"] + [f"{name}.drawn" for name in tree.starts]
         turned = [f"{j.name}.{body}.axes" for j in d.joints for body in (j.first, j.second)]
+        turned += [f"{x.name}.{body}.axes" for x, _ in elements.turned(d) for body, _ in x.between]
         entries = [f"{turned[i]}.{e}" for i, row in enumerate(self.codes) for e, code in enumerate(row) if abs(code) == 1 + e]
         return (*(name for name, there in zip(every, self.plain, strict=True) if there), *entries)
 
@@ -145,6 +149,9 @@ class DesignNumbers:
 
         bodies = tuple(body(*x) for x in zip(d.bodies, masses, upper, strict=True))
         joints = tuple(joint(j) for j in d.joints)
+        for x, axes in elements.turned(d):
+            mine = tuple(next(rotations) for _ in range(2))
+            acting[x.section] = tuple(replace(y, **{axes: mine}) if y.name == x.name else y for y in acting[x.section])
         rods = tuple(replace(r, length=x) for r, x in zip(d.rods, lengths, strict=True))
         return replace(d, bodies=bodies, joints=joints, rods=rods, gravity=gravity, **acting)
 
@@ -181,6 +188,11 @@ def _place_names(d: Description) -> Iterator[str]:
 
 def _frames(j: Joint) -> tuple[tuple[str, Placement], tuple[str, Placement]]:
     return (j.first, j.frame_first), (j.second, j.frame_second)
+
+
+def _turned(d: Description) -> list[tuple[str, Any]]:
+    """(body, axes) of elements that have some in their bodies."""
+    return [(body, R) for x, axes in elements.turned(d) for (body, _), R in zip(x.between, getattr(x, axes), strict=True)]
 
 
 # -------------------------------------------------------------------- rotations
@@ -236,12 +248,13 @@ def _acting(d: Description) -> tuple[tuple[Any, ...], list[float]]:
 @cache
 def _others(kind: Any, names: tuple[str, ...]) -> tuple[str, ...]:
     """Fields of a class that are no numbers."""
-    return tuple(f.name for f in fields(kind) if f.compare and f.name not in names)
+    axes = [name for name, role in elements.roles(kind).items() if isinstance(role, elements.TurnsRole)]
+    return tuple(f.name for f in fields(kind) if f.compare and f.name not in names and f.name not in axes)
 
 
 def _law(x: Any, name: str, numbers: list[float]) -> Any:
     """A number, a vector or a formula without its numbers, which are added to the list."""
-    if _is_number(x) and not (name == "progression" and x == 1.0):  # a gas spring of constant force has a formula of its own
+    if _is_number(x) and x not in FIXED.get(name, ()):
         numbers.append(x)
         return "number"
     if isinstance(x, tuple):

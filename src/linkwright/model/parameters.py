@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.errors import ModelError, UsageError, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.description import Body, Description, Joint, Placement
@@ -51,12 +52,11 @@ Placed = Callable[[Description, Any], Description]
 
 
 SECTIONS = {  # numbers of what acts on bodies: section of the description -> fields
-    "springs": ("stiffness", "free", "preload", "force", "length", "stroke", "progression"),
-    "dampers": ("coefficient",),
+    **elements.number_fields(elements.FORCES),
     "frictions": ("coulomb", "viscous", "speed", "mu", "radius"),
     "stops": ("stiffness", "lower", "upper", "damping", "restitution"),
     "couplings": ("ratio", "offset"),
-    "loads": ("force", "moment"),
+    **elements.number_fields(elements.LOADS),
     "cylinders": ("force",),
 }
 
@@ -291,6 +291,8 @@ def _of_field(d: Description, section: str, thing: Any, name: str) -> list[Param
     if section == "couplings" and (thing.table is not None or thing.polynomial or thing.moves):
         return []  # it has no ratio
     parts = {f".{axis}": (i, value[i]) for i, axis in enumerate(d.plane or "xyz")} if isinstance(value, tuple) else {"": (-1, value)}
+    if d.planar and isinstance(value, tuple) and elements.numbers(type(thing))[name].axes == "about":
+        parts = {"": (2, value[2])}
     out = []
     for tail, (i, x) in parts.items():
         absent = i >= 0 or section == "frictions" or name == "restitution"  # where it is zero

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
+from linkwright import elements, joints
+from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
@@ -49,6 +50,12 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
         if e.part.name not in joined:
             add(f"{e.part.name}.force", "force", lambda x, e=e: line_force(x.loads, e))
     pick = slice(0, 2) if d.planar else slice(0, 3)
+    for x in (x for x in elements.every(d) if x.acts == elements.FRAMES and x.name not in joined):
+        for i, (tail, kind) in enumerate((("force", "force"), ("moment", "torque"))):
+            about = 2 if d.planar and i else pick
+            add(f"{x.name}.{tail}", kind, lambda s, x=x, i=i, about=about: forces.ElementForce(x).sizes(s)[i][about])
+            for k, axis in enumerate(d.plane or "xyz") if isinstance(about, slice) else ():
+                add(f"{x.name}.{tail}.{axis}", kind, lambda s, x=x, i=i, k=k: forces.ElementForce(x).sizes(s)[i][k])
     for pin, body in (*eyes(d), *((e.pin, e.body) for e in line_eyes(d))):
         add(f"{pin}.on.{body}", "force", lambda x, p=pin, b=body: x.loads.on(p, b).force[pick])
         add(f"{pin}.on.{body}.size", "force", lambda x, p=pin, b=body: _size(x.loads.on(p, b).force), kink=0.0)

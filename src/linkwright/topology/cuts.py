@@ -14,10 +14,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from linkwright import elements
 from linkwright.errors import ModelError, counted, listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.coordinates import joint_name
-from linkwright.model.description import Description, Joint, TorsionSpring
+from linkwright.model.description import Description, Joint
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.graph import FLOATING, DisjointSets, Graph, Span, loop_left, read_graph, span
 from linkwright.topology.inertia import InertiaTest
@@ -73,11 +74,9 @@ def protected_joints(description: Description) -> dict[str, str]:
                 out.setdefault(name, f"{kind} {thing.name}")
     for drive in d.drives:
         out.setdefault(drive.joint, "driven")
-    for spring in d.springs:
-        if isinstance(spring, TorsionSpring):
-            out.setdefault(joint_name(spring.joint), f"spring {spring.name}")
-    for damper in d.dampers:
-        out.setdefault(joint_name(damper.joint), f"damper {damper.name}")
+    for x in elements.every(d):
+        for name in elements.joint_names(x):
+            out.setdefault(joint_name(name), f"{x.word} {x.name}")
     for friction in d.frictions:
         out.setdefault(joint_name(friction.joint), f"friction {friction.name}")
     for stop in d.stops:

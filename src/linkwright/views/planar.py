@@ -17,7 +17,6 @@ from linkwright.views.shading import outline_path
 from linkwright.views.sheet import BAND, Sheet, nice_length
 from linkwright.views.style import DRIVEN, PALETTE, Theme, mixed
 
-LINES: dict[str, tuple[float, Any]] = {"rod": (2.6, "-"), "damper": (1.4, "--"), "coupling": (1.0, (0, (7, 2.5, 1.5, 2.5)))}
 DUST = 1e-9  # of the largest load: no arrow
 LOAD = 40.0  # points of the arrow of the largest load
 
@@ -171,11 +170,13 @@ class PlanarDrawing:
     def _line(self, sheet: Sheet, stage: Stage, line: SceneLine) -> None:
         a, b = (stage.spot(e) for e in line.ends)
         sheet.remember(np.array([a, b]))
-        if line.kind == "coil":
+        if line.looks.shape == "box":
+            self._circle(sheet, 0.5 * (a + b), 0.72 * self.width * sheet.pt, fc=sheet.look.faint, ec=sheet.look.ink, lw=1.0, zorder=39)
+        if line.looks.shape == "coil":
             sheet.line(coil(a, b, 0.55 * self.width * sheet.pt), color=sheet.look.ink, lw=1.4, zorder=24, solid_joinstyle="round")
             return
-        width, dashes = LINES[line.kind]
-        sheet.line(np.array([a, b]), color=sheet.look.ink, lw=width, ls=dashes, zorder=19)
+        dashes = (0, line.looks.dashes) if line.looks.dashes else "-"
+        sheet.line(np.array([a, b]), color=sheet.look.ink, lw=line.looks.width, ls=dashes, zorder=19)
 
     # ---------------------------------------------------------------- joints
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.design.cycle_loads import CycleLoads
 from linkwright.design.flywheel import flywheel
 from linkwright.design.tables import cleaned, show
@@ -17,19 +18,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.mechanics import forces
 from linkwright.mechanics.inverse import rubbing_effort
 from linkwright.model.coordinates import joint_part
-from linkwright.model.description import (
-    CoilSpring,
-    Cylinder,
-    Damper,
-    Description,
-    Friction,
-    GasSpring,
-    Load,
-    PointRef,
-    Stop,
-    Table,
-    TorsionSpring,
-)
+from linkwright.model.description import Cylinder, Description, Friction, Load, PointRef, Stop, Table
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
@@ -41,8 +30,8 @@ MOST_LOOKS = 400  # samples at which loads are evaluated
 FLUCTUATION = 0.05
 NOTHING = "nothing in this motion"
 KINDS: dict[type, str] = {
-    Load: "load", TorsionSpring: "spring", CoilSpring: "spring", GasSpring: "gas spring", Damper: "damper", Friction: "friction",
-    Stop: "stop", Cylinder: "cylinder",
+    Friction: "friction", Stop: "stop", Cylinder: "cylinder",
+    **{x: x.says or x.word for x in elements.ELEMENTS},
 }  # fmt: skip
 
 
@@ -53,7 +42,12 @@ def acting(system: System, c: Trajectory | None) -> list[str]:
     """All that acts beside weight and drives, a line each."""
     d = system.description
     driven = {x.joint for x in d.drives}
-    found: list[Any] = [*d.loads, *(y for y in d.cylinders if y.name not in driven), *d.springs, *d.dampers, *_pushing(d)]
+    found: list[Any] = [
+        *elements.every(d, elements.LOADS),
+        *(y for y in d.cylinders if y.name not in driven),
+        *elements.every(d),
+        *_pushing(d),
+    ]
     several = len(found) + len(d.frictions) > MOST_LOADS
     lines = [line(system, x, c) for x in (found if several else [*found, *d.frictions])]
     lines += _rubbing(system, c) if several else []
@@ -146,8 +140,8 @@ def _history(x: Any, c: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     for i in range(0, len(c), max(1, len(c) // MOST_LOOKS)):
         now = c.instants[i]
         at = now
-        if isinstance(x, Load):
-            f, m = (np.array([at.value(y) for y in part], dtype=float) for part in (x.force, x.moment))
+        if isinstance(x, elements.ModelElement):
+            f, m = acts.sizes(at)
         else:
             found = acts.wrenches(at)
             w = np.asarray(found[0][1], dtype=float) if found else np.zeros(6)

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.errors import ChannelError
 from linkwright.joints import JOINTS, create, is_slider, track
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, node_motion, pose_of
-from linkwright.model.description import Body, CoilSpring, Coupling, Description, GasSpring, Joint, PointRef
+from linkwright.model.description import Body, Coupling, Description, Joint, PointRef
 from linkwright.numerics.spatial import Pose, array
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
@@ -28,6 +29,7 @@ from linkwright.views.scene_sliding import arm, between_ends, distinct
 from linkwright.views.surfaces import body_surfaces
 from linkwright.views.tips import tips
 
+COUPLED = elements.Looks("line", 1.0, (7.0, 2.5, 1.5, 2.5))
 BARREL = 0.58  # length of a drawn barrel as a share of the shortest length of its telescope
 
 
@@ -104,6 +106,7 @@ class SceneLine:
     kind: str
     ends: tuple[ScenePoint, ScenePoint]
     name: str = ""
+    looks: elements.Looks = elements.Looks("line")
 
 
 @dataclass(frozen=True)
@@ -284,8 +287,8 @@ class Scene:
 
     def _struts(self) -> list[Telescope]:
         d = self.description
-        elements = [*d.cylinders, *(s for s in d.springs if isinstance(s, GasSpring))]
-        pairs = [(e.name, (self._ref(e.between[0]), self._ref(e.between[1]))) for e in elements]
+        telescopes = [*d.cylinders, *(x for x in elements.every(d) if x.looks.shape == "telescope")]
+        pairs = [(e.name, (self._ref(e.between[0]), self._ref(e.between[1]))) for e in telescopes]
         return [Telescope(name, ("", ""), pair, BARREL * self._shortest(pair)) for name, pair in pairs]
 
     def _shortest(self, ends: tuple[ScenePoint, ScenePoint]) -> float:
@@ -370,10 +373,9 @@ class Scene:
 
     def _lines(self) -> list[SceneLine]:
         d = self.description
-        kinds = [("rod", e.between, e.name) for e in d.rods]
-        kinds += [("coil", s.between, s.name) for s in d.springs if isinstance(s, CoilSpring)]
-        kinds += [("damper", e.between, e.name) for e in d.dampers if e.between is not None]
-        out = [SceneLine(kind, (self._ref(a), self._ref(b)), name) for kind, (a, b), name in kinds]
+        drawn = [x for x in elements.every(d, elements.SECTIONS) if x.looks.shape in ("line", "coil", "box") and x.between]
+        kinds = [(x.word if x.looks.shape == "line" else x.looks.shape, x.between, x.name, x.looks) for x in drawn]
+        out = [SceneLine(kind, (self._ref(a), self._ref(b)), name, looks) for kind, (a, b), name, looks in kinds]
         return [*out, *(line for c in d.couplings if c.cam is None for line in self._coupled(c))]
 
     def _coupled(self, coupling: Coupling) -> list[SceneLine]:
@@ -385,7 +387,7 @@ class Scene:
             if j is not None:
                 spots.append(ScenePoint(self.skel.node(j.first), array(j.frame_first.at)))
         apart = [x for x in spots[1:] if np.linalg.norm(stage.spot(spots[0]) - stage.spot(x)) > 0.0]
-        return [SceneLine("coupling", (spots[0], x), coupling.name) for x in apart]
+        return [SceneLine("coupling", (spots[0], x), coupling.name, COUPLED) for x in apart]
 
     def _wheels(self) -> list[Wheel]:
         out = []

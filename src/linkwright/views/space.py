@@ -107,7 +107,7 @@ class Spatial:
             out.append(("bar", self.seen([a + barrel * d, b]), colour, 3.0))
             out.append(("bar", self.seen([a, a + barrel * d]), colour, 7.0))
         for line in (x for x in self.scene.lines if x.name not in self.scene.absent):
-            out.append(("bar", self.seen([stage.spot(e) for e in line.ends]), PALETTE[8], 3.0))
+            out.append(("bar", self.seen([stage.spot(e) for e in line.ends]), PALETTE[8], 9.0 if line.looks.shape == "box" else 3.0))
         for g in self.scene.guides:
             X = stage.pose(g.node) @ g.frame
             if g.high > g.low:

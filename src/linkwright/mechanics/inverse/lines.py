@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from linkwright import elements
 from linkwright.mechanics import forces
 from linkwright.model.description import Description, PointRef
 
 if TYPE_CHECKING:
     from linkwright.mechanics.inverse.loads import Loads
 
-SECTIONS = {"rods": "rod", "springs": "spring", "dampers": "damper", "cylinders": "cylinder"}  # of a description -> kind of the part
+SECTIONS = {**{s: w for w, s in elements.SINGULAR.items()}, "cylinders": "cylinder"}  # of a description -> kind of the part
 
 
 class LineEye(NamedTuple):
@@ -28,9 +29,14 @@ class LineEye(NamedTuple):
         return self.part.between[0 if self.side < 0.0 else 1]
 
 
+def is_line(x: Any) -> bool:
+    """True for a part that acts along the line between two points."""
+    return x.acts == elements.LINE if isinstance(x, elements.ModelElement) else bool(getattr(x, "between", None))
+
+
 def line_eyes(d: Description) -> list[LineEye]:
     """Return eyes of parts between two points, ground's included; parts of the same name in two sections have their kind before it."""
-    parts = [(kind, x) for section, kind in SECTIONS.items() for x in getattr(d, section) if getattr(x, "between", None)]
+    parts = [(kind, x) for section, kind in SECTIONS.items() for x in getattr(d, section) if is_line(x)]
     count = Counter(x.name for _, x in parts)
     out = []
     for kind, x in parts:

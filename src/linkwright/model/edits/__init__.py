@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from linkwright.elements import FORCES, SINGULAR
 from linkwright.errors import ModelError, UnfinishedModel, UsageError, nearest
 from linkwright.model.description import Description
 from linkwright.model.edits import copies, elements, links, naming, points, values
@@ -46,8 +47,7 @@ OPERATIONS: dict[str, Callable[[Job, Mapping[str, Any]], None]] = {
     "add_slot": elements.add_slot,
     "add_cylinder": elements.add_cylinder,
     "add_rod": elements.add_rod,
-    "add_spring": elements.add_spring,
-    "add_damper": elements.add_damper,
+    **{f"add_{word}": partial(elements.add_element, section) for word, section in SINGULAR.items() if section in FORCES},
     "add_load": elements.add_load,
     "add_gears": elements.add_gears,
     "set_drive": elements.set_drive,

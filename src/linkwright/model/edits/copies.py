@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from linkwright import elements
 from linkwright.errors import UsageError
 from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import At, number_or_none
@@ -15,10 +16,19 @@ from linkwright.model.edits.points import make_pin, move_points
 from linkwright.model.edits.references import BODY, JOINT, POINT, NameUse, references
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.surgery import Edit, apply, key_text, quantity
-from linkwright.model.file.units import FORCE, LENGTH, NONE, Dimension
+from linkwright.model.file.units import KINDS as KINDS_OF_NUMBERS
+from linkwright.model.file.units import LENGTH, NONE, Dimension
 
 ON_LINE = 1e-9  # m: a point so near to the mirror's line stays where it is
-COPIED = ("joints", "rods", "cylinders", "springs", "dampers", "loads", "masses", "gears")  # sections whose entries are copied along
+COPIED = (
+    "joints",
+    *elements.CONSTRAINTS,
+    "cylinders",
+    *elements.FORCES,
+    *elements.LOADS,
+    "masses",
+    "gears",
+)  # sections whose entries are copied along
 Transform = Callable[[At], At]
 
 
@@ -190,7 +200,8 @@ def _transformed(job: Job, section: str, name: str, place: Transform, direction:
         for key in ("axis", "slot"):
             _move_list(job, ("joints", name, key), direction, NONE)
         _move_list(job, ("joints", name, "at"), place, LENGTH)
-    elif section == "loads":
-        _move_list(job, ("loads", name, "force"), direction, FORCE)
+    elif section in elements.LOADS:
+        for key, role in elements.directions(section):
+            _move_list(job, (section, name, key), direction, KINDS_OF_NUMBERS[role.dimension])
     elif section == "masses":
         _move_list(job, ("masses", name, "at"), place, LENGTH)

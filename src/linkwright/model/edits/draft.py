@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from linkwright import elements
 from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.joints import JOINTS
 from linkwright.model.description import GROUND
@@ -379,7 +380,10 @@ def _pulley_joints(entries: Mapping[str, FileNode]) -> Iterator[FileNode]:
                 yield item.entries["joint"]
 
 
-PARTS = ("rods", "couplings", "cams", "gears", "belts", "springs", "dampers", "friction", "stops", "cylinders", "loads", "masses", "drive")
+PARTS = (
+    *elements.CONSTRAINTS, "couplings", "cams", "gears", "belts", *elements.FORCES, "friction", "stops", "cylinders", *elements.LOADS,
+    "masses", "drive",
+)  # fmt: skip
 
 
 def number_or_none(context: Context, node: FileNode | None, dimension: Dimension) -> float | None:

@@ -8,29 +8,16 @@ from itertools import pairwise
 from typing import Any
 
 from linkwright import joints
+from linkwright.elements import EndsRole, JointRole, article, key_of, kinds, numbers, roles
 from linkwright.errors import UsageError, nearest
 from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import DraftJoint
 from linkwright.model.edits.job import Job
 from linkwright.model.edits.points import make_pin, mark, new_point, unpin, where
 from linkwright.model.file.surgery import SPECIAL, key_text, number, quantity
-from linkwright.model.file.units import (
-    ANGLE,
-    ANGULAR_SPEED,
-    DAMPING,
-    FORCE,
-    LENGTH,
-    NONE,
-    SPEED,
-    STIFFNESS,
-    TORQUE,
-    TORSIONAL_DAMPING,
-    TORSIONAL_STIFFNESS,
-    Dimension,
-)
+from linkwright.model.file.units import ANGLE, ANGULAR_SPEED, FORCE, LENGTH, NONE, SPEED, TORQUE, Dimension, dimension_of
 
-# of a part that is drawn before its numbers are known, in SI
-SOFT, TORSION, DAMPED, DAMPED_TURNING, PUSH = 1000.0, 1.0, 100.0, 0.1, 100.0
+PUSH = 100.0  # N: of a load that is drawn before its force is known
 DIRECTION_DIGITS = 12
 ALONG = 0.03  # sine of the angle of a guide with the link that carries it, distance of its pin over the length of the link: drawn by hand
 SLIDER, SLOT = "prismatic", "pin_slot"  # types of joints that the file calls so
@@ -203,32 +190,26 @@ def add_rod(job: Job, op: Mapping[str, Any]) -> None:
     _add(job, "rods", "rod", op, f"{{between: {between}{size}}}")
 
 
-def add_spring(job: Job, op: Mapping[str, Any]) -> None:
-    """A coil spring between two points, or a spring in a joint."""
-    _elastic(job, op, "springs", "spring", "stiffness", (STIFFNESS, SOFT), (TORSIONAL_STIFFNESS, TORSION), ("free", "preload"))
-
-
-def add_damper(job: Job, op: Mapping[str, Any]) -> None:
-    """A damper between two points, or in a joint."""
-    _elastic(job, op, "dampers", "damper", "coefficient", (DAMPING, DAMPED), (TORSIONAL_DAMPING, DAMPED_TURNING), ())
-
-
-def _elastic(
-    job: Job, op: Mapping[str, Any], section: str, stem: str, key: str, linear: tuple[Dimension, float], turning: tuple[Dimension, float],
-    more: tuple[str, ...],
-) -> None:  # fmt: skip
-    if op.get("joint"):
+def add_element(section: str, job: Job, op: Mapping[str, Any]) -> None:
+    """An element of `linkwright.elements` between two points, or in a joint, with preset numbers where none are given."""
+    role = JointRole if op.get("joint") else EndsRole
+    fitting = [x for x in kinds(section) if any(isinstance(r, role) for r in roles(x).values())]
+    if not fitting:
+        raise UsageError(f"{article(kinds(section)[0].word)} does not act {'in a joint' if role is JointRole else 'between two points'}.")
+    kind = next((x for x in fitting if x.type == op.get("type")), fitting[0])
+    if role is JointRole:
         joint = _joint(job, op["joint"])
-        slides = _slides(joint)
-        place = f"joint: {key_text(joint.name, True)}"
+        slides, place = _slides(joint), f"joint: {key_text(joint.name, True)}"
     else:
         slides, place = True, f"between: {_between(job, op)}"
-    dimension, default = linear if slides else turning
-    given = op.get(key)
-    value = quantity(default, dimension, job.sheet.units) if given in (None, "") else job.written(given, dimension, f"the {key}")
-    dimensions = {"free": LENGTH if slides else ANGLE, "preload": FORCE if slides else TORQUE}
-    rest = "".join(f", {k}: {job.written(op[k], dimensions[k], k)}" for k in more if op.get(k) not in (None, ""))
-    _add(job, section, stem, op, f"{{{place}, {key}: {value}{rest}}}")
+    parts = [place]
+    for field, size in numbers(kind).items():
+        key, dimension = key_of(field, size), dimension_of(size.dimension, slides)
+        if op.get(key) not in (None, ""):
+            parts.append(f"{key}: {job.written(op[key], dimension, f'the {key}')}")
+        elif size.preset is not None:
+            parts.append(f"{key}: {quantity(size.preset[0 if slides else 1], dimension, job.sheet.units)}")
+    _add(job, section, kind.word, op, f"{{{', '.join(parts)}}}")
 
 
 def add_load(job: Job, op: Mapping[str, Any]) -> None:

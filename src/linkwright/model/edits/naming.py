@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from linkwright import elements
 from linkwright.errors import UsageError
 from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import Draft
@@ -20,8 +21,8 @@ from linkwright.model.file.context import IDENTIFIER
 from linkwright.model.file.surgery import SPECIAL, Edit, key_text
 
 KINDS = {
-    "rod": "rods", "coupling": "couplings", "cam": "cams", "gear": "gears", "belt": "belts", "spring": "springs", "damper": "dampers",
-    "friction": "friction", "stop": "stops", "cylinder": "cylinders", "load": "loads", "mass": "masses", "drive": "drive",
+    "coupling": "couplings", "cam": "cams", "gear": "gears", "belt": "belts", **elements.SINGULAR,
+    "friction": "friction", "stop": "stops", "cylinder": "cylinders", "mass": "masses", "drive": "drive",
     "joint": "joints", "body": "bodies", "point": "drawing", "parameter": "parameters",
 }  # fmt: skip
 MOST_ROUNDS = 20  # of parts that hang on parts that hang on what was removed

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from linkwright import elements
+from linkwright.elements import AxesRole, EndsRole, JointRole, PointRole
 from linkwright.errors import LinkwrightError
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.context import expression_names
@@ -17,11 +19,11 @@ from linkwright.model.file.nodes import FileNode
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_0-9]+)*")
 POINT, BODY, JOINT, PARAMETER = "point", "body", "joint", "parameter"
-VARYING = ("loads", "drive", "cylinders")  # sections whose numbers may be expressions of channels
+VARYING = ("drive", "cylinders", *elements.LOADS)  # sections whose numbers may be expressions of channels
 CHANNEL_KEYS = ("force", "moment", "pressure", "speed", "position", "torque", "voltage", "motor_dc", "over")
 LISTS_OF_POINTS = ("pins", "points")
 ROWS_OF_POINTS = ("bars", "outline")
-ENDS = ("rods", "cylinders", "springs", "dampers")
+ENDS = ("cylinders",)
 
 
 class NameUse(NamedTuple):
@@ -67,6 +69,8 @@ class _Collector:
                     yield from special(path)
                 elif section in ENDS:
                     yield from self._ends(path)
+                elif section in elements.SECTIONS:
+                    yield from self._element(path)
             if node.items is not None and section in ("cuts", "drive"):
                 for i, item in enumerate(node.items):
                     yield from self._scalar(item, JOINT, (section, i))
@@ -116,6 +120,22 @@ class _Collector:
             yield from self._dotted(item, path)
         yield from self._coordinate(self._at(*path, "joint"), path)
 
+    def _element(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
+        """Names in an element of `linkwright.elements`, by the roles of its fields."""
+        for key, role in elements.named_keys(path[0]).items():
+            if isinstance(role, EndsRole):
+                for item in self._items(*path, key):
+                    yield from self._dotted(item, path)
+            elif isinstance(role, PointRole):
+                yield from self._dotted(self._at(*path, key), path)
+            elif isinstance(role, AxesRole):
+                axes = self._at(*path, key)
+                if axes is not None and axes.text in self.bodies:
+                    yield from self._scalar(axes, BODY, path)
+            elif isinstance(role, JointRole):
+                named = self._at(*path, key)
+                yield from self._key(path, JOINT, path) if named is None and role.named else self._coordinate(named, path)
+
     def _couplings(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         for key in ("from", "to"):
             yield from self._scalar(self._at(*path, key), JOINT, path)
@@ -145,12 +165,6 @@ class _Collector:
         yield from self._coordinate(named, path) if named is not None else self._key(path, JOINT, path)
 
     _stops = _friction
-
-    def _loads(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
-        yield from self._dotted(self._at(*path, "on"), path)
-        axes = self._at(*path, "axes")
-        if axes is not None and axes.text in self.bodies:
-            yield from self._scalar(axes, BODY, path)
 
     def _drive(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         yield from self._key(path, JOINT, path)

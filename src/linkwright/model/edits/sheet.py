@@ -17,6 +17,7 @@ from contextlib import suppress
 from functools import cached_property, lru_cache
 from typing import Any
 
+from linkwright import elements
 from linkwright.errors import ModelError, Source, UsageError
 from linkwright.model.file.context import Context, read_abbreviations, read_parameters
 from linkwright.model.file.nodes import FileNode, TextSpan, from_text
@@ -27,7 +28,8 @@ from linkwright.model.file.written import node_at
 
 ORDER = (
     "name", "about", "report", "plane", "space", "units", "show", "gravity", "parameters", "let", "backdrop", "drawing", "bodies", "masses",
-    "guess", "joints", "rods", "couplings", "cams", "gears", "belts", "springs", "dampers", "friction", "stops", "cylinders", "loads",
+    "guess", "joints", *elements.CONSTRAINTS, "couplings", "cams", "gears", "belts", *elements.FORCES, "friction", "stops", "cylinders",
+    *elements.LOADS,
     "drive", "start", "cuts", "repeat",
 )  # fmt: skip
 SECTIONS = (*ORDER, *(key for key in MODEL_KEYS if key not in ORDER))  # of the file, in the order in which new ones are written

@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
+from linkwright import elements, files
 from linkwright.errors import Source
 from linkwright.model.description import Description
 from linkwright.model.file.nodes import FileNode, from_text
 from linkwright.model.file.reader import Document, describe
 from linkwright.model.file.writer import write
 
-SECTIONS = {x: x for x in ("springs", "dampers", "stops", "couplings", "bodies", "joints", "rods", "gears", "belts", "loads", "cylinders")}
+SECTIONS = {x: x for x in ("stops", "couplings", "bodies", "joints", "gears", "belts", "cylinders", *elements.SECTIONS)}
 SECTIONS |= {"friction": "frictions"}
 
 

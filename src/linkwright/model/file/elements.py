@@ -1,30 +1,20 @@
-"""Rods, couplings, gears, springs, dampers, friction and stops: one reader a section."""
+"""Elements of a model file: those of `linkwright.elements` by their fields; rods, couplings, gears, friction and stops by a reader each."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from linkwright import elements
+from linkwright.elements import AxesRole, EndsRole, JointRole, NumberRole, PointRole, TurnsRole, kinds
 from linkwright.errors import ModelError, counted, listing, nearest
 from linkwright.joints import JOINTS, position_of, velocity_parts
 from linkwright.model.coordinates import joint_name, part_of
-from linkwright.model.description import (
-    CoilSpring,
-    Coupling,
-    Damper,
-    Friction,
-    GasSpring,
-    Gear,
-    Joint,
-    PointRef,
-    Rod,
-    Stop,
-    TorsionSpring,
-)
+from linkwright.model.description import Coupling, Friction, Gear, Joint, PointRef, Stop
 from linkwright.model.file.context import Context
-from linkwright.model.file.geometry import add, length, rotate, sub
-from linkwright.model.file.loads import TABLE_KEYS, ChannelDimensions, tabulated
+from linkwright.model.file.geometry import add, length, rotate, sub, transpose, vector
+from linkwright.model.file.loads import TABLE_KEYS, ChannelDimensions, tabulated, varying
 from linkwright.model.file.moves import read_moves, whole_turns
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
@@ -41,10 +31,12 @@ from linkwright.model.file.units import (
     TORSIONAL_DAMPING,
     TORSIONAL_STIFFNESS,
     Dimension,
+    dimension_of,
     multiply,
 )
 
 RATE = (0, 0, -1, 0, 0)
+EXAMPLES = {"torque": "5 N m", "torsional stiffness": "30 N m/rad", "torsional damping": "0.1 N m s/rad"}
 PROGRAMME_KEYS = ("moves", "begin", "phase")
 
 
@@ -55,6 +47,7 @@ class Elements:
         self.context, self.shapes = context, shapes
         self.joints = {j.name: j for j in joints}
         self.points = {b: tuple(s.points) for b, s in shapes.items()}
+        self.channels = ChannelDimensions(self.joints, self.points)
 
     # ------------------------------------------------------------ shared pieces
 
@@ -145,20 +138,6 @@ class Elements:
         return length(sub(*places)) if self.context.in_symbols else math.dist(*places)
 
     # ------------------------------------------------------------ sections
-
-    def rods(self, node: FileNode | None) -> tuple[Rod, ...]:
-        rods = []
-        for name, entry in self.entries(node, "rods", "rod"):
-            what = f"rod '{name}'"
-            keys = entry.keys(what, ("between", "length"), ("between",))
-            ends = self.between(keys, entry, what)
-            length = self.positive(keys, "length", LENGTH, what) if "length" in keys else self.distance(ends)
-            if self.context.numeric(length) <= 0.0:
-                raise entry.error(
-                    f"{what} has no length: its ends {'.'.join(ends[0])} and {'.'.join(ends[1])} coincide. Give `length:` or use a joint."
-                )
-            rods.append(Rod(name, ends, length, entry.where))
-        return tuple(rods)
 
     def couplings(self, node: FileNode | None) -> tuple[Coupling, ...]:
         couplings = []
@@ -263,56 +242,139 @@ class Elements:
         nodes = keys["teeth"].sequence(f"{what}: teeth", 2) if len(wheels) == 2 else [keys["teeth"]]
         return [module * self.positive({"teeth": n}, "teeth", NONE, what) / 2.0 for n in nodes]
 
-    def springs(self, node: FileNode | None) -> tuple[TorsionSpring | CoilSpring | GasSpring, ...]:
-        return tuple(self._spring(name, entry) for name, entry in self.entries(node, "springs", "spring"))
+    def read(self, section: str, node: FileNode | None) -> tuple[Any, ...]:
+        """The elements of a section of `linkwright.elements`."""
+        return tuple(self._element(name, entry, kinds(section)) for name, entry in self.entries(node, section, kinds(section)[0].word))
 
-    def _spring(self, name: str, entry: FileNode) -> TorsionSpring | CoilSpring | GasSpring:
-        what = f"spring '{name}'"
-        keys = entry.keys(what, ("type", "joint", "between", "stiffness", "free", "preload", "force", "length", "stroke", "progression"))
-        guess = "torsion" if "joint" in keys else "gas" if "stroke" in keys or "force" in keys else "coil"
-        kind = keys["type"].string(f"{what}: type") if "type" in keys else guess
-        if kind == "torsion":
-            entry.keys(f"torsion {what}", ("type", "joint", "stiffness", "free", "preload"), ("joint", "stiffness"))
-            joint = self.part(keys["joint"], what, positions=True)
-            slides = self.slides(joint)
-            stiffness = self.value(keys, "stiffness", STIFFNESS if slides else TORSIONAL_STIFFNESS, what, least=0.0)
-            free = self.value(keys, "free", self.coordinate(joint), what, 0.0)
-            preload = self.value(keys, "preload", FORCE if slides else TORQUE, what, 0.0)
-            ball = "quaternion" in JOINTS[self.joints[joint_name(joint)].type].coordinate_kinds and not slides
-            if ball and any(self.context.numeric(x) != 0.0 for x in (free, preload)):
-                raise entry.error(f"{what}: the spring of a ball pulls its frames together; take out `free` and `preload`.")
-            return TorsionSpring(name, joint, stiffness, free, preload, entry.where)
-        if kind == "coil":
-            entry.keys(f"coil {what}", ("type", "between", "stiffness", "free", "preload"), ("between", "stiffness"))
-            ends = self.between(keys, entry, what)
-            free = self.value(keys, "free", LENGTH, what, least=0.0)
-            free = self.distance(ends) if free is None else free  # relaxed as drawn
-            stiffness = self.value(keys, "stiffness", STIFFNESS, what, least=0.0)
-            return CoilSpring(name, ends, stiffness, free, self.value(keys, "preload", FORCE, what, 0.0), entry.where)
-        if kind != "gas":
-            raise keys["type"].error(f"{what}: there is no spring type '{kind}'. {nearest(kind, ('torsion', 'coil', 'gas'), 'Types')}")
-        entry.keys(f"gas {what}", ("type", "between", "force", "length", "stroke", "progression"), ("between", "force", "length", "stroke"))
-        progression = self.value(keys, "progression", NONE, what, 1.0, least=1.0)
-        length, stroke = (self.positive(keys, k, LENGTH, what) for k in ("length", "stroke"))
-        if self.context.numeric(stroke) >= self.context.numeric(length):
-            raise keys["stroke"].error(f"{what}: the stroke must be shorter than the extended length.")
-        return GasSpring(
-            name, self.between(keys, entry, what), self.value(keys, "force", FORCE, what), length, stroke, progression, entry.where
-        )
+    def _element(self, name: str, entry: FileNode, among: Sequence[Any]) -> Any:
+        what = f"{among[0].word} '{name}'"
+        kind = among[0]
+        if len(among) > 1:
+            kind = self._kind(entry, among, what)
+            keys = entry.keys(f"{kind.type} {what}", ("type", *elements.keys(kind)), elements.required(kind))
+        else:
+            keys = entry.keys(what, elements.keys(kind), elements.required(kind))
+        lacking = [f"`{k}`" for k in kind.some_of if k not in keys]
+        if kind.some_of and len(lacking) == len(kind.some_of):
+            raise entry.error(f"{what} has neither {' nor '.join(lacking)}. Add one.")
+        found = self._places(kind, keys, entry, what)
+        slides = "joint" not in found or self.slides(found["joint"])
+        for field, role in elements.numbers(kind).items():
+            value = self._quantity(keys, field, role, slides, what)
+            if value is None and role.drawn:
+                value = self._drawn(found["between"], role, entry, what)
+            if value is not None:
+                found[field] = value
+        for field, role in elements.roles(kind).items():
+            if isinstance(role, TurnsRole):
+                found[field] = self._turns(keys.get(field), found["between"], f"{what}: {field}")
+            elif isinstance(role, AxesRole) and field in keys:
+                found[field] = self._axes_of(keys[field], found["body"], f"{what}: {field}")
+        made = kind(name, **found, where=entry.where)
+        for key, message in made.refused(_About(self, found.get("joint", ""), slides)):
+            raise (keys[key] if key else entry).error(f"{what}: {message}")
+        return made
 
-    def dampers(self, node: FileNode | None) -> tuple[Damper, ...]:
-        dampers = []
-        for name, entry in self.entries(node, "dampers", "damper"):
-            what = f"damper '{name}'"
-            keys = entry.keys(what, ("joint", "between", "coefficient"), ("coefficient",))
-            if ("joint" in keys) == ("between" in keys):
-                raise entry.error(f"{what} acts on a `joint:` or `between:` two points; give one of them.")
-            joint = self.part(keys["joint"], what) if "joint" in keys else ""
-            ends = self.between(keys, entry, what) if "between" in keys else None
-            turning = bool(joint) and not self.slides(joint)
-            value = self.value(keys, "coefficient", TORSIONAL_DAMPING if turning else DAMPING, what, least=0.0)
-            dampers.append(Damper(name, value, joint, ends, entry.where))
-        return tuple(dampers)
+    def _places(self, kind: Any, keys: dict[str, FileNode], entry: FileNode, what: str) -> dict[str, Any]:
+        """Places where an element acts, by field."""
+        found: dict[str, Any] = {}
+        places = {n: r for n, r in elements.roles(kind).items() if isinstance(r, (EndsRole, JointRole, PointRole))}
+        if sum(n in keys for n, r in places.items() if r.optional) != any(r.optional for r in places.values()):
+            raise entry.error(f"{what} acts on a `joint:` or `between:` two points; give one of them.")
+        for field, role in places.items():
+            key = elements.key_of(field, role)
+            if key not in keys:
+                continue
+            if isinstance(role, EndsRole):
+                found[field] = self.between(keys, entry, what)
+            elif isinstance(role, JointRole):
+                found[field] = self.part(keys[key], what, one=role.one, positions=role.positions)
+            else:
+                found["body"], found["point"] = self._target(keys, key, role, kind, what)
+        return found
+
+    def _target(self, keys: dict[str, FileNode], key: str, role: PointRole, kind: Any, what: str) -> PointRef:
+        text = keys[key].string(f"{what}: {key}")
+        pushed = any(k in keys for k, _ in elements.directions(kind.section))
+        if role.whole and text in self.points and not pushed and self.points[text]:
+            return text, self.points[text][0]  # a moment acts on the whole body
+        return self.context.point_ref(keys[key], self.points, what)
+
+    def _axes_of(self, node: FileNode, body: str, what: str) -> str:
+        """`world`, or the body in whose axes vectors are."""
+        axes = node.string(what)
+        axes = body if axes == "body" else axes
+        if axes != "world" and axes not in self.points:
+            raise node.error(f"{what} must be world, body or the name of a body, not '{axes}'. {nearest(axes, self.points, 'Bodies')}")
+        return axes
+
+    def _drawn(self, ends: tuple[PointRef, PointRef], role: NumberRole, entry: FileNode, what: str) -> Any:
+        """The distance of two points as drawn."""
+        found = self.distance(ends)
+        if role.above is not None and self.context.numeric(found) <= role.above:
+            raise entry.error(
+                f"{what} has no length: its ends {'.'.join(ends[0])} and {'.'.join(ends[1])} coincide. Give `length:` or use a joint."
+            )
+        return found
+
+    def _kind(self, entry: FileNode, among: Sequence[Any], what: str) -> Any:
+        """The kind of an element by `type:`, else by the keys that are typical of one."""
+        keys = entry.keys(what, ("type", *elements.all_keys(tuple(among))))
+        guess = next((x for x in among if any(k in keys for k in x.typical)), next(x for x in among if not x.typical))
+        name = keys["type"].string(f"{what}: type") if "type" in keys else guess.type
+        found = {x.type: x for x in among}
+        if name not in found:
+            raise keys["type"].error(f"{what}: there is no {among[0].word} type '{name}'. {nearest(name, found, 'Types')}")
+        return found[name]
+
+    def _turns(self, node: FileNode | None, ends: tuple[PointRef, PointRef], what: str) -> Any:
+        """Axes at both ends in their bodies: as given, else parallel as drawn."""
+        if node is not None:
+            return tuple(self.context.rotation({"rotation": x}, what) for x in node.sequence(what, 2))
+        shapes = [self.shapes[body] for body, _ in ends]
+        for shape in shapes:
+            shape.turned = True
+        return tuple(transpose(s.pose.rotation if self.context.in_symbols else s.start.rotation) for s in shapes)
+
+    def _quantity(self, keys: dict[str, FileNode], field: str, role: NumberRole, slides: bool, what: str) -> Any:
+        """A number of an element; None where it is left out."""
+        key = elements.key_of(field, role)
+        if key not in keys:
+            return None
+        dimension = dimension_of(role.dimension, slides)
+        if role.axes:
+            return self._axes(keys[key], key, role, dimension, what)
+        return self._bounded(keys[key], key, role, dimension, what)
+
+    def _bounded(self, node: FileNode, key: str, role: NumberRole, dimension: Dimension, what: str) -> Any:
+        if role.varies:
+            return varying(self.context, node, dimension, self.channels, f"{what}: {key}")
+        if role.above is not None:
+            return self.positive({key: node}, key, dimension, what)
+        return self.value({key: node}, key, dimension, what, least=role.least)
+
+    def _axes(self, node: FileNode, key: str, role: NumberRole, dimension: Dimension, what: str) -> tuple[Any, Any, Any]:
+        """One number for each axis, or for all; about the axes of a plane one for its normal. Laws that vary are given one by one."""
+        flat, one = self.context.planar, node.items is None
+        if role.axes == "about":
+            if one and self.context.planar_drawing:
+                return (0.0, 0.0, self._bounded(node, key, role, dimension, what))
+            if not one and flat:
+                node.sequence(f"{what}: {key}", 3)
+                raise node.error(
+                    f"{what}: {key} is a single number in a plane, about its normal, e.g. `{key}: {EXAMPLES.get(role.dimension, 5)}`."
+                )
+        if one and not role.varies:
+            x = self._bounded(node, key, role, dimension, what)
+            return (x, x, 0.0 if flat else x)
+        items = node.sequence(f"{what}: {key}", 3 if role.axes == "about" else None)
+        allowed = (2,) if flat else (2, 3) if self.context.planar_drawing else (3,)
+        if len(items) not in allowed and role.axes == "along":
+            raise node.error(
+                f"{what}: {key} must have {' or '.join(map(str, allowed))} components, not {len(items)}.{node.decimal_comma()}"
+            )
+        values = [self._bounded(x, key, role, dimension, what) for x in items]
+        return vector([*values, 0.0] if len(values) == 2 else values)
 
     def frictions(self, node: FileNode | None) -> tuple[Friction, ...]:
         frictions = []
@@ -390,3 +452,18 @@ def _need_effect(entry: FileNode, keys: Mapping[str, FileNode], slides: bool, wh
         raise keys["radius"].error(f"{what}: `radius` does nothing here; {why}. Take it out{'' if slides else ' or give `mu:`'}.")
     if "speed" in keys and not keys.keys() & {"coulomb", "mu"}:
         raise keys["speed"].error(f"{what}: `speed` smooths `coulomb` and `mu`, and neither is given. Take it out.")
+
+
+class _About(NamedTuple):
+    """Answers to a check of an element."""
+
+    reader: Elements
+    joint: str
+    slides: bool
+
+    def numeric(self, value: Any) -> float:
+        return self.reader.context.numeric(value)
+
+    @property
+    def joint_type(self) -> Any:
+        return JOINTS[self.reader.joints[joint_name(self.joint)].type] if self.joint else None

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from linkwright import elements
 from linkwright.model.description import Description
 from linkwright.model.file.fitting import Label
 from linkwright.model.file.nodes import FileNode
@@ -16,9 +17,9 @@ from linkwright.model.file.written import inside
 
 MASS_KEYS = ("mass", "com", "inertia")
 KEYS = {  # sections of the file whose entries have numbers: field -> key where they differ
-    "rods": {}, "couplings": {}, "gears": {}, "belts": {}, "springs": {}, "dampers": {}, "friction": {},
+    "couplings": {}, "gears": {}, "belts": {}, "friction": {}, **elements.KEYS,
     "stops": {"lower": "min", "upper": "max"},
-    "loads": {}, "cylinders": {},
+    "cylinders": {},
 }  # fmt: skip
 FIELDS = {"frictions": "friction"}  # field of a description -> section of the file
 SHAPE_KEYS = ("pins", "points", "along", "sides", "bar", "bars", "plate", "mesh")

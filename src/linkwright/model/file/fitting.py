@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.model.description import Description
 from linkwright.model.expressions import Evaluation, Expr, evaluate, evaluate_parameters, free_variables
 from linkwright.model.file.context import Literal
 
 Label = tuple[Any, ...]
 SECTIONS = (
-    "gravity", "parameters", "bodies", "joints", "rods", "couplings", "gears", "belts", "springs", "dampers", "frictions", "stops", "loads",
+    "gravity", "parameters", "bodies", "joints", *elements.CONSTRAINTS, "couplings", "gears", "belts", *elements.FORCES, "frictions",
+    "stops", *elements.LOADS,
     "cylinders", "drives", "start",
 )  # fmt: skip
 APART = ("name", "start", "outline", "where", "type", "between", "pin", "first", "second", "joint", "body", "point", "axes", "kind")

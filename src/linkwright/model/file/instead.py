@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from linkwright import elements
 from linkwright.joints import JOINTS
 from linkwright.model.library.finding import SEE
 
@@ -15,7 +16,6 @@ KEYS = {
     **dict.fromkeys(("links", "link", "members", "parts", "body", "elements"), "bodies"),
     **dict.fromkeys(("nodes", "coordinates", "geometry", "sketch", "positions"), "drawing"),
     **dict.fromkeys(("hinges", "hinge", "sliders", "slider", "joint", "constraints", "connections", "mates"), "joints"),
-    **dict.fromkeys(("forces", "force", "torques", "moments", "load"), "loads"),
     **dict.fromkeys(("drives", "drivers", "driver", "motor", "motors", "actuators", "actuator", "input", "inputs", "motion"), "drive"),
     **dict.fromkeys(("constants", "variables", "params", "dimensions", "define"), "parameters"),
     **dict.fromkeys(("initial", "initial_conditions", "ic", "pose"), "start"),
@@ -31,6 +31,7 @@ KEYS = {
     **dict.fromkeys(("cog", "cg", "centre", "center", "center_of_mass", "centroid"), "com"),
     **dict.fromkeys(("weight", "m"), "mass"),
     **dict.fromkeys(("moment_of_inertia", "i", "j"), "inertia"),
+    **elements.SYNONYMS,
     "g": "gravity",
     "bodie": "bodies",
 }
@@ -66,6 +67,8 @@ def types() -> dict[str, str]:
 def instead(word: str) -> str:
     """Advice in place of something that does not exist, as sentences with a space after them; empty if the word is unknown."""
     plain = word.lower().replace("-", "_").replace(" ", "_")
+    if plain in elements.SYNONYMS or plain in elements.SINGULAR:
+        return ""
     for spellings, sentence in _FEATURES.items():
         if any(plain in (w, f"{w}s", f"{w}es", f"{w}_joint") for w in spellings):
             return f"{sentence} See {SEE}. "

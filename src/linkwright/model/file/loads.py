@@ -1,4 +1,4 @@
-"""Loads, and laws that vary: constants, expressions of channels, tables over a channel."""
+"""Laws that vary: constants, expressions of channels, tables over a channel."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from linkwright import files
 from linkwright.errors import ModelError, Source, counted, nearest
 from linkwright.joints import JOINTS, speed_names, velocity_kinds
 from linkwright.model.curves.tables import INTERPOLATIONS
-from linkwright.model.description import ZERO3, Description, Joint, Load, Table
+from linkwright.model.description import Description, Joint, Table
 from linkwright.model.expressions import Expr, evaluate, free_variables, variable
 from linkwright.model.file.context import Context
-from linkwright.model.file.geometry import vector
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.quantities import Quantity, QuantityAlgebra, place, read_quantity
-from linkwright.model.file.units import ANGLE, FORCE, LENGTH, TIME, TORQUE, Dimension, multiply
+from linkwright.model.file.units import ANGLE, LENGTH, TIME, Dimension, multiply
 
 RATE = (0, 0, -1, 0, 0)
 
@@ -219,51 +218,3 @@ def read_table(context: Context, node: FileNode, x: Dimension, y: Dimension, wha
                 "Sort the rows; a jump needs two rows a little apart."
             )
     return tuple(xs), tuple(ys)
-
-
-def read_loads(context: Context, node: FileNode | None, channels: ChannelDimensions) -> tuple[Load, ...]:
-    """External forces and moments at points of bodies."""
-    loads = []
-    for name, entry in (node.mapping("loads") if node else {}).items():
-        what = f"load '{context.check_name(name, entry, 'load')}'"
-        keys = entry.keys(what, ("on", "force", "moment", "axes"), ("on",))
-        if "force" not in keys and "moment" not in keys:
-            raise entry.error(f"{what} has neither `force` nor `moment`. Add one.")
-        body, point = _target(context, keys, entry, channels, what)
-        force = _components(context, keys["force"], FORCE, channels, f"{what}: force") if "force" in keys else ZERO3
-        moment = _moment(context, keys["moment"], channels, f"{what}: moment") if "moment" in keys else ZERO3
-        axes = keys["axes"].string(f"{what}: axes") if "axes" in keys else "world"
-        if axes == "body":
-            axes = body
-        if axes != "world" and axes not in channels.points:
-            raise keys["axes"].error(
-                f"{what}: axes must be world, body or the name of a body, not '{axes}'. {nearest(axes, channels.points, 'Bodies')}"
-            )
-        loads.append(Load(name, body, point, force, moment, axes, entry.where))
-    return tuple(loads)
-
-
-def _target(context: Context, keys: dict[str, FileNode], entry: FileNode, channels: ChannelDimensions, what: str) -> tuple[str, str]:
-    text = keys["on"].string(f"{what}: on")
-    if text in channels.points and "force" not in keys and channels.points[text]:
-        return text, channels.points[text][0]  # a moment acts on the whole body
-    return context.point_ref(keys["on"], channels.points, what)
-
-
-def _components(context: Context, node: FileNode, dimension: Dimension, channels: ChannelDimensions, what: str) -> Any:
-    items = node.sequence(what)
-    allowed = (2,) if context.planar else (2, 3) if context.planar_drawing else (3,)
-    if len(items) not in allowed:
-        raise node.error(f"{what} must have {' or '.join(map(str, allowed))} components, not {len(items)}.{node.decimal_comma()}")
-    values = [varying(context, item, dimension, channels, what) for item in items]
-    return vector([*values, 0.0] if len(values) == 2 else values)
-
-
-def _moment(context: Context, node: FileNode, channels: ChannelDimensions, what: str) -> Any:
-    """One number about the normal in a plane, three components in space."""
-    if node.items is None and context.planar_drawing:
-        return (0.0, 0.0, varying(context, node, TORQUE, channels, what))
-    items = node.sequence(what, 3)
-    if context.planar:
-        raise node.error(f"{what} is a single number in a plane, about its normal, e.g. `moment: 5 N m`.")
-    return vector([varying(context, item, TORQUE, channels, what) for item in items])

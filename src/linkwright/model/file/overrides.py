@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from linkwright import elements
 from linkwright.errors import UsageError, nearest
 from linkwright.model.coordinates import joint_part
-from linkwright.model.description import CoilSpring, Description, Drive, GasSpring
+from linkwright.model.description import Description, Drive
 from linkwright.model.file.nodes import FileNode, from_python
 from linkwright.model.file.quantities import si_value
 from linkwright.model.file.units import (
@@ -30,6 +31,7 @@ from linkwright.model.file.units import (
     TORSIONAL_STIFFNESS,
     VOLTAGE,
     Dimension,
+    dimension_of,
     multiply,
 )
 from linkwright.model.parameters import SECTIONS, Parameter, need_possible_masses, single_parameters
@@ -160,8 +162,8 @@ def field_dimension(d: Description, thing: Any, key: str) -> Dimension:
     joint = getattr(thing, "joint", "") or ""
     turns = bool(joint) and not _slides(d, joint)
     x = _coordinate(d, joint) if joint else LENGTH
-    if isinstance(thing, (CoilSpring, GasSpring)):
-        return {"stiffness": STIFFNESS, "progression": NONE, "force": FORCE, "preload": FORCE}.get(key, LENGTH)
+    if isinstance(thing, elements.ModelElement):
+        return dimension_of(elements.numbers(type(thing))[key].dimension, not turns)
     if key in ("ratio", "offset"):
         first, second = (_coordinate(d, getattr(thing, end)) for end in ("first", "second"))
         return second if key == "offset" else multiply(second, first, -1)
@@ -170,8 +172,7 @@ def field_dimension(d: Description, thing: Any, key: str) -> Dimension:
     fixed = {"length": LENGTH, "force": FORCE, "moment": TORQUE, "mu": NONE, "restitution": NONE, "radius": LENGTH}
     fixed["speed"] = multiply(x, RATE)
     turning = {
-        "stiffness": TORSIONAL_STIFFNESS if turns else STIFFNESS, "free": x, "lower": x, "upper": x,
-        "preload": TORQUE if turns else FORCE, "coulomb": TORQUE if turns else FORCE,
-        "viscous": TORSIONAL_DAMPING if turns else DAMPING, "coefficient": TORSIONAL_DAMPING if turns else DAMPING,
+        "stiffness": TORSIONAL_STIFFNESS if turns else STIFFNESS, "lower": x, "upper": x,
+        "coulomb": TORQUE if turns else FORCE, "viscous": TORSIONAL_DAMPING if turns else DAMPING,
     }  # fmt: skip
     return {**fixed, **turning}[key]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
+from linkwright.elements import CONSTRAINTS, FORCES, LOADS, SECTIONS
 from linkwright.errors import ModelError, UsageError
 from linkwright.model.description import ZERO3, Description, Vec3
 from linkwright.model.file.backdrop import read_backdrop
@@ -24,7 +25,7 @@ from linkwright.model.file.cylinders import read_cylinders
 from linkwright.model.file.drives import read_cuts, read_drives, read_start
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.joints_section import joint_places, read_joints
-from linkwright.model.file.loads import ChannelDimensions, read_loads
+from linkwright.model.file.loads import ChannelDimensions
 from linkwright.model.file.nodes import FileNode, from_python, from_text, text_of
 from linkwright.model.file.overrides import apply_overrides, changed_singly, is_single, overridden
 from linkwright.model.file.repeat import expand
@@ -38,8 +39,8 @@ KEY_GROUPS = {
     "general": ("name", "about", "report", "units", "show", "plane", "space", "gravity", "backdrop"),
     "numbers": ("parameters", "let", "repeat"),
     "links and joints": ("drawing", "bodies", "joints", "masses", "guess"),
-    "constraints": ("rods", "couplings", "cams", "gears", "belts"),
-    "forces": ("springs", "dampers", "friction", "stops", "loads"),
+    "constraints": (*CONSTRAINTS, "couplings", "cams", "gears", "belts"),
+    "forces": (*FORCES, "friction", "stops", *LOADS),
     "motion": ("drive", "cylinders", "start", "cuts"),
 }
 MODEL_KEYS = tuple(key for group in KEY_GROUPS.values() for key in group)
@@ -162,6 +163,7 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
     elements = Elements(context, shapes, joints)
     cylinder_names = tuple(keys["cylinders"].mapping("cylinders")) if "cylinders" in keys else ()
     channels = ChannelDimensions(elements.joints, elements.points, cylinder_names, plane if context.planar else None)
+    elements.channels = channels
     bodies = read_bodies(context, shapes, keys.get("masses"))
     couplings = elements.couplings(keys.get("couplings"))
     found = Description(
@@ -175,15 +177,12 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
         gravity=_gravity(context, keys.get("gravity")),
         parameters=tuple(context.parameters.items()),
         bounds=context.bounds,
-        rods=elements.rods(keys.get("rods")),
         couplings=(*couplings, *read_cams(elements, keys.get("cams"), couplings)),
         gears=elements.gears(keys.get("gears")),
         belts=read_belts(elements, keys.get("belts")),
-        springs=elements.springs(keys.get("springs")),
-        dampers=elements.dampers(keys.get("dampers")),
+        **{section: elements.read(section, keys.get(section)) for section in SECTIONS},
         frictions=elements.frictions(keys.get("friction")),
         stops=read_stops(elements, keys, channels),
-        loads=read_loads(context, keys.get("loads"), channels),
         cylinders=read_cylinders(elements, keys.get("cylinders"), channels),
         drives=read_drives(context, keys.get("drive"), channels),
         start=read_start(context, keys.get("start"), channels),

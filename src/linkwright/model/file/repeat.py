@@ -15,15 +15,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from linkwright import elements
 from linkwright.errors import ModelError
 from linkwright.model.file.context import IDENTIFIER, RESERVED, Context
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.quantities import QuantityAlgebra, numeric, read_quantity
 
 SECTIONS = (
-    "drawing", "bodies", "joints", "rods", "couplings", "cams", "gears", "belts", "springs", "dampers", "cylinders", "friction", "stops",
-    "loads",
-    "masses", "drive", "start", "guess", "cuts",
+    "drawing", "bodies", "joints", *elements.CONSTRAINTS, "couplings", "cams", "gears", "belts", *elements.FORCES, "cylinders",
+    "friction", "stops", *elements.LOADS, "masses", "drive", "start", "guess", "cuts",
 )  # fmt: skip
 MOST_COPIES = 5_000
 MOST_NODES = 500_000

@@ -62,6 +62,11 @@ KINDS: dict[str, Dimension] = {
     "curvature": CURVATURE, "flow": FLOW, "travel per angle": LEAD,
 }  # fmt: skip
 
+OF_PLACE = {  # dimensions relative to where an element acts: along a line or in a slider, in a hinge
+    "effort": (FORCE, TORQUE), "travel": (LENGTH, ANGLE), "rate": (SPEED, ANGULAR_SPEED),
+    "effort/travel": (STIFFNESS, TORSIONAL_STIFFNESS), "effort/rate": (DAMPING, TORSIONAL_DAMPING),
+}  # fmt: skip
+
 _IN, _LB, _G0 = 0.0254, 0.45359237, 9.80665
 UNITS: dict[str, tuple[float, Dimension]] = {
     "m": (1.0, LENGTH), "mm": (1e-3, LENGTH), "cm": (1e-2, LENGTH), "dm": (0.1, LENGTH), "km": (1e3, LENGTH), "um": (1e-6, LENGTH),
@@ -93,6 +98,11 @@ def multiply(a: Dimension, b: Dimension, power: Any = 1) -> Dimension:
     sums = [x + y * p for x, y in zip(a, b, strict=True)]
     exact = [int(s) if s == int(s) else s for s in sums]
     return (exact[0], exact[1], exact[2], exact[3], exact[4])
+
+
+def dimension_of(kind: str, slides: bool) -> Dimension:
+    """The dimension of a number of an element by its name in `KINDS` or `OF_PLACE`."""
+    return OF_PLACE[kind][0 if slides else 1] if kind in OF_PLACE else KINDS[kind]
 
 
 def matches(a: Dimension, b: Dimension) -> bool:

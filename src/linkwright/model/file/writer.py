@@ -15,7 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
+from linkwright import elements, files
+from linkwright.elements import AxesRole, EndsRole, NumberRole, PointRole, TurnsRole
 from linkwright.model.belts import Belt
 from linkwright.model.description import (
     EYE3,
@@ -23,12 +24,9 @@ from linkwright.model.description import (
     ZERO3,
     Body,
     CamContact,
-    CoilSpring,
     Cylinder,
-    Damper,
     Description,
     Drive,
-    GasSpring,
     Gear,
     Joint,
     Move,
@@ -36,7 +34,6 @@ from linkwright.model.description import (
     Point,
     Stop,
     Table,
-    TorsionSpring,
     Visual,
 )
 from linkwright.model.expressions import Expr, variable
@@ -72,19 +69,18 @@ def write(description: Description) -> str:
     sections["drawing"] = {name: list(at[:flat]) for name, at in d.drawing}
     sections["bodies"] = {b.name: _body(b, flat) for b in d.bodies if not b.chain}
     sections["joints"] = _joints(d, flat)
-    sections["rods"] = {r.name: {"between": _ends(r.between), "length": r.length} for r in d.rods}
+    sections |= _elements(d, elements.CONSTRAINTS, flat)
     sections["couplings"] = {c.name: _coupling(c) for c in d.couplings if c.cam is None}
     sections["cams"] = {c.name: {**_coupling(c), **_contact(c.cam)} for c in d.couplings if c.cam is not None}
     sections["gears"] = {g.name: _gear(g) for g in d.gears}
     sections["belts"] = {b.name: _belt(b) for b in d.belts}
-    sections["springs"] = {s.name: _spring(s) for s in d.springs}
-    sections["dampers"] = {x.name: _damper(x) for x in d.dampers}
+    sections |= _elements(d, elements.FORCES, flat)
     sections["cylinders"] = {c.name: _cylinder(c) for c in d.cylinders}
     sections["friction"] = {
         f.name: {k: getattr(f, k) for k in ("joint", "coulomb", "viscous", "speed", "mu", "radius")} for f in d.frictions
     }
     sections["stops"] = {s.name: _stop(s) for s in d.stops}
-    sections["loads"] = {load.name: _load(load, flat) for load in d.loads}
+    sections |= _elements(d, elements.LOADS, flat)
     sections["drive"] = {x.joint: _drive(x) for x in d.drives}
     sections["start"] = {channel: list(v) if isinstance(v, tuple) else v for channel, v in d.start}
     sections["guess"] = {b.name: _pose(b.start, flat) for b in d.moving}
@@ -365,18 +361,33 @@ def _gear(g: Gear) -> dict[str, Any]:
     return {"joints": [g.first, g.second], "radii": radii, "internal": g.internal, "pressure_angle": g.pressure_angle}
 
 
-def _spring(s: TorsionSpring | CoilSpring | GasSpring) -> dict[str, Any]:
-    if isinstance(s, TorsionSpring):
-        return {"type": "torsion", "joint": s.joint, "stiffness": s.stiffness, "free": s.free, "preload": s.preload}
-    if isinstance(s, CoilSpring):
-        return {"type": "coil", "between": _ends(s.between), "stiffness": s.stiffness, "free": s.free, "preload": s.preload}
-    sizes = {k: getattr(s, k) for k in ("force", "length", "stroke", "progression")}
-    return {"type": "gas", "between": _ends(s.between), **sizes}
+def _elements(d: Description, sections: Sequence[str], flat: int) -> dict[str, Any]:
+    return {section: {x.name: _element(x, flat) for x in getattr(d, section)} for section in sections}
 
 
-def _damper(damper: Damper) -> dict[str, Any]:
-    where = {"joint": damper.joint} if damper.between is None else {"between": _ends(damper.between)}
-    return {**where, "coefficient": damper.coefficient}
+def _element(x: Any, flat: int) -> dict[str, Any]:
+    """An element of `linkwright.elements`: its type, where it acts, its numbers."""
+    out: dict[str, Any] = {"type": x.type} if x.type else {}
+    for field, role in elements.roles(type(x)).items():
+        value, key = getattr(x, field), elements.key_of(field, role)
+        if isinstance(role, NumberRole):
+            if value is not None and not (role.axes and value == ZERO3):
+                out[key] = _of_axes(value, role.axes, flat) if role.axes else value
+        elif isinstance(role, TurnsRole):
+            out[key] = [[list(row) for row in R] for R in value]
+        elif isinstance(role, PointRole):
+            out[key] = f"{value}.{x.point}"
+        elif isinstance(role, AxesRole):
+            out |= {} if value == "world" else {key: value}
+        elif value:
+            out[key] = _ends(value) if isinstance(role, EndsRole) else value
+    if x.some_of and not any(key in out for key in x.some_of):
+        out[x.some_of[0]] = [0.0] * flat
+    return out
+
+
+def _of_axes(value: Any, axes: str, flat: int) -> Any:
+    return _varying(value[2]) if flat == 2 and axes == "about" else [_varying(v) for v in value[:flat]]
 
 
 def _stop(stop: Stop) -> dict[str, Any]:
@@ -401,17 +412,6 @@ def _belt(b: Belt) -> dict[str, Any]:
 def _cylinder(c: Cylinder) -> dict[str, Any]:
     diameters = {k: x for k, x in (("bore", c.bore), ("rod", c.rod)) if x is not None}
     return {"between": _ends(c.between), "force": _varying(c.force), **diameters}
-
-
-def _load(load: Any, flat: int) -> dict[str, Any]:
-    out: dict[str, Any] = {"on": f"{load.body}.{load.point}"}
-    if load.force != ZERO3 or load.moment == ZERO3:
-        out["force"] = [_varying(v) for v in load.force[:flat]]
-    if load.moment != ZERO3:
-        out["moment"] = _varying(load.moment[2]) if flat == 2 else [_varying(v) for v in load.moment]
-    if load.axes != "world":
-        out["axes"] = load.axes
-    return out
 
 
 def _moves(moves: Sequence[Move]) -> list[dict[str, Any]]:

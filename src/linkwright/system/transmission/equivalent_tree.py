@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.errors import UsageError, listing
 from linkwright.mechanics.kinematics.motion import node_motion
 from linkwright.model.coordinates import joint_name
@@ -143,9 +144,9 @@ def _elements(d: Description, gone: set[str], joints: set[str], motors: set[str]
         return not set(places) & gone and all(n in joints | lines for n in named) and x.name not in motors
 
     fields: dict[str, Any] = {}
-    for key in ("rods", "couplings", "gears", "springs", "dampers", "frictions", "stops", "loads", "cylinders"):
+    for key in (*elements.SECTIONS, "couplings", "gears", "frictions", "stops", "cylinders"):
         fields[key] = tuple(x for x in getattr(d, key) if stays(x))
-        if key not in ("rods", "couplings", "gears", "cylinders"):
+        if key not in (*elements.CONSTRAINTS, "couplings", "gears", "cylinders"):
             lost += [x.name for x in getattr(d, key) if not stays(x)]
     return fields, lost
 

@@ -132,7 +132,9 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
         "pins": [_pin(at, pin) for pin in scene.pins],
         "guides": [_guide(at, g) for g in scene.guides],
         "telescopes": [_telescope(at, t) for t in scene.telescopes],
-        "lines": [{"kind": line.kind, "name": line.name, "ends": [at.spot(e) for e in line.ends]} for line in scene.lines],
+        "lines": [
+            {"kind": x.kind, "name": x.name, "dashes": list(x.looks.dashes), "ends": [at.spot(e) for e in x.ends]} for x in scene.lines
+        ],
         "wheels": [{"spot": at.spot(w.spot), "axis": _numbers(w.axis), "radius": float(w.radius)} for w in scene.wheels],
         "cams": [_cam(at, c) for c in scene.cams],
         "belts": [_belt(at, b) for b in scene.belts],

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.errors import listing
 from linkwright.exchange.reading.understanding.geometry import placement, vector
 from linkwright.mechanics.kinematics.skeleton import pose_of
@@ -59,7 +60,7 @@ def merged(d: Description, names: Sequence[str], say: Callable[[str, Sequence[st
     )
 
 
-_HOLD_POINTS = ("rods", "springs", "dampers", "cylinders", "loads")
+_HOLD_POINTS = (*elements.SECTIONS, "cylinders")
 
 
 def _sentence(body: str, taken: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from linkwright import joints
+from linkwright import elements, joints
 from linkwright.exchange.reading.understanding.geometry import size
 from linkwright.exchange.reading.understanding.merging import merged, quoted
 from linkwright.exchange.reading.understanding.paths import path
@@ -99,8 +99,7 @@ def without_joints(d: Description, names: Sequence[str]) -> Description:
     return replace(
         d,
         joints=tuple(j for j in d.joints if j.name not in gone),
-        springs=tuple(x for x in d.springs if stays(getattr(x, "joint", ""))),
-        dampers=tuple(x for x in d.dampers if stays(x.joint)),
+        **{s: tuple(x for x in getattr(d, s) if all(map(stays, elements.joint_names(x)))) for s in elements.FORCES},
         frictions=tuple(x for x in d.frictions if stays(x.joint)),
         stops=tuple(x for x in d.stops if stays(x.joint)),
         drives=tuple(x for x in d.drives if stays(x.joint)),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from linkwright import elements
 from linkwright.drives.base import Reading
 from linkwright.drives.effort import OPEN, BoundEffort
 from linkwright.drives.signals import ChannelLaw
@@ -16,7 +17,7 @@ from linkwright.model.description import Description
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.substitution import compared, note_variables
 
-FORCES = ("springs", "dampers", "frictions", "stops", "loads", "cylinders", "gravity", "parameters", "bounds")  # these hold no places
+FORCES = (*elements.FORCES, *elements.LOADS, "frictions", "stops", "cylinders", "gravity", "parameters", "bounds")  # these hold no places
 PARAMETER = "parameter"  # kind of an input
 MASSES = ("mass", "com", "inertia", "visuals")
 

@@ -17,15 +17,16 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.exchange.writing.coordinates import acted
 from linkwright.exchange.writing.losses import Loss
 from linkwright.exchange.writing.pieces import is_free, pieces
-from linkwright.mechanics.forces import Wrenches, line, push
-from linkwright.mechanics.forces.spring import GasSpringForce
+from linkwright.mechanics.forces import ElementForce, Wrenches, line, push
 from linkwright.mechanics.instant import Instant
 from linkwright.model import description as model
 from linkwright.system.system import System
 
+FORMAT = "mjcf"  # in `formats` of an element
 WORLD = "world axes"  # the site at the origin in whose axes loads are given
 OPEN = 1e9  # an end of a travel that is open, where the other is not
 EXACT = 1e-12  # share of a gas spring's force by which the cubic may miss it and be the same
@@ -35,11 +36,11 @@ EXACT = 1e-12  # share of a gas spring's force by which the cubic may miss it an
 class Rest:
     """Push of a gas spring beyond its cubic: negligible within its stroke."""
 
-    spring: GasSpringForce
+    spring: ElementForce
     cubic: tuple[float, ...]
 
     def wrenches(self, at: Instant) -> Wrenches:
-        on = line(at, self.spring.spring.between)
+        on = line(at, self.spring.element.between)
         return [*self.spring.wrenches(at), *push(on, -np.polynomial.polynomial.polyval(on.length, self.cubic))]
 
 
@@ -82,17 +83,11 @@ def held(system: System) -> MujocoForces:
 
 def _put(out: MujocoForces, system: System, thing: Any) -> str:
     """Write one thing, or say why it cannot be."""
-    if isinstance(thing, (model.TorsionSpring, model.Friction)) or (isinstance(thing, model.Damper) and thing.joint):
+    if isinstance(thing, elements.ModelElement):
+        put = PIECES.get((thing.formats.get(FORMAT, ""), thing.acts))
+        return elements.lost_as(thing) if put is None else put(out, system, thing)
+    if isinstance(thing, model.Friction):
         return _in_joint(out, system, thing)
-    if isinstance(thing, model.CoilSpring):
-        return _coil(out, thing)
-    if isinstance(thing, model.GasSpring):
-        return _gas(out, thing)
-    if isinstance(thing, model.Damper):
-        out.tendons.append((f"force:{thing.name}", thing.between or ((), ()), {"damping": numbers([thing.coefficient])}))
-        return ""
-    if isinstance(thing, model.Load):
-        return _load(out, thing, system.description.bodies[0].name)
     if isinstance(thing, model.Cylinder):
         return _cylinder(out, thing)
     return _stop(out, system, thing)
@@ -171,7 +166,12 @@ def _stop(out: MujocoForces, system: System, s: model.Stop) -> str:
     return ""
 
 
-def _coil(out: MujocoForces, s: model.CoilSpring) -> str:
+def _damped(out: MujocoForces, system: System, x: model.Damper) -> str:
+    out.tendons.append((f"force:{x.name}", x.between or ((), ()), {"damping": numbers([x.coefficient])}))
+    return ""
+
+
+def _coil(out: MujocoForces, system: System, s: model.CoilSpring) -> str:
     k, free, preload = (float(x) for x in (s.stiffness, s.free, s.preload))
     out.tendons.append((f"force:{s.name}", s.between, {"stiffness": numbers([k]), "springlength": numbers([free])}))
     if preload:
@@ -179,7 +179,7 @@ def _coil(out: MujocoForces, s: model.CoilSpring) -> str:
     return ""
 
 
-def _gas(out: MujocoForces, s: model.GasSpring) -> str:
+def _gas(out: MujocoForces, system: System, s: model.GasSpring) -> str:
     """The push over the stroke as b0 + b1 L + b2 L^2 + b3 L^3: an affine bias, and a tendon whose stiffness has the other two."""
     force, length, stroke = (float(x) for x in (s.force, s.length, s.stroke))
     shrink = (1.0 - 1.0 / float(s.progression)) / stroke
@@ -189,14 +189,15 @@ def _gas(out: MujocoForces, s: model.GasSpring) -> str:
     b = np.pad(fit.convert(kind=np.polynomial.Polynomial).coef, (0, 4))[:4]
     out.tendons.append((f"force:{s.name}", s.between, {"stiffness": numbers([0.0, -b[2], -b[3]]), "springlength": "0"}))
     out.actuators.append(_bias(s.name, b[:2], tendon=f"force:{s.name}"))
-    out.rests.append(Rest(GasSpringForce(s), tuple(b)))
+    out.rests.append(Rest(ElementForce(s), tuple(b)))
     miss = float(np.abs(fit(at) - pushes).max()) / force
     if miss > EXACT:
         out.lost.append(Loss(s.name, f"its push is a cubic there, {100.0 * miss:.2g} % off within the stroke"))
     return ""
 
 
-def _load(out: MujocoForces, load: model.Load, ground: str) -> str:
+def _load(out: MujocoForces, system: System, load: model.Load) -> str:
+    ground = system.description.bodies[0].name
     values = (*load.force, *load.moment)
     if not all(isinstance(x, (int, float, np.floating)) for x in values):
         return "a load that varies by a table or formula"
@@ -208,6 +209,12 @@ def _load(out: MujocoForces, load: model.Load, ground: str) -> str:
     out.world = out.world or bool(axes)
     out.actuators.append(_bias(load.name, [1.0], site=f"{load.body}.{load.point}", **axes, gear=numbers(values)))
     return ""
+
+
+PIECES = {  # of `formats` of an element, and where it acts -> how it is written
+    ("stiffness", elements.JOINT): _in_joint, ("damping", elements.JOINT): _in_joint, ("damping", elements.LINE): _damped,
+    ("coil", elements.LINE): _coil, ("gas", elements.LINE): _gas, ("site", elements.POINT): _load,
+}  # fmt: skip
 
 
 def _cylinder(out: MujocoForces, c: model.Cylinder) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from linkwright import elements
 from linkwright.exchange.writing.coordinates import acted
 from linkwright.exchange.writing.losses import Loss
 from linkwright.exchange.writing.robots.structure import Robot, RobotJoint
@@ -53,12 +54,10 @@ class Acts:
 def collected(robot: Robot, *, names_drives: bool) -> Acts:
     """Sort what acts in a robot's joints; `names_drives`: the format says which joints are driven."""
     out, d = Acts(robot), robot.system.description
-    for spring in d.springs:
-        if isinstance(spring, model.TorsionSpring):
-            _in_joint(out, spring.name, spring.joint, lambda a, j, s=spring: _spring(a, j, s))
-    for damper in d.dampers:
-        if damper.joint:
-            _in_joint(out, damper.name, damper.joint, lambda a, _, x=damper: _add(a, "damping", x.coefficient))
+    for x in elements.every(d):
+        put = PIECES.get(x.formats.get("robot", ""))
+        if put is not None and x.acts == elements.JOINT:
+            _in_joint(out, x.name, x.joint, lambda a, j, x=x, put=put: put(a, j, x))
     for friction in d.frictions:
         _in_joint(out, friction.name, friction.joint, lambda a, _, x=friction: _friction(a, x))
         if float(friction.mu):
@@ -106,6 +105,13 @@ def _spring(acts: JointActs, at: RobotJoint, s: model.TorsionSpring) -> None:
     acts.reference += k * (float(s.free) - at.zero) + float(s.preload)
 
 
+def _damper(acts: JointActs, at: RobotJoint, x: model.Damper) -> None:
+    acts.damping += float(x.coefficient)
+
+
+PIECES: dict[str, Any] = {"stiffness": _spring, "damping": _damper}  # of `formats` of an element
+
+
 def _friction(acts: JointActs, f: model.Friction) -> None:
     acts.damping += float(f.viscous)
     acts.friction += float(f.coulomb)
@@ -137,7 +143,6 @@ def _ties(out: Acts) -> None:
         mesh = GearConstraint.of(system.skel, g)  # sign r q_first + factor q_second = offset
         ratio = -mesh.sign_first * mesh.r_first / mesh.factor_second
         _follow(out, g.name, g.first, g.second, float(ratio), float(mesh.offset / mesh.factor_second))
-
 
     for b in system.description.belts:
         for first, second, ratio, offset in BeltConstraint.of(system.skel, b).ties(system.skel):
@@ -183,11 +188,9 @@ def _drive(out: Acts, drive: model.Drive, named: bool) -> None:
 
 def _lose_others(out: Acts) -> None:
     d = out.robot.system.description
-    for spring in d.springs:
-        if isinstance(spring, model.GasSpring):
-            out.lose(spring.name, "a gas spring")
-    for load in d.loads:
-        out.lose(load.name, "a load")
+    for x in elements.every(d, (*elements.FORCES, *elements.LOADS)):
+        if not {"robot", "drake"} & set(x.formats):
+            out.lose(x.name, elements.lost_as(x))
     for c in d.cylinders:
         out.lose(c.name, "a cylinder between two points")
     moving = [name for name, _ in d.start if name.rpartition(".")[2].startswith("v") and "." in name]

@@ -227,13 +227,15 @@
   function lines(sheet) {
     for (const item of sheet.scene.lines) {
       const spring = item.kind === "coil", node = line(sheet.layers.bodies, sheet.look.ink, item.kind === "rod" ? 3.2 : 1.7);
-      if (item.kind === "damper") node.setAttribute("stroke-dasharray", "5 4");
-      if (item.kind === "coupling") D.set(node, { "stroke-dasharray": "9 3 2 3", "stroke-width": 1.2 });
+      if (item.kind === "coupling") D.set(node, { "stroke-width": 1.2 });
+      if (item.dashes && item.dashes.length) node.setAttribute("stroke-dasharray", item.dashes.map((x) => D.short(1.5 * x)).join(" "));
+      const pad = item.kind === "box" ? D.make("circle", { r: 0.72 * sheet.width, fill: sheet.look.faint, stroke: sheet.look.ink }, sheet.layers.bodies) : null;
       node.setAttribute("data-line", item.name);
       sheet.movers.push((poses) => {
         const [a, b] = item.ends.map((e) => sheet.camera.pixel(D.spot(poses, e)));
         node.setAttribute("d", D.path(spring ? coil(a, b, 0.55 * sheet.width) : [a, b]));
         node.setAttribute("display", sheet.absent.includes(item.name) ? "none" : "inline");
+        if (pad) D.set(pad, { cx: D.short((a[0] + b[0]) / 2), cy: D.short((a[1] + b[1]) / 2) });
       });
     }
   }

@@ -1,0 +1,291 @@
+"""The contract of an element: its numbers, where it acts, its law, and the facts about it that other rooms ask for.
+
+An element is a frozen dataclass that names `ModelElement` as its base. Every field says by `number`, `ends`, `in_joint`, `on_point` what it
+is; reader, writer, renaming, copies, parameters, code by structure, the report, the schema and the grammar page follow from that.
+
+    where it acts    `ends()`      a line between two points      travel: its length        effort: force that drives the ends apart
+                     `in_joint()`  velocities of a joint          travel: coordinates       effort: torque, or force where it slides
+                     `frames()`    two points with their axes     travel: [place; turn]     efforts: on the second body, axes of the first
+                     `on_point()`  a point of a body              -                         force and moment from outside
+
+    law(at)          effort at travel `at.x` and rate `at.v`, positive where it makes the travel grow; over any scalar
+    stored(at)       energy in it, 0 where it stores none: the law without what is lost is minus its derivative
+    lost(at)         power that it turns into heat, for elements that lose some
+
+A law sees its own travel alone, so no file knows poses, trees, cut joints or code. Adding an element: one file, one line in `ELEMENTS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol
+
+from linkwright.errors import Source
+
+Scalar = Any  # float | Expr; after numbers(): float, complex or traced symbol
+PointRef = tuple[str, str]  # (body, point)
+ROLE = "role"  # key of a field's metadata
+LINE, JOINT, FRAMES, POINT = "line", "joint", "frames", "point"  # where an element acts
+
+
+# -------------------------------------------------------------------- roles of fields
+
+
+@dataclass(frozen=True)
+class NumberRole:
+    """A number, or one for each axis, of a dimension: a key of `model.file.units.KINDS`, or relative to where the element acts:
+    `effort`, `travel`, `effort/travel`, `effort/rate` (N/m along a line and in a slider, N m/rad in a hinge)."""
+
+    dimension: str
+    meaning: str  # for the grammar page, the schema and hints of an editor
+    least: float | None = None  # it may not fall below
+    above: float | None = None  # it must exceed
+    most: float | None = None
+    drawn: bool = False  # left out: the distance of the ends as drawn
+    optional: bool = True  # may be left out
+    axes: str = ""  # "along": a vector along the axes; "about": a vector about them, in a plane one number
+    varies: bool = False  # may be a formula of channels or a table
+    fixed: tuple[float, ...] = ()  # values that belong to the structure: the law has another form there
+    key: str = ""  # in a model file, where it is not the field's name
+    geometry: bool = False  # bodies move when it changes
+    preset: tuple[float, float] | None = None  # SI: what an editor writes for a new one, along and about
+
+
+@dataclass(frozen=True)
+class EndsRole:
+    """Two points `body.point` of two bodies; `axes`: the points' axes matter as well."""
+
+    meaning: str = "two points, `body.point`, of two bodies"
+    optional: bool = False
+    axes: bool = False
+
+
+@dataclass(frozen=True)
+class JointRole:
+    """A joint or some of its velocities, `A`, `hip.angle1`, `base.linear`."""
+
+    meaning: str = "a joint, or some of its velocities"
+    optional: bool = False
+    one: bool = False  # a single velocity
+    positions: bool = False  # velocities that are rates of coordinates, or the whole of a rotation
+    named: bool = False  # left out: the element has the joint's name
+    lines: bool = False  # or a cylinder
+
+
+@dataclass(frozen=True)
+class PointRole:
+    """The body of a point `body.point`, whose point is in the next field; `whole`: or a body, where only moments act."""
+
+    meaning: str = "a point, `body.point`"
+    optional: bool = False
+    whole: bool = False
+    key: str = "on"
+
+
+@dataclass(frozen=True)
+class TurnsRole:
+    """Axes at the two ends, each in its body, as rotation matrices; left out: those of the drawing's space, so that they agree as drawn."""
+
+    meaning: str = "axes at both ends, two rotation matrices in the bodies; left out: parallel as drawn"
+    optional: bool = True
+
+
+@dataclass(frozen=True)
+class AxesRole:
+    """Axes in which vectors are given: `world`, `body`, or the name of a body."""
+
+    meaning: str = "`world`, `body` or the name of a body"
+    optional: bool = True
+
+
+Role = NumberRole | EndsRole | JointRole | PointRole | AxesRole | TurnsRole
+ZERO3 = (0.0, 0.0, 0.0)
+EYE3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def number(dimension: str, meaning: str, default: Any = MISSING, **more: Any) -> Any:
+    """A field that is a number; without a default a model file must give it (or the drawing does, `drawn=True`)."""
+    more.setdefault("optional", default is not MISSING or more.get("drawn", False))
+    return _field(NumberRole(dimension, meaning, **more), default)
+
+
+def ends(**more: Any) -> Any:
+    """The field `between`, two points; `optional=True` where there is another place."""
+    return _field(EndsRole(**more), None if more.get("optional") else MISSING)
+
+
+def frames(**more: Any) -> Any:
+    """The field `between` of an element that acts on places and turns."""
+    return ends(axes=True, **more)
+
+
+def turns() -> Any:
+    """The field `axes` of an element that acts on places and turns."""
+    return _field(TurnsRole(), (EYE3, EYE3))
+
+
+def in_joint(**more: Any) -> Any:
+    """The field `joint`."""
+    return _field(JointRole(**more), "" if more.get("optional") else MISSING)
+
+
+def on_point(**more: Any) -> Any:
+    """The field `body` of an element that acts on a point of a body."""
+    return _field(PointRole(**more), MISSING)
+
+
+def point_of(body: str) -> Any:
+    """The field with the point's name."""
+    return field(metadata={"of": body})
+
+
+def in_axes() -> Any:
+    """The field `axes` of an element from outside."""
+    return _field(AxesRole(), "world")
+
+
+def place() -> Any:
+    """The field `where`: line of the model file."""
+    return field(default=None, compare=False, repr=False)
+
+
+def _field(role: Role, default: Any) -> Any:
+    return field(metadata={ROLE: role}) if default is MISSING else field(default=default, metadata={ROLE: role})
+
+
+@cache
+def roles(kind: Any) -> Mapping[str, Any]:
+    """Roles of the fields of an element, places first, axes last: the order in which a file is read and written."""
+    found = {f.name: f.metadata[ROLE] for f in fields(kind) if ROLE in f.metadata}
+    order = {NumberRole: 1, AxesRole: 2, TurnsRole: 2}
+    return MappingProxyType(dict(sorted(found.items(), key=lambda x: order.get(type(x[1]), 0))))
+
+
+@cache
+def numbers(kind: type) -> Mapping[str, NumberRole]:
+    """Fields of an element that are numbers."""
+    return MappingProxyType({name: role for name, role in roles(kind).items() if isinstance(role, NumberRole)})
+
+
+def key_of(name: str, role: Any) -> str:
+    """Key of a field in a model file."""
+    return getattr(role, "key", "") or name
+
+
+@cache
+def keys(kind: type) -> tuple[str, ...]:
+    """Keys of an element in a model file."""
+    return tuple(key_of(name, role) for name, role in roles(kind).items())
+
+
+@cache
+def all_keys(among: tuple[type, ...]) -> tuple[str, ...]:
+    """Keys of elements of several kinds, places first."""
+    both = [(isinstance(r, NumberRole), key_of(n, r)) for kind in among for n, r in roles(kind).items()]
+    return tuple(dict.fromkeys(key for is_number in (False, True) for own, key in both if own is is_number))
+
+
+@cache
+def required(kind: type) -> tuple[str, ...]:
+    return tuple(key_of(name, role) for name, role in roles(kind).items() if not role.optional)
+
+
+# -------------------------------------------------------------------- what an element sees and says
+
+
+class Travel(Protocol):
+    """A place of an element: one of its coordinates, or all of them between frames."""
+
+    @property
+    def x(self) -> Any: ...
+    @property
+    def v(self) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Looks:
+    """How an element between two points is drawn, in plane and space."""
+
+    shape: str  # "line", "coil", "telescope", "box" (a pad between two places that nearly meet), or "" where nothing is drawn
+    width: float = 1.4  # points
+    dashes: tuple[float, ...] = ()  # lengths of dash, gap, dash ... in widths
+
+
+def held(**pieces: str) -> Mapping[str, str]:
+    """Formats that can hold an element, each with the name of the piece of its writer that does."""
+    return MappingProxyType(pieces)
+
+
+class About(Protocol):
+    """Answers of the reader to a check of an element."""
+
+    def numeric(self, value: Any) -> float: ...
+    @property
+    def joint_type(self) -> Any: ...  # class of the joint it acts in; None elsewhere
+
+
+class ModelElement:
+    """Base of all elements, with the answers of most of them."""
+
+    section: ClassVar[str]  # of the model file, and of a description
+    word: ClassVar[str]  # singular, for messages and ids: `damper:d1`
+    group: ClassVar[str] = "forces"  # of sections; "constraints" close loops
+    constraint: ClassVar[str] = ""  # of a constraint: the rows in `mechanics.constraints` that it has
+    some_of: ClassVar[tuple[str, ...]] = ()  # keys one of which must be there
+    type: ClassVar[str] = ""  # of a section with several kinds: its key `type:`
+    typical: ClassVar[tuple[str, ...]] = ()  # keys that decide its type where `type:` is left out; the last kind has none
+    synonyms: ClassVar[tuple[str, ...]] = ()  # sections that people try, answered with "Did you mean"
+    says: ClassVar[str] = ""  # in the report, where it is not `word`
+
+    from_outside: ClassVar[bool] = False  # a load; everything else pushes between bodies of the machine
+    conservative: ClassVar[bool] = False  # all work is stored
+    of_speed: ClassVar[bool] = False  # the law depends on rates
+    looks: ClassVar[Looks] = Looks("")
+    # what it is in other programs: format -> name of the piece of that format which takes it; none: lost with `lost_as`
+    formats: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    lost_as: ClassVar[str] = ""  # `a gas spring`: what a format is said to lose; "": the word with its article
+
+    name: str
+    where: Source | None
+
+    @property
+    def acts(self) -> str:
+        """LINE, JOINT, FRAMES or POINT."""
+        return acts(self)
+
+    def law(self, at: Any) -> Any:
+        raise NotImplementedError
+
+    def stored(self, at: Any) -> Any:
+        return 0.0
+
+    def lost(self, at: Any) -> Any:
+        return 0.0
+
+    def refused(self, about: Any) -> Iterator[tuple[str, str]]:
+        """(key or "", message) of what the numbers of a file may not be together."""
+        return iter(())
+
+
+def acts(thing: Any) -> str:
+    """Place where an element acts: LINE, JOINT, FRAMES or POINT."""
+    for name, role in roles(type(thing)).items():
+        if isinstance(role, EndsRole) and getattr(thing, name):
+            return FRAMES if role.axes else LINE
+        if isinstance(role, JointRole) and getattr(thing, name):
+            return JOINT
+        if isinstance(role, PointRole):
+            return POINT
+    return ""
+
+
+def article(word: str) -> str:
+    return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
+
+
+def lost_as(kind: Any) -> str:
+    """`a bushing`: what another program loses with an element."""
+    return kind.lost_as or article(kind.says or kind.word)
