@@ -15,8 +15,8 @@ from linkwright import elements
 from linkwright.errors import UsageError, nearest
 from linkwright.model.description import NO_INERTIA, ZERO3, Description
 
-SINGULAR = {s: w for w, s in elements.SINGULAR.items()}
-LISTS = {s: SINGULAR[s] for s in elements.FORCES} | {"frictions": "friction", "stops": "stop"} | {s: SINGULAR[s] for s in elements.LOADS}
+# fields of a description that may be switched off -> kind of the part
+LISTS = {f: elements.held(f)[0].word for f in elements.ACTING if not elements.held(f)[0].coordinate}
 GRAVITY = "gravity"
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from linkwright.design.efforts import cycle_axis
 from linkwright.design.tables import columns, extremes, marked
+from linkwright.elements import Belt
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.belt import BeltConstraint, BeltSpan
 from linkwright.mechanics.inverse.belts import belt_tensions
-from linkwright.model.belts import Belt
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
 

@@ -96,7 +96,7 @@ def _elements(loads: Loads, d: Description, node: int) -> Iterator[BodyAction]:
     rest = np.sum([w for n, w in place.external if n == node] or [np.zeros(6)], axis=0)
     size = float(np.abs(rest).max())
     for x in d.acting:
-        for n, w in forces.FORCES[type(x)](x).wrenches(place):
+        for n, w in forces.ElementForce(x).wrenches(place):
             if n != node or not np.any(w):
                 continue
             rest = rest - w

@@ -28,7 +28,8 @@ from linkwright.errors import Source
 Scalar = Any  # float | Expr; after numbers(): float, complex or traced symbol
 PointRef = tuple[str, str]  # (body, point)
 ROLE = "role"  # key of a field's metadata
-LINE, JOINT, FRAMES, POINT = "line", "joint", "frames", "point"  # where an element acts
+# where an element acts; an idle one pushes nothing as it is: a constraint, a stop without a stiffness
+LINE, JOINT, FRAMES, POINT, IDLE = "line", "joint", "frames", "point", ""
 
 
 # -------------------------------------------------------------------- roles of fields
@@ -51,6 +52,8 @@ class NumberRole:
     fixed: tuple[float, ...] = ()  # values that belong to the structure: the law has another form there
     key: str = ""  # in a model file, where it is not the field's name
     geometry: bool = False  # bodies move when it changes
+    absent: bool = False  # zero is the same as left out: no number to vary
+    aside: bool = False  # no equation depends on it: no input of code, no parameter by name
     preset: tuple[float, float] | None = None  # SI: what an editor writes for a new one, along and about
 
 
@@ -69,10 +72,10 @@ class JointRole:
 
     meaning: str = "a joint, or some of its velocities"
     optional: bool = False
-    one: bool = False  # a single velocity
+    one: bool | str = False  # a single velocity; the name of a number: where that is not zero
     positions: bool = False  # velocities that are rates of coordinates, or the whole of a rotation
     named: bool = False  # left out: the element has the joint's name
-    lines: bool = False  # or a cylinder
+    lines: bool = False  # or an element that is a coordinate itself, a cylinder
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,16 @@ class AxesRole:
     optional: bool = True
 
 
-Role = NumberRole | EndsRole | JointRole | PointRole | AxesRole | TurnsRole
+@dataclass(frozen=True)
+class TiedRole:
+    """A joint that a constraint ties to others, by its one coordinate."""
+
+    meaning: str = "a joint with one coordinate"
+    optional: bool = False
+    key: str = ""
+
+
+Role = TiedRole | NumberRole | EndsRole | JointRole | PointRole | AxesRole | TurnsRole
 ZERO3 = (0.0, 0.0, 0.0)
 EYE3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -130,6 +142,11 @@ def turns() -> Any:
 def in_joint(**more: Any) -> Any:
     """The field `joint`."""
     return _field(JointRole(**more), "" if more.get("optional") else MISSING)
+
+
+def tied(**more: Any) -> Any:
+    """A field with the name of a joint that a constraint ties."""
+    return _field(TiedRole(**more), MISSING)
 
 
 def on_point(**more: Any) -> Any:
@@ -170,15 +187,22 @@ def numbers(kind: type) -> Mapping[str, NumberRole]:
     return MappingProxyType({name: role for name, role in roles(kind).items() if isinstance(role, NumberRole)})
 
 
+@cache
+def inputs(kind: Any) -> tuple[str, ...]:
+    """Fields of an element whose numbers are in its equations."""
+    return tuple(name for name, role in numbers(kind).items() if not role.aside)
+
+
 def key_of(name: str, role: Any) -> str:
     """Key of a field in a model file."""
     return getattr(role, "key", "") or name
 
 
 @cache
-def keys(kind: type) -> tuple[str, ...]:
-    """Keys of an element in a model file."""
-    return tuple(key_of(name, role) for name, role in roles(kind).items())
+def keys(kind: Any) -> tuple[str, ...]:
+    """Keys of an element in a model file, without `type`."""
+    found = (*(key_of(name, role) for name, role in roles(kind).items() if name not in kind.hidden), *kind.further)
+    return tuple(sorted(found, key=kind.order.index)) if kind.order else found
 
 
 @cache
@@ -189,8 +213,43 @@ def all_keys(among: tuple[type, ...]) -> tuple[str, ...]:
 
 
 @cache
-def required(kind: type) -> tuple[str, ...]:
-    return tuple(key_of(name, role) for name, role in roles(kind).items() if not role.optional)
+def required(kind: Any) -> tuple[str, ...]:
+    """Keys that a model file must give."""
+    own = roles(kind).items()
+    fields = (key_of(n, r) for n, r in own if not r.optional and not getattr(r, "named", False) and n not in kind.hidden)
+    return (*fields, *(name for name, key in kind.further.items() if key.required))
+
+
+# -------------------------------------------------------------------- keys that are no fields
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a model file that is not a field of its element: another way to give some, or a part of a form of its own.
+
+    `form`: "number" and "numbers" (of a `dimension`; of travels it follows from the joint), "flag", "word" (one of `words`), "text";
+    names: "joint", "joints", "body", "point", "points" (a point or two); "factors" (numbers by joint), "moves", "table";
+    "entries" (a mapping with the keys `of`), "items" (a list of points, or of such mappings).
+    """
+
+    form: str
+    meaning: str
+    dimension: str = ""
+    of: Mapping[str, Key] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+    required: bool = False
+    channels: bool = False  # a number may be a formula of channels or a table
+
+
+def table_keys(over: str) -> dict[str, Key]:
+    """The keys of a law by points."""
+    return {
+        "table": Key("table", f"rows [{over}, value]"),
+        "x": Key("table", f"{over}s, in the place of `table`"),
+        "y": Key("table", "values, next to `x`"),
+        "csv": Key("text", "file with both columns, in the place of `table`"),
+        "interpolation": Key("word", "between the rows", words=("monotone", "linear", "cubic", "periodic")),
+    }
 
 
 # -------------------------------------------------------------------- what an element sees and says
@@ -203,6 +262,8 @@ class Travel(Protocol):
     def x(self) -> Any: ...
     @property
     def v(self) -> Any: ...
+    @property
+    def size(self) -> Any: ...  # of the velocity vector that `v` is a component of (of a ball, of a free joint); None: it is alone
 
 
 @dataclass(frozen=True)
@@ -222,9 +283,16 @@ def held(**pieces: str) -> Mapping[str, str]:
 class About(Protocol):
     """Answers of the reader to a check of an element."""
 
-    def numeric(self, value: Any) -> float: ...
+    @property
+    def what(self) -> str: ...  # `damper 'd1'`: messages begin with it
+    @property
+    def given(self) -> frozenset[str]: ...  # keys of the file
+    @property
+    def slides(self) -> bool: ...  # its travel is a length
     @property
     def joint_type(self) -> Any: ...  # class of the joint it acts in; None elsewhere
+    def numeric(self, value: Any) -> float: ...
+    def shown(self, value: Any, dimension: str) -> str: ...  # in the units of the file
 
 
 class ModelElement:
@@ -232,17 +300,25 @@ class ModelElement:
 
     section: ClassVar[str]  # of the model file, and of a description
     word: ClassVar[str]  # singular, for messages and ids: `damper:d1`
-    group: ClassVar[str] = "forces"  # of sections; "constraints" close loops
+    held_in: ClassVar[str] = ""  # field of a description, where it is not the section
+    group: ClassVar[str] = "forces"  # of sections: "constraints" close loops, "motion" may be driven
     constraint: ClassVar[str] = ""  # of a constraint: the rows in `mechanics.constraints` that it has
     some_of: ClassVar[tuple[str, ...]] = ()  # keys one of which must be there
     type: ClassVar[str] = ""  # of a section with several kinds: its key `type:`
     typical: ClassVar[tuple[str, ...]] = ()  # keys that decide its type where `type:` is left out; the last kind has none
     synonyms: ClassVar[tuple[str, ...]] = ()  # sections that people try, answered with "Did you mean"
     says: ClassVar[str] = ""  # in the report, where it is not `word`
+    form: ClassVar[str] = ""  # "": its fields are its keys; else the piece of reader and writer that knows its form
+    further: ClassVar[Mapping[str, Key]] = MappingProxyType({})  # keys that are no fields
+    hidden: ClassVar[tuple[str, ...]] = ()  # fields that are no keys
+    order: ClassVar[tuple[str, ...]] = ()  # of keys, where it is not the fields' and then the further ones
+    named: ClassVar[bool] = True  # its numbers are parameters by name
 
     from_outside: ClassVar[bool] = False  # a load; everything else pushes between bodies of the machine
     conservative: ClassVar[bool] = False  # all work is stored
     of_speed: ClassVar[bool] = False  # the law depends on rates
+    by_load: ClassVar[bool] = False  # a part of it follows from the reactions: inverse dynamics adds it
+    coordinate: ClassVar[bool] = False  # its travel can be driven, stopped, started from and read by its name
     looks: ClassVar[Looks] = Looks("")
     # what it is in other programs: format -> name of the piece of that format which takes it; none: lost with `lost_as`
     formats: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -253,8 +329,18 @@ class ModelElement:
 
     @property
     def acts(self) -> str:
-        """LINE, JOINT, FRAMES or POINT."""
+        """LINE, JOINT, FRAMES, POINT, or IDLE where it pushes nothing."""
         return acts(self)
+
+    @property
+    def stores(self) -> bool:
+        """Return True if it has an energy."""
+        return type(self).stored is not ModelElement.stored
+
+    @property
+    def loses(self) -> bool:
+        """Return True if it turns work into heat."""
+        return type(self).lost is not ModelElement.lost
 
     def law(self, at: Any) -> Any:
         raise NotImplementedError
@@ -265,9 +351,22 @@ class ModelElement:
     def lost(self, at: Any) -> Any:
         return 0.0
 
-    def refused(self, about: Any) -> Iterator[tuple[str, str]]:
-        """(key or "", message) of what the numbers of a file may not be together."""
+    def kinks(self, at: Any) -> Iterator[Any]:
+        """Functions of the travel whose zeros are corners of the law: a step of a run ends there."""
         return iter(())
+
+    def uses(self, field: str) -> bool:
+        """Return False for a number that its law does not have as it is given."""
+        return True
+
+    def refused(self, about: Any) -> Iterator[tuple[str, str]]:
+        """(key or "", message) of what the numbers of a file may not be together; a message begins with `about.what`."""
+        return iter(())
+
+
+def held_in(kind: Any) -> str:
+    """Field of a description that holds elements of a kind."""
+    return kind.held_in or kind.section
 
 
 def acts(thing: Any) -> str:
@@ -279,7 +378,7 @@ def acts(thing: Any) -> str:
             return JOINT
         if isinstance(role, PointRole):
             return POINT
-    return ""
+    return IDLE
 
 
 def article(word: str) -> str:

@@ -109,7 +109,7 @@ def _drives(s: PageInstant, u: Any) -> list[AppliedWrench]:
 def _elements(s: PageInstant) -> list[AppliedWrench]:
     out = []
     for x in s.eq.loops.skel.tree.description.acting:
-        for node, w in forces.FORCES[type(x)](x).wrenches(s.moment):
+        for node, w in forces.ElementForce(x).wrenches(s.moment):
             kind = "applied" if getattr(x, "from_outside", False) else "element"
             out.append(AppliedWrench(x.name, kind, node, w, forces.acting_at(s.moment, x, node)))
     return out

@@ -7,11 +7,14 @@ base.linear   those that slide, base.angular those that turn, of a joint that do
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from linkwright import elements
 from linkwright.errors import ModelError, nearest
 from linkwright.joints import JOINTS, speed_names, velocity_kinds, velocity_parts
 from linkwright.model.description import Description, Joint
+
+_LINES = tuple(elements.held_in(x) for x in elements.ELEMENTS if x.coordinate)
 
 
 class JointPart(NamedTuple):
@@ -41,6 +44,11 @@ def start_channel(d: Description, name: str) -> tuple[str, str] | None:
         return None
     kind = velocity_kinds(jt)[jt.v_names.index(part)]
     return f"{head}.{part}{'.v' if rate else ''}", {"angle": "angular speed", "length": "speed"}[kind] if rate else kind
+
+
+def line_element(d: Description, name: str) -> Any:
+    """The element that is a coordinate by its own name, a cylinder; None if there is none of that name."""
+    return next((x for x in elements.every(d, _LINES) if x.name == name), None)
 
 
 def joint_name(name: str) -> str:

@@ -16,14 +16,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from linkwright import elements
-from linkwright.elements import CoilSpring as CoilSpring  # older pickles and callers find these classes here
-from linkwright.elements import Damper as Damper
-from linkwright.elements import GasSpring as GasSpring
-from linkwright.elements import Load as Load
-from linkwright.elements import Rod as Rod
-from linkwright.elements import TorsionSpring as TorsionSpring
+from linkwright.elements import Belt, Cam, CoilSpring, Coupling, Cylinder, Damper, Friction, GasSpring, Gear, Load, Rod, Stop, TorsionSpring
+from linkwright.elements import CamContact as CamContact
 from linkwright.errors import ModelError, Source, nearest
-from linkwright.model.belts import Belt
 from linkwright.model.expressions import Evaluation, evaluate_parameters
 from linkwright.model.report_block import ReportBlock
 from linkwright.model.substitution import EYE3, NO_INERTIA, ZERO3, compared, note_variables, substitute
@@ -35,7 +30,6 @@ Mat3 = tuple[Vec3, Vec3, Vec3]
 PointRef = tuple[str, str]  # (body, point)
 
 GROUND = "ground"
-ACTING = (*elements.FORCES, "frictions", "stops", *elements.LOADS, "cylinders")  # sections of what pushes bodies, in the order of sums
 
 
 def _place() -> Any:
@@ -139,116 +133,6 @@ class Move:
 
 
 @dataclass(frozen=True)
-class CamContact:
-    """Contact of a cam: a roller about a point of the follower, or a flat face through it.
-
-    A face goes through `face`, a second point, or without one across the guide. `base`: radius of the base circle, from which the law
-    counts; None: the law is the follower's coordinate, and the base circle follows. `groove`: the roller is guided on both sides.
-    """
-
-    point: PointRef
-    radius: Scalar = 0.0
-    flat: bool = False
-    face: str = ""
-    base: Scalar | None = None
-    groove: bool = False
-
-
-@dataclass(frozen=True)
-class Coupling:
-    """q_second = ratio * q_first + offset, a table, a polynomial, or moves by motion laws over q_first. The joints see torque only.
-
-    Moves begin at `begin` where q_first is `phase`; those that span whole turns of a hinge repeat (`repeats`). `plus` are further joints
-    whose coordinates, times a factor, add to the right side.
-    """
-
-    name: str
-    first: str
-    second: str
-    ratio: Scalar = 1.0
-    offset: Scalar | None = None  # None: as assembled at the start
-    table: Table | None = None
-    where: Source | None = _place()
-    polynomial: tuple[Scalar, ...] = ()  # coefficients, lowest power first; in the place of ratio and offset
-    plus: tuple[tuple[str, Scalar], ...] = ()
-    moves: tuple[Move, ...] = ()
-    begin: Scalar = 0.0
-    phase: Scalar = 0.0
-    repeats: bool = False
-    cam: CamContact | None = None  # where disc and follower touch; else the inside of the coupling is of no interest
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """Names of all joints it ties."""
-        return (self.first, self.second, *(name for name, _ in self.plus))
-
-
-@dataclass(frozen=True)
-class Gear:
-    """Two wheels rolling on their pitch circles, carried by the joints `first` and `second`, or a pinion on a rack (`rack`: the second
-    joint slides, `radius_second` is not used). `internal`: the second wheel is a ring."""
-
-    name: str
-    first: str
-    second: str
-    radius_first: Scalar
-    radius_second: Scalar = 0.0
-    internal: bool = False
-    rack: bool = False
-    pressure_angle: Scalar = 0.3490658503988659  # 20 deg
-    where: Source | None = _place()
-    side: tuple[float, float] | None = None  # of the pitch point and of the ratio, where symbols have no sign; None: by the radii
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """Names of the joints it ties."""
-        return self.first, self.second
-
-
-@dataclass(frozen=True)
-class Friction:
-    """Smooth friction of a joint: -coulomb tanh(v/speed) - viscous v; `mu`, `radius`: by its load."""
-
-    name: str
-    joint: str
-    coulomb: Scalar = 0.0
-    viscous: Scalar = 0.0
-    speed: Scalar = 0.01
-    mu: Scalar = 0.0
-    radius: Scalar = 0.0
-    where: Source | None = _place()
-
-
-@dataclass(frozen=True)
-class Stop:
-    """Ends of the travel of a joint or cylinder: at depth d beyond one it pushes back with stiffness d (1 + damping d'), never pulls.
-
-    An end that is None is open; `damping` is per speed: s/rad, or s/m where it slides. `stiffness` None: rigid.
-    """
-
-    name: str
-    joint: str
-    stiffness: Scalar  # or None
-    lower: Scalar | None = None
-    upper: Scalar | None = None
-    damping: Scalar = 0.0
-    where: Source | None = _place()
-    restitution: Scalar = 0.0  # of a rigid one: speed after an impact over the speed before
-
-
-@dataclass(frozen=True)
-class Cylinder:
-    """A linear actuator between two points: it pushes with `force`, or is driven in length (`drive`)."""
-
-    name: str
-    between: tuple[PointRef, PointRef]
-    force: Varying = 0.0
-    where: Source | None = _place()
-    bore: Scalar | None = None  # diameter of the piston, for pressures and flows
-    rod: Scalar | None = None
-
-
-@dataclass(frozen=True)
 class Drive:
     """A drive of a joint or cylinder. `kind`: speed, position, moves, torque, motor_dc or free (named, no law).
 
@@ -272,11 +156,17 @@ if TYPE_CHECKING:  # what type checkers and editors see: a typed line a section
         """Elements of a description by section."""
 
         rods: tuple[Rod, ...] = ()
+        couplings: tuple[Coupling | Cam, ...] = ()
+        gears: tuple[Gear, ...] = ()
+        belts: tuple[Belt, ...] = ()
         springs: tuple[TorsionSpring | CoilSpring | GasSpring, ...] = ()
         dampers: tuple[Damper, ...] = ()
+        cylinders: tuple[Cylinder, ...] = ()
+        frictions: tuple[Friction, ...] = ()
+        stops: tuple[Stop, ...] = ()
         loads: tuple[Load, ...] = ()
 else:  # the same fields, from the registry
-    _sections = [(section, tuple[Any, ...], field(default=())) for section in elements.SECTIONS]
+    _sections = [(section, tuple[Any, ...], field(default=())) for section in elements.HELD]
     ElementSections = make_dataclass("ElementSections", _sections, frozen=True, kw_only=True)
 
 
@@ -294,12 +184,6 @@ class Description(ElementSections):
     gravity: Vec3 = ZERO3
     parameters: tuple[tuple[str, Scalar], ...] = ()
     bounds: tuple[tuple[str, float | None, float | None], ...] = ()  # of parameters: name, min, max
-    couplings: tuple[Coupling, ...] = ()
-    gears: tuple[Gear, ...] = ()
-    belts: tuple[Belt, ...] = ()
-    frictions: tuple[Friction, ...] = ()
-    stops: tuple[Stop, ...] = ()
-    cylinders: tuple[Cylinder, ...] = ()
     drives: tuple[Drive, ...] = ()
     start: tuple[tuple[str, Scalar], ...] = ()  # channel ("A", "A.v") -> value
     cuts: tuple[str, ...] | None = None
@@ -336,7 +220,7 @@ class Description(ElementSections):
     @property
     def acting(self) -> tuple[Any, ...]:
         """Return everything that pushes bodies apart from drives and weight, in the order of its sections."""
-        return tuple(x for section in ACTING for x in getattr(self, section))
+        return tuple(x for section in elements.ACTING for x in getattr(self, section))
 
     @property
     def planar(self) -> bool:

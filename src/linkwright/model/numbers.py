@@ -22,13 +22,9 @@ import numpy as np
 from linkwright import elements
 from linkwright.model.description import EYE3, Body, Description, Joint, Mat3, Placement
 from linkwright.model.expressions import Expr, evaluate, variable
-from linkwright.model.parameters import SECTIONS
 
 UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 ENTRIES = tuple(f"{'xyz'[i]}{'xyz'[j]}" for i, j in UPPER)
-ACTING = {  # section -> fields that are numbers
-    **SECTIONS, "gears": ("radius_first", "radius_second", "pressure_angle"), "belts": ("radii", "rests", "pretension"),
-}  # fmt: skip
 # values of fields that belong to the structure: a gas spring of constant force has a formula of its own
 FIXED = {name: role.fixed for kind in elements.ELEMENTS for name, role in elements.numbers(kind).items() if role.fixed}
 ROUND_OFF = 8.0 * float(np.finfo(float).eps)  # of entries of rotations, and of turned places against the largest
@@ -92,7 +88,8 @@ class DesignNumbers:
         laws, acting = _acting(d)
         moments = inertia[:, *np.transpose(UPPER)].ravel()
         last = [*d.gravity, *(x for name in tree.floating for x in d.body(name).start.at), *tree.starts.values()]
-        flat = np.array([*(b.mass or 0.0 for b in d.bodies), *moments, *places.ravel(), *(r.length for r in d.rods), *acting, *last])
+        lengths = [getattr(x, name) for x, name in elements.lengths(d)]
+        flat = np.array([*(b.mass or 0.0 for b in d.bodies), *moments, *places.ravel(), *lengths, *acting, *last])
         plain = flat != 0.0
         shape = (laws, used, tuple(tree.axes), tree.floating, tuple(tree.starts), tree.size, tuple(tree.sides.items()))
         structure = (static_structure(d), shape, plain.tobytes(), codes.tobytes())
@@ -106,7 +103,7 @@ class DesignNumbers:
         for at, name in zip(self.used, _place_names(d), strict=True):
             first.setdefault(at, name)
         every = [f"{b.name}.mass" for b in d.bodies] + [f"{b.name}.inertia.{e}" for b in d.bodies for e in ENTRIES]
-        every += [f"{name}.{axis}" for name in first.values() for axis in "xyz"] + [f"{r.name}.length" for r in d.rods]
+        every += [f"{name}.{axis}" for name in first.values() for axis in "xyz"] + [f"{x.name}.{name}" for x, name in elements.lengths(d)]
         every += [f"acting.{k}" for k in range(len(_acting(d)[1]))] + [f"gravity.{axis}" for axis in "xyz"]
         every += [f"{name}.drawn.{axis}" for name in tree.floating for axis in "xyz"] + [f"{name}.drawn" for name in tree.starts]
         turned = [f"{j.name}.{body}.axes" for j in d.joints for body in (j.first, j.second)]
@@ -130,7 +127,7 @@ class DesignNumbers:
         masses, upper = take(len(d.bodies)), [dict(zip(UPPER, take(6), strict=True)) for _ in d.bodies]
         spots = [take(3) for _ in range(max(self.used, default=-1) + 1)]
         placed = iter([spots[k] for k in self.used])
-        lengths = take(len(d.rods))
+        lengths = take(len(elements.lengths(d)))
         numbers, armatures = iter(take(sum(_is_number(x) for j in d.joints for _, x in j.options))), iter(take(len(d.joints)))
         acting = _filled_acting(d, flat)
         acting["gears"] = tuple(replace(g, side=self.tree.sides.get(g.name)) for g in acting["gears"])
@@ -151,9 +148,12 @@ class DesignNumbers:
         joints = tuple(joint(j) for j in d.joints)
         for x, axes in elements.turned(d):
             mine = tuple(next(rotations) for _ in range(2))
-            acting[x.section] = tuple(replace(y, **{axes: mine}) if y.name == x.name else y for y in acting[x.section])
-        rods = tuple(replace(r, length=x) for r, x in zip(d.rods, lengths, strict=True))
-        return replace(d, bodies=bodies, joints=joints, rods=rods, gravity=gravity, **acting)
+            held = elements.held_in(x)
+            acting[held] = tuple(replace(y, **{axes: mine}) if y.name == x.name else y for y in acting[held])
+        for (x, name), length in zip(elements.lengths(d), lengths, strict=True):
+            acting.setdefault(elements.held_in(x), ())
+            acting[elements.held_in(x)] += (replace(x, **{name: length}),)
+        return replace(d, bodies=bodies, joints=joints, gravity=gravity, **acting)
 
     def starts(self, values: Sequence[Any]) -> dict[str, Any]:
         """Coordinates from which couplings and gears count, from a row of numbers."""
@@ -239,7 +239,7 @@ def _acting(d: Description) -> tuple[tuple[Any, ...], list[float]]:
     """Laws of everything that acts on bodies and joints without their numbers, and these, after the joints' own options and armatures."""
     numbers = [x for j in d.joints for _, x in j.options if _is_number(x)] + [j.armature for j in d.joints]
     laws: list[Any] = []
-    for section, names in ACTING.items():
+    for section, names in elements.NUMBERS.items():
         for thing in getattr(d, section):
             laws.append(tuple([_law(getattr(thing, name), name, numbers) for name in names if hasattr(thing, name)]))
     return tuple(laws), numbers
@@ -265,7 +265,7 @@ def _law(x: Any, name: str, numbers: list[float]) -> Any:
 def _filled_acting(d: Description, numbers: Iterator[Any]) -> dict[str, tuple[Any, ...]]:
     """The sections with other numbers."""
     out = {}
-    for section, names in ACTING.items():
+    for section, names in elements.NUMBERS.items():
         things = [(thing, [n for n in names if hasattr(thing, n)]) for thing in getattr(d, section)]
         out[section] = tuple(replace(x, **{name: _filled_law(getattr(x, name), name, numbers) for name in own}) for x, own in things)
     return out
@@ -309,7 +309,7 @@ def static_structure(d: Description) -> tuple[Any, ...]:
     """Names of bodies, points and joints, types of joints and what they join, what acts where: all that has no numbers."""
     acting = [
         (section, *[getattr(thing, name) for name in _others(type(thing), names)])
-        for section, names in ACTING.items()
+        for section, names in elements.NUMBERS.items()
         for thing in getattr(d, section)
     ]
     options = [tuple([n if _is_number(x) else (n, x) for n, x in j.options]) for j in d.joints]
@@ -317,7 +317,7 @@ def static_structure(d: Description) -> tuple[Any, ...]:
         d.plane,
         tuple([(b.name, b.mass is None, tuple([p.name for p in b.points])) for b in d.bodies]),
         tuple([(j.name, j.type, j.first, j.second, j.pin, x) for j, x in zip(d.joints, options, strict=True)]),
-        tuple([(r.name, r.between) for r in d.rods]),
+        tuple([(x.name, x.between) for x, _ in elements.lengths(d)]),
         tuple(acting),
         d.cuts,
     )

@@ -51,16 +51,6 @@ class Parameter:
 Placed = Callable[[Description, Any], Description]
 
 
-SECTIONS = {  # numbers of what acts on bodies: section of the description -> fields
-    **elements.number_fields(elements.FORCES),
-    "frictions": ("coulomb", "viscous", "speed", "mu", "radius"),
-    "stops": ("stiffness", "lower", "upper", "damping", "restitution"),
-    "couplings": ("ratio", "offset"),
-    **elements.number_fields(elements.LOADS),
-    "cylinders": ("force",),
-}
-
-
 def _parameter(
     numbers: Description, name: str, kind: str, value: float, size: float, geometry: bool, placed: Placed, by_default: bool = True
 ) -> Parameter:
@@ -111,9 +101,9 @@ def single_parameters(described: Description) -> dict[str, Parameter]:
     shown = [b for b in numbers.bodies if not b.chain]
     for body in shown:
         out += _of_points(numbers, body)
-    for rod in numbers.rods:
-        longer = partial(_with_rod, rod.name)
-        out.append(_parameter(numbers, f"{rod.name}.length", "length", float(rod.length), float(rod.length), True, longer))
+    for x, name in elements.lengths(numbers):
+        size, longer = float(getattr(x, name)), partial(_with_field, elements.held_in(x), x.name, name, -1)
+        out.append(_parameter(numbers, f"{x.name}.{name}", "length", size, size, True, longer))
     for joint in numbers.joints:
         if joint.armature != 0.0:
             heavier = partial(_with_armature, joint.name)
@@ -122,7 +112,7 @@ def single_parameters(described: Description) -> dict[str, Parameter]:
             out.append(_parameter(numbers, f"{joint.name}.armature", kind, size, size, False, heavier, False))
     for body in shown:
         out += _of_marked_points(numbers, body)
-    for section, names in SECTIONS.items():
+    for section, names in elements.NAMED.items():
         out += [p for thing in getattr(numbers, section) for name in names for p in _of_field(numbers, section, thing, name)]
     fall = float(np.linalg.norm([float(x) for x in numbers.gravity])) or 1.0
     for i, axis in enumerate(numbers.plane or "xyz"):
@@ -196,10 +186,6 @@ def _of_drawing(described: Description) -> list[Parameter]:
 
 def _with_named(described: Description, name: str, value: float, step: Any) -> Description:
     return described.numbers({name: value + step})
-
-
-def _with_rod(name: str, d: Description, step: Any) -> Description:
-    return replace(d, rods=tuple(replace(r, length=r.length + step) if r.name == name else r for r in d.rods))
 
 
 def _with_armature(name: str, d: Description, step: Any) -> Description:
@@ -287,19 +273,18 @@ def _of_marked_points(d: Description, body: Body) -> list[Parameter]:
 
 def _of_field(d: Description, section: str, thing: Any, name: str) -> list[Parameter]:
     """A number of a spring, damper and so on, or the components of a vector; none where it is not given, not used, or varies."""
-    value = getattr(thing, name, None)
-    if section == "couplings" and (thing.table is not None or thing.polynomial or thing.moves):
-        return []  # it has no ratio
+    if name not in elements.inputs(type(thing)) or not thing.uses(name):
+        return []
+    value, role = getattr(thing, name), elements.numbers(type(thing))[name]
     parts = {f".{axis}": (i, value[i]) for i, axis in enumerate(d.plane or "xyz")} if isinstance(value, tuple) else {"": (-1, value)}
-    if d.planar and isinstance(value, tuple) and elements.numbers(type(thing))[name].axes == "about":
+    if d.planar and isinstance(value, tuple) and role.axes == "about":
         parts = {"": (2, value[2])}
     out = []
     for tail, (i, x) in parts.items():
-        absent = i >= 0 or section == "frictions" or name == "restitution"  # where it is zero
-        if isinstance(x, (int, float)) and (x != 0.0 or not absent):
+        if isinstance(x, (int, float)) and (x != 0.0 or not (i >= 0 or role.absent)):
             changed = partial(_with_field, section, thing.name, name, i)
             key, size = f"{thing.name}.{name}{tail}", abs(float(x)) or 1.0
-            out.append(_parameter(d, key, "", float(x), size, section == "couplings", changed, False))
+            out.append(_parameter(d, key, "", float(x), size, role.geometry, changed, False))
     return out
 
 

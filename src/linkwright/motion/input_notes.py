@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from linkwright import elements
 from linkwright.errors import listing
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Description, Drive, Table
@@ -46,7 +47,7 @@ def static_note(desc: Description) -> str:
             said.append(f"{kind} '{name}' is zero in every position, because its formula is zero at rest ({', '.join(velocities)}).")
         else:
             said.append(f"{kind} '{name}' is taken at zero velocity ({', '.join(velocities)}).")
-    braking = [f"damper '{x.name}'" for x in desc.dampers] + [f"friction '{x.name}'" for x in desc.frictions]
+    braking = [f"{x.word} '{x.name}'" for x in desc.acting if x.of_speed and not x.stores]
     if braking:
         said.append(f"Velocities are zero, so nothing comes from {listing(braking)}.")
     if of_time:
@@ -55,10 +56,9 @@ def static_note(desc: Description) -> str:
 
 
 def _laws(desc: Description) -> Iterator[tuple[str, str, list[Any]]]:
-    for load in desc.loads:
-        yield "Load", load.name, [*load.force, *load.moment]
-    for cylinder in desc.cylinders:
-        yield "Cylinder", cylinder.name, [cylinder.force]
+    for x in desc.acting:
+        if elements.varying(x):
+            yield x.word.capitalize(), x.name, elements.varying(x)
 
 
 def _channels(law: Any) -> set[str]:

@@ -68,19 +68,14 @@ def protected_joints(description: Description) -> dict[str, str]:
     for joint in d.joints:
         if reason := JOINTS[joint.type].uncut:
             out.setdefault(joint.name, reason)
-    for kind, things in (("gear", d.gears), ("coupling", d.couplings), ("belt", d.belts)):
-        for thing in things:
-            for name in thing.joints:
-                out.setdefault(name, f"{kind} {thing.name}")
+    for x in elements.every(d):
+        if x.constraint:
+            out.update({name: f"{x.word} {x.name}" for name in elements.joint_names(x) if name not in out})
     for drive in d.drives:
         out.setdefault(drive.joint, "driven")
-    for x in elements.every(d):
+    for x in d.acting:
         for name in elements.joint_names(x):
             out.setdefault(joint_name(name), f"{x.word} {x.name}")
-    for friction in d.frictions:
-        out.setdefault(joint_name(friction.joint), f"friction {friction.name}")
-    for stop in d.stops:
-        out.setdefault(joint_name(stop.joint), f"stop {stop.name}")
     names = {joint.name for joint in d.joints}
     return {name: why for name, why in out.items() if name in names}
 

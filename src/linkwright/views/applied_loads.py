@@ -29,7 +29,7 @@ def applied_loads(scene: Scene, instant: Instant) -> list[AppliedLoad]:
     for load in scene.description.loads:
         node = scene.skel.node(load.body)
         at = stage.place(node, np.asarray(scene.description.point((load.body, load.point)).at, dtype=float))
-        for where, wrench in forces.FORCES[type(load)](load).wrenches(instant):
+        for where, wrench in forces.ElementForce(load).wrenches(instant):
             if where == node:
                 w = np.asarray(wrench, dtype=float)
                 arm = at - scene.skel.origin(node)

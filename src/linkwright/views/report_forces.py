@@ -18,7 +18,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.mechanics import forces
 from linkwright.mechanics.inverse import rubbing_effort
 from linkwright.model.coordinates import joint_part
-from linkwright.model.description import Cylinder, Description, Friction, Load, PointRef, Stop, Table
+from linkwright.model.description import Description, PointRef, Table
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
@@ -29,10 +29,6 @@ MOST_DRIVES = 3
 MOST_LOOKS = 400  # samples at which loads are evaluated
 FLUCTUATION = 0.05
 NOTHING = "nothing in this motion"
-KINDS: dict[type, str] = {
-    Friction: "friction", Stop: "stop", Cylinder: "cylinder",
-    **{x: x.says or x.word for x in elements.ELEMENTS},
-}  # fmt: skip
 
 
 # -------------------------------------------------------------------- loads
@@ -42,42 +38,34 @@ def acting(system: System, c: Trajectory | None) -> list[str]:
     """All that acts beside weight and drives, a line each."""
     d = system.description
     driven = {x.joint for x in d.drives}
-    found: list[Any] = [
-        *elements.every(d, elements.LOADS),
-        *(y for y in d.cylinders if y.name not in driven),
-        *elements.every(d),
-        *_pushing(d),
-    ]
-    several = len(found) + len(d.frictions) > MOST_LOADS
-    lines = [line(system, x, c) for x in (found if several else [*found, *d.frictions])]
-    lines += _rubbing(system, c) if several else []
+    pushing = [x for x in d.acting if x.acts != elements.IDLE and not (x.coordinate and x.name in driven)]
+    rubbing = [x for x in pushing if x.by_load]
+    found = sorted((x for x in pushing if not x.by_load), key=lambda x: (not x.from_outside, not x.coordinate))
+    several = len(pushing) > MOST_LOADS
+    lines = [line(system, x, c) for x in (found if several else [*found, *rubbing])]
+    lines += _rubbing(system, rubbing, c) if several else []
     more = [f"and {len(lines) - MOST_LOADS} more"] if len(lines) > MOST_LOADS else []
     return [*lines[:MOST_LOADS], *more]
 
 
-def _rubbing(system: System, c: Trajectory | None) -> list[str]:
+def _rubbing(system: System, rubbing: list[Any], c: Trajectory | None) -> list[str]:
     """Friction of many joints in a line for hinges and one for sliders: `friction in A, B, C: up to 0.52 N m`."""
     d = system.description
-    kinds: dict[str, list[Friction]] = {}
-    for x in d.frictions:
+    kinds: dict[str, list[Any]] = {}
+    for x in rubbing:
         kinds.setdefault("torque" if joint_part(d, x.joint).kinds == {"angle"} else "force", []).append(x)
     out = []
-    for kind, rubbing in kinds.items():
+    for kind, alike in kinds.items():
         symbol, size = unit_of(d.units, kind)
-        top = 0.0 if c is None else max(float(values.max()) for x in rubbing for values in _history(x, c)) / size
+        top = 0.0 if c is None else max(float(values.max()) for x in alike for values in _history(x, c)) / size
         said = "" if c is None else f": up to {show(top)} {symbol}" if top > 0.0 else f": {NOTHING}"
-        out.append(f"friction in {', '.join(x.joint for x in rubbing)}{said}")
+        out.append(f"friction in {', '.join(x.joint for x in alike)}{said}")
     return out
-
-
-def _pushing(d: Description) -> list[Stop]:
-    """Stops that push by stiffness; rigid ones (strokes) are ends of the motion, not forces."""
-    return [s for s in d.stops if s.stiffness is not None]
 
 
 def line(system: System, x: Any, c: Trajectory | None) -> str:
     """`work on ram.D: 0 .. 5000 N (over ram.D.y)`; without a motion only where it acts."""
-    kind = KINDS[type(x)]
+    kind = x.says or x.word
     name = x.name if kind in x.name or kind == "load" else f"{kind} {x.name}"
     said = _sizes(system.description, x, c) if c is not None else ""
     return f"{name} {where(system.description, x)}" + (f": {said}" if said else "")
@@ -85,10 +73,9 @@ def line(system: System, x: Any, c: Trajectory | None) -> str:
 
 def where(d: Description, x: Any) -> str:
     """`on ram.D`, `in A`, `ground.E to right.D`."""
-    if isinstance(x, Load):
+    if x.acts == elements.POINT:
         return f"on {_point(d, (x.body, x.point))}"
-    between = getattr(x, "between", None)
-    return f"{_point(d, between[0])} to {_point(d, between[1])}" if between else f"in {x.joint}"
+    return f"in {x.joint}" if x.acts == elements.JOINT else f"{_point(d, x.between[0])} to {_point(d, x.between[1])}"
 
 
 def _point(d: Description, ref: PointRef) -> str:
@@ -112,7 +99,7 @@ def _sizes(d: Description, x: Any, c: Trajectory) -> str:
 
 def _directed(d: Description, x: Any, kind: str, size: float) -> str:
     """A constant size with its direction: `200 N along -x` is written as (-200, 0), a moment in the plane with its sign."""
-    law = () if not isinstance(x, Load) else x.force if kind == "force" else x.moment
+    law = () if x.acts != elements.POINT else x.force if kind == "force" else x.moment
     if not law or any(isinstance(y, (Expr, Table)) for y in law):
         return show(size)
     whole = np.array(law, dtype=float) * (size / float(np.linalg.norm(np.array(law, dtype=float))))
@@ -123,8 +110,7 @@ def _directed(d: Description, x: Any, kind: str, size: float) -> str:
 
 def _channels(x: Any) -> set[str]:
     """Channels that a load or cylinder depends on."""
-    laws = (*x.force, *x.moment) if isinstance(x, Load) else (x.force,) if isinstance(x, Cylinder) else ()
-    return {name for law in laws for name in _variables(law)}
+    return {name for law in elements.varying(x) for name in _variables(law)}
 
 
 def _variables(law: Any) -> set[str]:
@@ -136,17 +122,9 @@ def _variables(law: Any) -> set[str]:
 def _history(x: Any, c: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     """Sizes of force and moment over the motion; of a load those given at its point."""
     force, moment = [], []
-    acts = forces.FORCES[type(x)](x)
+    acts = forces.ElementForce(x)
     for i in range(0, len(c), max(1, len(c) // MOST_LOOKS)):
-        now = c.instants[i]
-        at = now
-        if isinstance(x, elements.ModelElement):
-            f, m = acts.sizes(at)
-        else:
-            found = acts.wrenches(at)
-            w = np.asarray(found[0][1], dtype=float) if found else np.zeros(6)
-            f = w[3:]
-            m = w[:3] if not np.any(f) else np.zeros(3)  # an effort of a hinge is a pure moment; a push at a point has only its arm
+        f, m = acts.sizes(c.instants[i])
         by_load, turns = _by_load(x, c, i)  # against the velocity, as the other parts of friction are
         force.append(float(np.linalg.norm(f)) + (0.0 if turns else by_load))
         moment.append(float(np.linalg.norm(m)) + (by_load if turns else 0.0))
@@ -155,7 +133,7 @@ def _history(x: Any, c: Trajectory) -> tuple[np.ndarray, np.ndarray]:
 
 def _by_load(x: Any, c: Trajectory, i: int) -> tuple[float, bool]:
     """Size of the friction by the joint's load at a sample, and whether it is a moment; 0 without masses."""
-    if not isinstance(x, Friction) or not x.mu or any(b.mass is None for b in c.system.description.bodies[1:]):
+    if not x.by_load or not x.mu or any(b.mass is None for b in c.system.description.bodies[1:]):
         return 0.0, False
     return abs(float(rubbing_effort(c.loads[i], x))), joint_part(c.system.description, x.joint).kinds == {"angle"}
 

@@ -287,7 +287,7 @@ class Scene:
 
     def _struts(self) -> list[Telescope]:
         d = self.description
-        telescopes = [*d.cylinders, *(x for x in elements.every(d) if x.looks.shape == "telescope")]
+        telescopes = sorted((x for x in elements.every(d) if x.looks.shape == "telescope"), key=lambda x: not x.coordinate)
         pairs = [(e.name, (self._ref(e.between[0]), self._ref(e.between[1]))) for e in telescopes]
         return [Telescope(name, ("", ""), pair, BARREL * self._shortest(pair)) for name, pair in pairs]
 
@@ -357,8 +357,8 @@ class Scene:
     def _between(self) -> list[tuple[PointRef, PointRef]]:
         """Ends of everything that acts between two points."""
         d = self.description
-        refs = [getattr(e, "between", None) for e in (*d.rods, *d.acting)]
-        return [pair for pair in refs if pair is not None]
+        lines = [x for x in elements.every(d) if x.acts in (elements.LINE, elements.FRAMES)]
+        return [x.between for x in sorted(lines, key=lambda x: x.coordinate)]
 
     def _marks(self) -> list[tuple[str, str, ScenePoint]]:
         """(body, name, place) of marked points of moving bodies: those that no joint, rod or spring uses."""
@@ -373,7 +373,7 @@ class Scene:
 
     def _lines(self) -> list[SceneLine]:
         d = self.description
-        drawn = [x for x in elements.every(d, elements.SECTIONS) if x.looks.shape in ("line", "coil", "box") and x.between]
+        drawn = [x for x in elements.every(d) if x.looks.shape in ("line", "coil", "box") and x.between]
         kinds = [(x.word if x.looks.shape == "line" else x.looks.shape, x.between, x.name, x.looks) for x in drawn]
         out = [SceneLine(kind, (self._ref(a), self._ref(b)), name, looks) for kind, (a, b), name, looks in kinds]
         return [*out, *(line for c in d.couplings if c.cam is None for line in self._coupled(c))]

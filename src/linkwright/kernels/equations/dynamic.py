@@ -249,7 +249,7 @@ class Equations(ResidualEquations):
         for f in self.forces:
             if getattr(f, "conservative", False):
                 continue
-            if hasattr(f, "loss") and not f.from_outside:
+            if getattr(f, "loses", False):
                 lost = lost + f.loss(at)
             else:
                 given = given + sum((w @ at.motion.V[node] for node, w in f.wrenches(at)), 0.0)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import joints
+from linkwright.elements import FRAMES, LINE
 from linkwright.mechanics.constraints.drives import EliminationPlan, Spin
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobian, locate, locate_at, motion, node_motion, pose_of
@@ -287,8 +288,7 @@ def _stretches(loops: Loops, m: Motion, twists: dict[str, np.ndarray]) -> list[n
     """(1, motions) for each cylinder, spring and damper between two points: the rate of its length over kappa."""
     skel, ground = loops.skel, np.zeros_like(next(iter(twists.values())))
     d, centre, out = skel.tree.description, skel.origin(0), []
-    pairs = (getattr(x, "between", None) for x in d.acting)
-    for a, b in (x for x in pairs if x):
+    for a, b in (x.between for x in d.acting if x.acts in (LINE, FRAMES)):
         p, q = (locate(skel, m, ref).position for ref in (a, b))
         line = (q - p) / (float(np.linalg.norm(q - p)) or 1.0)
         first, second = (twists.get(ref[0], ground) for ref in (a, b))

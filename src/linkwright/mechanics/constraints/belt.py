@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.elements import Belt, Pulley
 from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate, locate_at, node_motion, pose_of
-from linkwright.model.belts import Belt, Pulley
 from linkwright.numerics.scalars import arctan2, minimum, real, where
 from linkwright.numerics.spatial import array, point_wrench
 

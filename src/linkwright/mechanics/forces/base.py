@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from linkwright.elements import FRAMES, LINE, POINT
 from linkwright.mechanics.kinematics.motion import joint_rate, locate, locate_at, pose_of
-from linkwright.model.coordinates import joint_name
+from linkwright.model.coordinates import joint_name, line_element
 from linkwright.model.description import Joint, PointRef
 from linkwright.numerics.spatial import point_wrench
 
@@ -24,17 +25,21 @@ class Force(Protocol):
     """Something that pushes bodies; `energy` is zero where the force stores none.
 
     Where its work goes: a conservative force stores all of it in `energy`. Any other either puts work in or takes it out
-    (a load), or has a method `loss(at)`, the power it turns into heat; then the rest of its work is in `energy`.
+    (a load, a cylinder), or `loses` some: `loss(at)` is the power it turns into heat, and the rest of its work is in `energy`.
     """
-
-    from_outside: bool  # a load from outside the machine; everything else pushes between its bodies and ground
-    conservative: bool
 
     @property
     def name(self) -> str: ...
+    @property
+    def from_outside(self) -> bool: ...  # a load from outside the machine; everything else pushes between its bodies and ground
+    @property
+    def conservative(self) -> bool: ...
+    @property
+    def loses(self) -> bool: ...
 
     def wrenches(self, at: Instant) -> Wrenches: ...
     def energy(self, at: Instant) -> Any: ...
+    def loss(self, at: Instant) -> Any: ...
 
 
 def joint_effort(at: Instant, joint: Joint, effort: Any, i: int = 0) -> Wrenches:
@@ -80,10 +85,10 @@ def acting_at(at: Instant, thing: Any, node: int) -> Any:
     """World point at which something of `Description.acting` pushes a body: the point of a load, the end of a line, or the joint."""
     skel = at.skel
     d = skel.tree.description
-    if getattr(thing, "body", ""):
+    if thing.acts == POINT:
         return locate(skel, at.motion, (thing.body, thing.point)).position
-    between = getattr(thing, "between", None) or next((c.between for c in d.cylinders if c.name == thing.joint), None)
-    if between:
-        return next(x.position for x in (locate(skel, at.motion, ref) for ref in between) if x.node == node)
+    on = thing if thing.acts in (LINE, FRAMES) else line_element(d, thing.joint)
+    if on is not None:
+        return next(x.position for x in (locate(skel, at.motion, ref) for ref in on.between) if x.node == node)
     joint = d.joint(joint_name(thing.joint))
     return locate_at(skel, at.motion, skel.node(joint.second), pose_of(joint.frame_second).p).position

@@ -5,18 +5,19 @@ The four places where elements act are here, once: a line between two points, ve
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.elements import FRAMES, JOINT, LINE, POINT, ModelElement
+from linkwright.elements import FRAMES, IDLE, JOINT, LINE, POINT
 from linkwright.errors import ModelError
-from linkwright.joints import JOINTS, position_of
+from linkwright.joints import JOINTS, grouped, position_of
 from linkwright.mechanics.forces.base import ForceLine, Wrenches, joint_efforts, line, push
 from linkwright.mechanics.kinematics.motion import locate, node_motion
-from linkwright.model.coordinates import joint_part
+from linkwright.model.coordinates import joint_part, line_element
 from linkwright.model.description import Joint
 from linkwright.numerics.scalars import arctan2, real, where
 from linkwright.numerics.spatial import array, cross, point_wrench, skew
@@ -56,6 +57,11 @@ class ElementForce:
             return seen.wrenches(e.law(seen))
         if e.acts == POINT:
             return self._from_outside(at)
+        if e.acts == IDLE:
+            return []
+        on = driven_line(at, e.joint)
+        if on is not None:
+            return push(on, e.law(LineTravel(on)))
         found = joint_travels(at, e.joint)
         return joint_efforts(at, found.joint, {i: e.law(x) for i, x in found.entries.items()})
 
@@ -72,7 +78,14 @@ class ElementForce:
 
     def along(self, at: Instant, on: ForceLine) -> Any:
         """Force on the line between its points that drives them apart."""
-        return self.element.law(LineTravel(on))
+        return self._named(lambda: self.element.law(LineTravel(on, at)))
+
+    def _named(self, law: Callable[[], Any]) -> Any:
+        """The value of a law; its errors begin with the element's name."""
+        try:
+            return law()
+        except ModelError as error:
+            raise ModelError(f"{self.element.word} '{self.name}': {error.message}", self.element.where) from error
 
     def sizes(self, at: Instant) -> tuple[Any, Any]:
         """Force and moment that it makes, as its law has them."""
@@ -81,30 +94,35 @@ class ElementForce:
             seen = FrameTravel(at, e)
             return seen.force_and_moment(e.law(seen))
         if e.acts == POINT:
-            try:
-                force, moment = (np.array(x) for x in e.law(at))
-            except ModelError as error:
-                raise ModelError(f"{e.word} '{e.name}': {error.message}", e.where) from error
-            return force, moment
+            force, moment = self._named(lambda: e.law(at))
+            return np.array(force), np.array(moment)
         efforts = np.array([e.law(x) for x in self._travels(at)])
-        turns = e.acts == JOINT and joint_part(at.skel.tree.description, e.joint).kinds == {"angle"}
+        d = at.skel.tree.description
+        turns = e.acts == JOINT and line_element(d, e.joint) is None and joint_part(d, e.joint).kinds == {"angle"}
         return (np.zeros(1), efforts) if turns else (efforts, np.zeros(1))
 
     def energy(self, at: Instant) -> Any:
-        if type(self.element).stored is ModelElement.stored:
+        if not self.element.stores:
             return 0.0
         total: Any = 0.0
         for x in self._travels(at):
             total = total + self.element.stored(x)
         return total
 
+    @property
+    def loses(self) -> bool:
+        return self.element.loses
+
     def loss(self, at: Instant) -> Any:
         return sum(self.element.lost(x) for x in self._travels(at))
 
     def _travels(self, at: Instant) -> list[Any]:
         e = self.element
+        if e.acts == IDLE:
+            return []
         if e.acts == JOINT:
-            return list(joint_travels(at, e.joint).entries.values())
+            on = driven_line(at, e.joint)
+            return list(joint_travels(at, e.joint).entries.values()) if on is None else [LineTravel(on)]
         return [LineTravel(line(at, e.between)) if e.acts == LINE else FrameTravel(at, e)]
 
 
@@ -114,8 +132,15 @@ class ElementForce:
 class LineTravel:
     """Length of a line and its rate."""
 
-    def __init__(self, on: ForceLine):
-        self.x, self.v = on.length, on.rate
+    size = None
+
+    def __init__(self, on: ForceLine, at: Instant | None = None):
+        self.x, self.v, self._at = on.length, on.rate, at
+
+    def value(self, law: Any) -> Any:
+        """A number, a formula of channels or a table, here."""
+        assert self._at is not None
+        return self._at.value(law)
 
 
 class CoordinateTravel:
@@ -132,6 +157,10 @@ class CoordinateTravel:
     def v(self) -> Any:
         return self._whole.rates[self._i]
 
+    @property
+    def size(self) -> Any:
+        return self._whole.sizes.get(self._i)
+
 
 class JointTravels:
     """Coordinates of the velocities of a joint that an element acts on; of a ball its rotation vector."""
@@ -145,6 +174,15 @@ class JointTravels:
         return self.at.rates(self.joint)
 
     @cached_property
+    def sizes(self) -> dict[int, Any]:
+        """Sizes of the velocity vectors, by the velocities in them; those that are alone are left out."""
+        v, out = self.rates, {}
+        for group in grouped(JOINTS[self.joint.type], tuple(self.entries)):
+            if len(group) > 1:
+                out |= dict.fromkeys(group, np.sqrt(sum(v[i] * v[i] for i in group) + NOTHING))
+        return out
+
+    @cached_property
     def _coordinates(self) -> tuple[Any, Any]:
         q = self.at.coordinates(self.joint)
         return q, rotation_vector(q[:4]) if "quaternion" in JOINTS[self.joint.type].coordinate_kinds else q
@@ -153,6 +191,12 @@ class JointTravels:
         q, turned = self._coordinates
         k = position_of(JOINTS[self.joint.type], i)
         return turned[i] if k is None else q[k]
+
+
+def driven_line(at: Instant, name: str) -> ForceLine | None:
+    """The line of an element that is a coordinate itself, a cylinder, by its name; None if it is a joint's."""
+    found = line_element(at.skel.tree.description, name)
+    return None if found is None else line(at, found.between)
 
 
 def joint_travels(at: Instant, name: str) -> JointTravels:

@@ -12,9 +12,6 @@ from linkwright.model.description import Description, PointRef
 if TYPE_CHECKING:
     from linkwright.mechanics.inverse.loads import Loads
 
-SECTIONS = {**{s: w for w, s in elements.SINGULAR.items()}, "cylinders": "cylinder"}  # of a description -> kind of the part
-
-
 class LineEye(NamedTuple):
     """One end of a part between two points; `pin` names it: the part and the point of the body, `lift.W`."""
 
@@ -29,14 +26,9 @@ class LineEye(NamedTuple):
         return self.part.between[0 if self.side < 0.0 else 1]
 
 
-def is_line(x: Any) -> bool:
-    """True for a part that acts along the line between two points."""
-    return x.acts == elements.LINE if isinstance(x, elements.ModelElement) else bool(getattr(x, "between", None))
-
-
 def line_eyes(d: Description) -> list[LineEye]:
     """Return eyes of parts between two points, ground's included; parts of the same name in two sections have their kind before it."""
-    parts = [(kind, x) for section, kind in SECTIONS.items() for x in getattr(d, section) if is_line(x)]
+    parts = [(x.word, x) for x in elements.every(d) if x.acts == elements.LINE]
     count = Counter(x.name for _, x in parts)
     out = []
     for kind, x in parts:
@@ -47,9 +39,9 @@ def line_eyes(d: Description) -> list[LineEye]:
 
 def line_parts(d: Description) -> dict[str, tuple[PointRef, PointRef]]:
     """Ends of springs and dampers between two points by name, a joint or body of the same name first."""
-    taken = {x.name for x in (*d.joints, *d.cylinders, *d.bodies)}
-    ends = ((x.name, getattr(x, "between", None)) for x in (*d.springs, *d.dampers))
-    return {name: between for name, between in ends if between and name not in taken}
+    lines = [x for x in d.acting if x.acts == elements.LINE]
+    taken = {x.name for x in (*d.joints, *(x for x in lines if x.coordinate), *d.bodies)}
+    return {x.name: x.between for x in lines if x.name not in taken}
 
 
 def line_eye(d: Description, pin: str, body: str) -> LineEye | None:
@@ -59,8 +51,8 @@ def line_eye(d: Description, pin: str, body: str) -> LineEye | None:
 
 def line_force(loads: Loads, eye: LineEye) -> Any:
     """Return the force that drives the ends of a part apart: of a spring or damper, of a rod, of a cylinder with that of its drive."""
-    if eye.kind == "rod":
+    if eye.part.constraint:
         return loads.lam[eye.part.name][0]
     place = loads.problem.place
-    own = forces.FORCES[type(eye.part)](eye.part).along(place, forces.line(place, eye.part.between))
-    return own + loads.tau.get(eye.part.name, 0.0) if eye.kind == "cylinder" else own
+    own = forces.ElementForce(eye.part).along(place, forces.line(place, eye.part.between))
+    return own + loads.tau.get(eye.part.name, 0.0) if eye.part.coordinate else own

@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from linkwright.elements import FORCES, SINGULAR
+from linkwright.elements import PARTS, EndsRole, sections_with
 from linkwright.errors import ModelError, UnfinishedModel, UsageError, nearest
 from linkwright.model.description import Description
 from linkwright.model.edits import copies, elements, links, naming, points, values
@@ -45,9 +45,7 @@ OPERATIONS: dict[str, Callable[[Job, Mapping[str, Any]], None]] = {
     "set_mass": links.set_mass,
     "add_slider": elements.add_slider,
     "add_slot": elements.add_slot,
-    "add_cylinder": elements.add_cylinder,
-    "add_rod": elements.add_rod,
-    **{f"add_{word}": partial(elements.add_element, section) for word, section in SINGULAR.items() if section in FORCES},
+    **{f"add_{word}": partial(elements.add_element, section) for word, section in PARTS.items() if section in sections_with(EndsRole)},
     "add_load": elements.add_load,
     "add_gears": elements.add_gears,
     "set_drive": elements.set_drive,

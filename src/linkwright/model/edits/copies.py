@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from linkwright import elements
+from linkwright.elements import AxesRole
 from linkwright.errors import UsageError
 from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import At, number_or_none
 from linkwright.model.edits.job import Job
-from linkwright.model.edits.naming import KINDS, split
+from linkwright.model.edits.naming import COORDINATES, KINDS, split
 from linkwright.model.edits.points import make_pin, move_points
 from linkwright.model.edits.references import BODY, JOINT, POINT, NameUse, references
 from linkwright.model.file.nodes import FileNode
@@ -20,15 +21,7 @@ from linkwright.model.file.units import KINDS as KINDS_OF_NUMBERS
 from linkwright.model.file.units import LENGTH, NONE, Dimension
 
 ON_LINE = 1e-9  # m: a point so near to the mirror's line stays where it is
-COPIED = (
-    "joints",
-    *elements.CONSTRAINTS,
-    "cylinders",
-    *elements.FORCES,
-    *elements.LOADS,
-    "masses",
-    "gears",
-)  # sections whose entries are copied along
+COPIED = ("joints", *elements.SECTIONS, "masses")  # sections whose entries are copied along
 Transform = Callable[[At], At]
 
 
@@ -110,7 +103,7 @@ def _copy(
     text, known = sheet.text, references(sheet)
     inner = [
         (s, n) for s in COPIED for n in sheet.names(s)
-        if (s, n) not in parts and s != "gears" and _inside(known, (s, n), bodies, draft.bodies)
+        if (s, n) not in parts and _inside(known, (s, n), bodies, draft.bodies)
     ]  # fmt: skip
     entries = {("bodies", b): sheet.node("bodies", b) for b in bodies} | {e: sheet.node(*e) for e in (*parts, *inner)}
     points = list(dict.fromkeys(p for b in bodies for p in draft.bodies[b].points if p in draft.points and not draft.points[p].own))
@@ -122,7 +115,7 @@ def _copy(
     made = []
     for section, name in entries:
         fresh = job.free_name(_stem(name))
-        names[BODY if section == "bodies" else JOINT if section in ("joints", "cylinders") else section, name] = fresh
+        names[BODY if section == "bodies" else JOINT if section in COORDINATES else section, name] = fresh
         job.sheet.add((section, fresh), "{}")  # the name is taken from now on
         made.append((section, name, fresh))
     for j in draft.joints.values():  # hinges of copied pins are called after them
@@ -200,7 +193,7 @@ def _transformed(job: Job, section: str, name: str, place: Transform, direction:
         for key in ("axis", "slot"):
             _move_list(job, ("joints", name, key), direction, NONE)
         _move_list(job, ("joints", name, "at"), place, LENGTH)
-    elif section in elements.LOADS:
+    elif section in elements.sections_with(AxesRole):
         for key, role in elements.directions(section):
             _move_list(job, (section, name, key), direction, KINDS_OF_NUMBERS[role.dimension])
     elif section == "masses":

@@ -380,10 +380,7 @@ def _pulley_joints(entries: Mapping[str, FileNode]) -> Iterator[FileNode]:
                 yield item.entries["joint"]
 
 
-PARTS = (
-    *elements.CONSTRAINTS, "couplings", "cams", "gears", "belts", *elements.FORCES, "friction", "stops", "cylinders", *elements.LOADS,
-    "masses", "drive",
-)  # fmt: skip
+PARTS = (*elements.SECTIONS, "masses", "drive")
 
 
 def number_or_none(context: Context, node: FileNode | None, dimension: Dimension) -> float | None:

@@ -176,20 +176,6 @@ def _is_open(given: Any) -> bool:
     return isinstance(given, str) and "." not in given
 
 
-def add_cylinder(job: Job, op: Mapping[str, Any]) -> None:
-    """A cylinder between two points."""
-    between = _between(job, op)
-    force = f", force: {job.written(op['force'], FORCE, 'the force')}" if op.get("force") not in (None, "") else ""
-    _add(job, "cylinders", "cylinder", op, f"{{between: {between}{force}}}")
-
-
-def add_rod(job: Job, op: Mapping[str, Any]) -> None:
-    """A massless rod of constant length between two points."""
-    between = _between(job, op)
-    size = f", length: {job.written(op['length'], LENGTH, 'the length', positive=True)}" if op.get("length") not in (None, "") else ""
-    _add(job, "rods", "rod", op, f"{{between: {between}{size}}}")
-
-
 def add_element(section: str, job: Job, op: Mapping[str, Any]) -> None:
     """An element of `linkwright.elements` between two points, or in a joint, with preset numbers where none are given."""
     role = JointRole if op.get("joint") else EndsRole
@@ -206,7 +192,7 @@ def add_element(section: str, job: Job, op: Mapping[str, Any]) -> None:
     for field, size in numbers(kind).items():
         key, dimension = key_of(field, size), dimension_of(size.dimension, slides)
         if op.get(key) not in (None, ""):
-            parts.append(f"{key}: {job.written(op[key], dimension, f'the {key}')}")
+            parts.append(f"{key}: {job.written(op[key], dimension, f'the {key}', positive=size.above is not None)}")
         elif size.preset is not None:
             parts.append(f"{key}: {quantity(size.preset[0 if slides else 1], dimension, job.sheet.units)}")
     _add(job, section, kind.word, op, f"{{{', '.join(parts)}}}")

@@ -21,10 +21,10 @@ from linkwright.model.file.context import IDENTIFIER
 from linkwright.model.file.surgery import SPECIAL, Edit, key_text
 
 KINDS = {
-    "coupling": "couplings", "cam": "cams", "gear": "gears", "belt": "belts", **elements.SINGULAR,
-    "friction": "friction", "stop": "stops", "cylinder": "cylinders", "mass": "masses", "drive": "drive",
+    **elements.PARTS, "mass": "masses", "drive": "drive",
     "joint": "joints", "body": "bodies", "point": "drawing", "parameter": "parameters",
 }  # fmt: skip
+COORDINATES = ("joints", *elements.COORDINATES)  # sections whose names drives, stops and starts use
 MOST_ROUNDS = 20  # of parts that hang on parts that hang on what was removed
 
 
@@ -81,7 +81,7 @@ def _means(r: NameUse, kind: str, name: str) -> bool:
     if kind == "point":
         body, dot, point = name.rpartition(".")
         return r.kind == POINT and r.name == point and (not dot or r.body == body)
-    if kind in ("joint", "cylinder"):
+    if KINDS[kind] in COORDINATES:
         return r.kind == JOINT and r.name == name
     return (kind == "body" and r.kind == BODY and r.name == name) or (kind == "parameter" and r.kind == PARAMETER and r.name == name)
 
@@ -208,7 +208,7 @@ def _remove(job: Job, kind: str, name: str) -> list[str]:
     only = [p for p in draft.bodies[name].points if draft.bodies_at(p) == [name]] if kind == "body" else []
     sheet.remove((section, name))
     gone = [name]
-    gone += _dependents(job, before, {name}, {"point": POINT, "body": BODY, "cylinder": JOINT, "joint": JOINT}.get(kind, ""))
+    gone += _dependents(job, before, {name}, {"point": POINT, "body": BODY}.get(kind, JOINT if section in COORDINATES else ""))
     for point in only:
         used = any(r.kind == POINT and r.name == point for r in references(job.sheet))
         if not used and job.sheet.node("drawing", point) is not None:
@@ -232,7 +232,7 @@ def _dependents(job: Job, before: Mapping[tuple[str, str], str], names: set[str]
         known = hinges(job.draft)
         if len(owner) == 2:
             out.append(str(owner[1]))
-            if owner[0] in ("joints", "cylinders"):
+            if owner[0] in COORDINATES:
                 todo.add((JOINT, str(owner[1])))
         job.sheet.remove(owner)
         follow(job, known, {}, {})

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from linkwright import elements
-from linkwright.elements import AxesRole, EndsRole, JointRole, PointRole
+from linkwright.elements import AxesRole, EndsRole, JointRole, Key, PointRole, TiedRole
 from linkwright.errors import LinkwrightError
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.context import expression_names
@@ -19,11 +19,11 @@ from linkwright.model.file.nodes import FileNode
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_0-9]+)*")
 POINT, BODY, JOINT, PARAMETER = "point", "body", "joint", "parameter"
-VARYING = ("drive", "cylinders", *elements.LOADS)  # sections whose numbers may be expressions of channels
-CHANNEL_KEYS = ("force", "moment", "pressure", "speed", "position", "torque", "voltage", "motor_dc", "over")
+# keys whose numbers may be expressions of channels, by section
+VARYING = {s: elements.varying_keys(s) for s in elements.SECTIONS}
+VARYING["drive"] = ("speed", "position", "torque", "voltage", "motor_dc", "over")
 LISTS_OF_POINTS = ("pins", "points")
 ROWS_OF_POINTS = ("bars", "outline")
-ENDS = ("cylinders",)
 
 
 class NameUse(NamedTuple):
@@ -67,8 +67,6 @@ class _Collector:
                 path = (section, name)
                 if special is not None:
                     yield from special(path)
-                elif section in ENDS:
-                    yield from self._ends(path)
                 elif section in elements.SECTIONS:
                     yield from self._element(path)
             if node.items is not None and section in ("cuts", "drive"):
@@ -115,11 +113,6 @@ class _Collector:
         for name in self._entries(*path, "chain"):
             yield from self._scalar(self._at(*path, "chain", name, "at"), POINT, path)
 
-    def _ends(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
-        for item in self._items(*path, "between"):
-            yield from self._dotted(item, path)
-        yield from self._coordinate(self._at(*path, "joint"), path)
-
     def _element(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         """Names in an element of `linkwright.elements`, by the roles of its fields."""
         for key, role in elements.named_keys(path[0]).items():
@@ -135,36 +128,30 @@ class _Collector:
             elif isinstance(role, JointRole):
                 named = self._at(*path, key)
                 yield from self._key(path, JOINT, path) if named is None and role.named else self._coordinate(named, path)
+            elif isinstance(role, TiedRole):
+                yield from self._scalar(self._at(*path, key), JOINT, path)
+            elif isinstance(role, Key):
+                yield from self._formed(role, self._at(*path, key), (*path, key), path)
 
-    def _couplings(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
-        for key in ("from", "to"):
-            yield from self._scalar(self._at(*path, key), JOINT, path)
-        for name in self._entries(*path, "plus"):
-            yield from self._key((*path, "plus", name), JOINT, (*path, "plus", name))
-
-    def _cams(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
-        yield from self._couplings(path)
-        for item in (self._at(*path, "roller", "at"), self._at(*path, "flat"), *self._items(*path, "flat")):
-            yield from self._dotted(item, path)
-
-    def _belts(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
-        for item in (*self._items(*path, "around"), *self._items(*path, "path")):
-            yield from self._dotted(item, path)
-            inner = item.entries or {}
-            yield from self._scalar(inner.get("joint"), JOINT, path)
-            yield from self._scalar(inner.get("body"), BODY, path)
-            at = inner.get("at")
-            yield from self._dotted(at, path) if at is not None and "." in (at.text or "") else self._scalar(at, POINT, path)
-
-    def _gears(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
-        for item in (*self._items(*path, "joints"), self._at(*path, "pinion"), self._at(*path, "rack")):
-            yield from self._scalar(item, JOINT, path)
-
-    def _friction(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
-        named = self._at(*path, "joint")
-        yield from self._coordinate(named, path) if named is not None else self._key(path, JOINT, path)
-
-    _stops = _friction
+    def _formed(self, key: Key, node: FileNode | None, path: tuple[Any, ...], owner: tuple[Any, ...]) -> Iterator[NameUse]:
+        """Names in the value of a key that is no field."""
+        if node is None:
+            return
+        items = node.items or ()
+        if key.form in ("joint", "joints", "body"):
+            for x in (node, *items):
+                yield from self._scalar(x, BODY if key.form == "body" else JOINT, owner)
+        elif key.form in ("point", "points"):
+            for x in (node, *items):
+                yield from self._dotted(x, owner) if "." in (x.text or "") else self._scalar(x, POINT, owner)
+        elif key.form == "factors":
+            for name in node.entries or {}:
+                yield from self._key((*path, name), JOINT, (*path, name))
+        elif key.form in ("entries", "items"):
+            for x in (node, *items):
+                yield from self._dotted(x, owner)
+                for name, inner in key.of.items():
+                    yield from self._formed(inner, (x.entries or {}).get(name), (*path, name), owner)
 
     def _drive(self, path: tuple[Any, ...]) -> Iterator[NameUse]:
         yield from self._key(path, JOINT, path)
@@ -266,18 +253,20 @@ class _Collector:
         for i, item in enumerate(node.items or ()):
             yield from self._numbers((*path, i), item, channels)
         for key, entry in (node.entries or {}).items():
-            allowed = channels or (path[0] in VARYING and key in CHANNEL_KEYS)
+            allowed = channels or key in VARYING.get(path[0], ())
             yield from self._numbers((*path, key), entry, allowed)
 
 
 def _is_name_place(path: tuple[Any, ...]) -> bool:
     """True if a scalar at a path is a name, which other rules read."""
     keys = [k for k in path if isinstance(k, str)]
-    names = ("pins", "outline", "bars", "between", "connect", "joints", "at", "pin", "type", "joint", "from", "to", "pinion", "rack", "on",
-             "body", "axes", "law", "csv", "file", "material", "interpolation", "colour", "mesh")  # fmt: skip
+    if path[0] in elements.SECTIONS:
+        return elements.is_name(path[0], keys[2:])
+    names = ("pins", "outline", "bars", "between", "connect", "at", "pin", "type", "body", "law", "csv", "file", "material", "interpolation",
+             "colour", "mesh")  # fmt: skip
     last = keys[-1] if len(keys) > 1 else ""
     if last == "at" and isinstance(path[-1], int):
         return False  # coordinates
     if last == "points" and path[0] == "bodies":
         return len(keys) == 3  # a list; with coordinates of its own there is a name behind
-    return last in names and not (path[0] == "stops" and last == "between") and path[0] != "parameters"
+    return last in names and path[0] != "parameters"

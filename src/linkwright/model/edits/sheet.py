@@ -28,9 +28,7 @@ from linkwright.model.file.written import node_at
 
 ORDER = (
     "name", "about", "report", "plane", "space", "units", "show", "gravity", "parameters", "let", "backdrop", "drawing", "bodies", "masses",
-    "guess", "joints", *elements.CONSTRAINTS, "couplings", "cams", "gears", "belts", *elements.FORCES, "friction", "stops", "cylinders",
-    *elements.LOADS,
-    "drive", "start", "cuts", "repeat",
+    "guess", "joints", *elements.SECTIONS, "drive", "start", "cuts", "repeat",
 )  # fmt: skip
 SECTIONS = (*ORDER, *(key for key in MODEL_KEYS if key not in ORDER))  # of the file, in the order in which new ones are written
 BODY_KEYS = ("pins", "points", "along", "sides", "mass", "com", "inertia", "bar", "bars", "plate", "mesh", "outline")  # in their order

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from linkwright import elements
+from linkwright.elements import Belt, Pulley
+from linkwright.elements.belt import PULLEY
 from linkwright.errors import listing
 from linkwright.joints import JOINTS, is_hinge
-from linkwright.model.belts import Belt, Pulley
 from linkwright.model.description import GROUND, Vec3
 from linkwright.model.expressions import atan2, sqrt
 from linkwright.model.file.elements import Elements
@@ -17,8 +19,6 @@ from linkwright.model.file.geometry import add, rotate, transpose
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.units import FORCE, LENGTH, NONE
 
-KEYS = ("around", "path", "crossed", "pretension", "pitch", "length")
-PULLEY_KEYS = ("joint", "body", "at", "radius", "teeth", "turn")
 TURNS = {"ccw": 1.0, "cw": -1.0}
 STRAIGHT = 1e-9  # share of the distances: a path that bends by less does not say on which side it passes a pulley
 EIGHTH = math.pi / 4.0
@@ -40,22 +40,21 @@ class _DrawnSpan(NamedTuple):
     u: tuple[Any, Any]
 
 
-def read_belts(elements: Elements, node: FileNode | None) -> tuple[Belt, ...]:
-    """Return the belts, chains and ropes of a model."""
-    entries = elements.entries(node, "belts", "belt")
-    if entries and not elements.context.planar:
-        raise entries[0][1].error("belts are planar: write `plane: xy` (without `space: true`), or couplings with the ratio of the wheels.")
-    return tuple(_BeltReader(elements, name, entry).belt() for name, entry in entries)
+def read_belt(reader: Elements, name: str, entry: FileNode) -> Belt:
+    """Read a belt, chain or rope."""
+    if not reader.context.planar:
+        raise entry.error("belts are planar: write `plane: xy` (without `space: true`), or couplings with the ratio of the wheels.")
+    return _BeltReader(reader, name, entry).belt()
 
 
 class _BeltReader:
     """Reads one belt."""
 
-    def __init__(self, elements: Elements, name: str, entry: FileNode):
-        self.elements, self.context, self.name, self.entry = elements, elements.context, name, entry
+    def __init__(self, reader: Elements, name: str, entry: FileNode):
+        self.reader, self.context, self.name, self.entry = reader, reader.context, name, entry
         self.what = f"belt '{name}'"
-        self.keys = entry.keys(self.what, KEYS)
-        if name in elements.joints or name in elements.shapes:
+        self.keys = entry.keys(self.what, elements.keys(Belt))
+        if name in reader.joints or name in reader.shapes:
             raise entry.error(f"{self.what} has the name of a joint or body, and channels could mean either. Rename one.")
         if ("around" in self.keys) == ("path" in self.keys):
             raise entry.error(f"{self.what} goes `around:` pulleys, or is a rope along a `path:` with two ends; give one of them.")
@@ -83,15 +82,15 @@ class _BeltReader:
     def _common_body(self, items: Sequence[FileNode]) -> str:
         """The body that all hinges share, which carries their pulleys; empty if there is none."""
         names = [x.entries["joint"].string(self.what) for x in items if x.entries is not None and "joint" in x.entries]
-        known = [self.elements.joints[n] for n in names if n in self.elements.joints]
+        known = [self.reader.joints[n] for n in names if n in self.reader.joints]
         shared = set.intersection(*({j.first, j.second} for j in known)) if known else set()
         return shared.pop() if len(shared) == 1 else GROUND if GROUND in shared else ""
 
     def _place(self, node: FileNode, common: str) -> _Place:
         if node.entries is None:
-            body, point = self.context.point_ref(node, self.elements.points, self.what)
-            return _Place(Pulley(body, body, point=point), 0.0, self._drawn(body, self.elements.shapes[body].points[point]), node)
-        keys = node.keys(f"{self.what}: a pulley", PULLEY_KEYS)
+            body, point = self.context.point_ref(node, self.reader.points, self.what)
+            return _Place(Pulley(body, body, point=point), 0.0, self._drawn(body, self.reader.shapes[body].points[point]), node)
+        keys = node.keys(f"{self.what}: a pulley", tuple(PULLEY))
         if ("joint" in keys) == ("at" in keys):
             raise node.error(f"{self.what}: a pulley turns on the hinge `joint:`, or is a sheave without friction `at:` a point; give one.")
         turn = self._turn(keys)
@@ -99,18 +98,18 @@ class _BeltReader:
         if "at" in keys:
             if "body" in keys:
                 raise keys["body"].error(f"{self.what}: `at:` names the body already, take out `body`.")
-            body, point = self.context.point_ref(keys["at"], self.elements.points, self.what)
-            centre = self._drawn(body, self.elements.shapes[body].points[point])
+            body, point = self.context.point_ref(keys["at"], self.reader.points, self.what)
+            centre = self._drawn(body, self.reader.shapes[body].points[point])
             return _Place(Pulley(body, body, point=point, turn=turn), radius, centre, node)
         return self._on_hinge(keys, common, turn, radius, node)
 
     def _on_hinge(self, keys: dict[str, FileNode], common: str, turn: float, radius: Any, node: FileNode) -> _Place:
-        name = self.elements.joint(keys["joint"], self.what)
-        joint = self.elements.joints[name]
+        name = self.reader.joint(keys["joint"], self.what)
+        joint = self.reader.joints[name]
         if not is_hinge(JOINTS[joint.type]):
             raise keys["joint"].error(f"{self.what}: joint '{name}' is {joint.type}; pulleys turn on hinges.")
         ends = (joint.first, joint.second)
-        if any(body not in self.elements.shapes for body in ends):
+        if any(body not in self.reader.shapes for body in ends):
             raise keys["joint"].error(f"{self.what}: joint '{name}' is inside a chain of joints; pulleys need bodies of their own.")
         if "body" in keys:
             body = keys["body"].string(f"{self.what}: body")
@@ -135,15 +134,15 @@ class _BeltReader:
         if "teeth" in keys:
             if "radius" in keys or "pitch" not in self.keys:
                 raise keys["teeth"].error(f"{self.what}: `teeth` need the `pitch:` of the belt or chain, and no `radius`.")
-            teeth = self.elements.positive(keys, "teeth", NONE, self.what)
-            return teeth * self.elements.positive(self.keys, "pitch", LENGTH, self.what) / (2.0 * math.pi)
+            teeth = self.reader.positive(keys, "teeth", NONE, self.what)
+            return teeth * self.reader.positive(self.keys, "pitch", LENGTH, self.what) / (2.0 * math.pi)
         if "radius" not in keys:
             raise node.error(f"{self.what}: a pulley needs its `radius:` to the middle of the belt, or `teeth:` and the belt a `pitch:`.")
-        return self.elements.positive(keys, "radius", LENGTH, self.what)
+        return self.reader.positive(keys, "radius", LENGTH, self.what)
 
     def _drawn(self, body: str, local: Vec3) -> tuple[Any, Any]:
         """A place on a body in the drawing."""
-        shape = self.elements.shapes[body]
+        shape = self.reader.shapes[body]
         shape.turned = True
         own = local if self.context.in_symbols else self.context.numerics(local)
         x, y, _ = add(shape.pose.at, rotate(shape.pose.rotation, own))
@@ -222,7 +221,7 @@ class _BeltReader:
         return round(angle / EIGHTH) % 8
 
     def _in_carrier(self, p: _Place, u: tuple[Any, Any]) -> tuple[Any, Any]:
-        rotation = self.elements.shapes[p.pulley.carrier].pose.rotation
+        rotation = self.reader.shapes[p.pulley.carrier].pose.rotation
         x, y, _ = rotate(transpose(rotation), (u[0], u[1], 0.0))
         return x, y
 
@@ -236,13 +235,13 @@ class _BeltReader:
                 f"{self.what}: its tension follows from what hangs on it or tightens it; `pretension` is for closed belts whose pulleys "
                 "one body carries."
             )
-        return self.elements.value(self.keys, "pretension", FORCE, self.what, least=0.0)
+        return self.reader.value(self.keys, "pretension", FORCE, self.what, least=0.0)
 
     def _length(self, carrier: str) -> Any:
-        return self.elements.positive(self.keys, "length", LENGTH, self.what) if "length" in self.keys else None
+        return self.reader.positive(self.keys, "length", LENGTH, self.what) if "length" in self.keys else None
 
     def _pitch(self) -> Any:
-        return self.elements.positive(self.keys, "pitch", LENGTH, self.what) if "pitch" in self.keys else None
+        return self.reader.positive(self.keys, "pitch", LENGTH, self.what) if "pitch" in self.keys else None
 
     def _rests(self, belt: Belt, places: Sequence[_Place], numeric: Sequence[_DrawnSpan]) -> tuple[Any, ...]:
         """Lengths of the parts in the drawing, counted from the directions of the pulleys; a given length is that of the whole belt."""

@@ -3,57 +3,56 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-from linkwright.model.description import CamContact, Coupling, PointRef
-from linkwright.model.file.elements import PROGRAMME_KEYS, Elements
+from linkwright import elements
+from linkwright.elements import Cam, CamContact, Coupling
+from linkwright.elements.base import PointRef
+from linkwright.elements.coupling import MOVES
+from linkwright.model.file.couplings import programme
+from linkwright.model.file.elements import Elements
 from linkwright.model.file.loads import TABLE_KEYS, tabulated
 from linkwright.model.file.nodes import FileNode, from_python
 from linkwright.model.file.units import ANGLE, LENGTH, Dimension
 
-CAM_KEYS = ("from", "to", "roller", "flat", "base", "groove", *PROGRAMME_KEYS, *TABLE_KEYS)
 TURN = 2.0 * math.pi
 CLOSES = 1e-9  # of a turn, and of the lift: how well a law of one turn ends where it begins
 
 
-def read_cams(elements: Elements, node: FileNode | None, couplings: Sequence[Coupling]) -> tuple[Coupling, ...]:
-    """The section `cams:` as couplings with a contact."""
-    out = []
-    for name, entry in elements.entries(node, "cams", "cam"):
-        what = f"cam '{name}'"
-        if any(c.name == name for c in couplings):
-            raise entry.error(f"{what} has the name of a coupling. Rename one.")
-        keys = entry.keys(what, CAM_KEYS, ("from", "to"))
-        first, second = elements.joint(keys["from"], f"{what}: from"), elements.joint(keys["to"], f"{what}: to")
-        if elements.slides(first):
-            raise keys["from"].error(f"{what}: the disc turns, but joint '{first}' slides. Name its hinge.")
-        if first == second:
-            raise entry.error(f"{what} names joint '{first}' twice. Name the hinge of the disc and the joint of the follower.")
-        contact = _contact(elements, keys, entry, (first, second), what)
-        kinds = (ANGLE, elements.coordinate(second))
-        out.append(Coupling(name, first, second, where=entry.where, cam=contact, **_law(elements, keys, entry, kinds, what)))
-    return tuple(out)
+def read_cam(reader: Elements, name: str, entry: FileNode) -> Cam:
+    """Read a cam: its follower, and its law over the angle of the disc."""
+    what = f"cam '{name}'"
+    if any(c.name == name for c in reader.found.get(Coupling.section, ())):
+        raise entry.error(f"{what} has the name of a coupling. Rename one.")
+    keys = entry.keys(what, elements.keys(Cam), elements.required(Cam))
+    first, second = reader.joint(keys["from"], f"{what}: from"), reader.joint(keys["to"], f"{what}: to")
+    if reader.slides(first):
+        raise keys["from"].error(f"{what}: the disc turns, but joint '{first}' slides. Name its hinge.")
+    if first == second:
+        raise entry.error(f"{what} names joint '{first}' twice. Name the hinge of the disc and the joint of the follower.")
+    contact = _contact(reader, keys, entry, (first, second), what)
+    kinds = (ANGLE, reader.coordinate(second))
+    return Cam(name, first, second, where=entry.where, cam=contact, **_law(reader, keys, entry, kinds, what))
 
 
-def _law(elements: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tuple[Dimension, Dimension], what: str) -> dict[str, Any]:
+def _law(reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tuple[Dimension, Dimension], what: str) -> dict[str, Any]:
     """Moves, or a table, which repeats where it covers a turn."""
     if any(k in keys for k in TABLE_KEYS):
-        if any(k in keys for k in PROGRAMME_KEYS):
+        if any(k in keys for k in MOVES):
             raise entry.error(f"{what} has moves and a table; keep one.")
         given = keys
-        table = tabulated(elements.context, keys["from"].string(what), keys, entry, kinds, f"{what}: table", motion=True)
+        table = tabulated(reader.context, keys["from"].string(what), keys, entry, kinds, f"{what}: table", motion=True)
         span, lift = table.x[-1] - table.x[0], max(abs(y) for y in (*table.y, 1e-300))
         if "interpolation" not in keys and abs(span - TURN) < CLOSES * TURN and abs(table.y[-1] - table.y[0]) < CLOSES * lift:
             given = {**keys, "interpolation": from_python("periodic", what)}
-            table = tabulated(elements.context, table.channel, given, entry, kinds, f"{what}: table", motion=True)
+            table = tabulated(reader.context, table.channel, given, entry, kinds, f"{what}: table", motion=True)
         if span > TURN * (1.0 + CLOSES):
-            raise entry.error(f"{what}: the table covers {elements.context.shown(span, ANGLE)}, more than the turn of a disc. Shorten it.")
+            raise entry.error(f"{what}: the table covers {reader.context.shown(span, ANGLE)}, more than the turn of a disc. Shorten it.")
         return {"table": table}
     if "moves" not in keys:
         raise entry.error(f"{what} needs its law: `moves: [{{to: 20 mm, in: 90 deg}}, ...]`, `table: [[angle, lift], ...]` or `csv:`.")
-    found = elements.programme(keys, entry, kinds, what)
-    context, moves = elements.context, found["moves"]
+    found = programme(reader, keys, entry, kinds, what)
+    context, moves = reader.context, found["moves"]
     covered = sum(context.numeric(m.span) for m in moves)
     if covered > TURN * (1.0 + CLOSES):
         raise keys["moves"].error(f"{what}: its moves cover {context.shown(covered, ANGLE)}, more than the turn of a disc. Shorten them.")
@@ -65,34 +64,34 @@ def _law(elements: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: 
     return found
 
 
-def _contact(elements: Elements, keys: dict[str, FileNode], entry: FileNode, ends: tuple[str, str], what: str) -> CamContact:
+def _contact(reader: Elements, keys: dict[str, FileNode], entry: FileNode, ends: tuple[str, str], what: str) -> CamContact:
     """Roller or flat face, base circle and groove."""
     if ("roller" in keys) == ("flat" in keys):
         raise entry.error(f"{what} needs its follower: `roller: {{at: follower.R, radius: 8 mm}}` or `flat: follower.P`; give one of them.")
-    base = elements.positive(keys, "base", LENGTH, what) if "base" in keys else None
+    base = reader.positive(keys, "base", LENGTH, what) if "base" in keys else None
     groove = keys["groove"].flag(f"{what}: groove") if "groove" in keys else False
     if "roller" in keys:
         own = keys["roller"].keys(f"{what}: roller", ("at", "radius"), ("at", "radius"))
-        point = _of_follower(elements, own["at"], ends, f"{what}: roller")
-        return CamContact(point, elements.value(own, "radius", LENGTH, f"{what}: roller", least=0.0), base=base, groove=groove)
+        point = _of_follower(reader, own["at"], ends, f"{what}: roller")
+        return CamContact(point, reader.value(own, "radius", LENGTH, f"{what}: roller", least=0.0), base=base, groove=groove)
     if groove:
         raise keys["groove"].error(f"{what}: a groove guides a roller, not a flat face. Take it out, or give `roller:`.")
     node = keys["flat"]
     if node.items is None:
-        if not elements.slides(ends[1]):
+        if not reader.slides(ends[1]):
             raise node.error(f"{what}: the face of a swinging follower needs two points: `flat: [follower.P, follower.Q]`.")
-        return CamContact(_of_follower(elements, node, ends, f"{what}: flat"), flat=True, base=base)
-    first, second = (_of_follower(elements, n, ends, f"{what}: flat") for n in node.sequence(f"{what}: flat", 2))
-    places = [elements.context.numerics(elements.shapes[b].points[p]) for b, p in (first, second)]
+        return CamContact(_of_follower(reader, node, ends, f"{what}: flat"), flat=True, base=base)
+    first, second = (_of_follower(reader, n, ends, f"{what}: flat") for n in node.sequence(f"{what}: flat", 2))
+    places = [reader.context.numerics(reader.shapes[b].points[p]) for b, p in (first, second)]
     if first[0] != second[0] or math.dist(*places) == 0.0:
         raise node.error(f"{what}: a flat face goes through two different points of one body. Name others.")
     return CamContact(first, flat=True, face=second[1], base=base)
 
 
-def _of_follower(elements: Elements, node: FileNode, ends: tuple[str, str], what: str) -> PointRef:
+def _of_follower(reader: Elements, node: FileNode, ends: tuple[str, str], what: str) -> PointRef:
     """A point of the body that the disc's hinge does not hold."""
-    ref = elements.context.point_ref(node, elements.points, what)
-    disc, follower = (elements.joints[name] for name in ends)
+    ref = reader.context.point_ref(node, reader.points, what)
+    disc, follower = (reader.joints[name] for name in ends)
     bodies = {follower.first, follower.second} - {disc.first, disc.second}
     if ref[0] not in bodies:
         named = " or ".join(f"'{b}'" for b in sorted(bodies)) or "another body than the disc's"

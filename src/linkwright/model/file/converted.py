@@ -15,8 +15,7 @@ from linkwright.model.file.nodes import FileNode, from_text
 from linkwright.model.file.reader import Document, describe
 from linkwright.model.file.writer import write
 
-SECTIONS = {x: x for x in ("stops", "couplings", "bodies", "joints", "gears", "belts", "cylinders", *elements.SECTIONS)}
-SECTIONS |= {"friction": "frictions"}
+SECTIONS = {"bodies": "bodies", "joints": "joints"} | {x.section: elements.held_in(x) for x in elements.ELEMENTS}
 
 
 def read_converted(made: Description, path: Path, origin: Any, /, **overrides: Any) -> Description:

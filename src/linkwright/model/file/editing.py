@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
+from linkwright.elements import SECTIONS
 from linkwright.errors import ModelError, UsageError, listing
 from linkwright.model.description import Description
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.context import Literal
-from linkwright.model.file.entries import KEYS, MASS_KEYS, derived
+from linkwright.model.file.entries import MASS_KEYS, derived
 from linkwright.model.file.fitting import FITS, Label, fitted, flat, missed
 from linkwright.model.file.geometry import frame_along, rotate, sub, transpose, vector
 from linkwright.model.file.nodes import ENCODING, FileNode, from_text
@@ -291,7 +292,7 @@ class _Editor:
             ends = [("joints", j, key) for j in joints for key in ("at", "frames")]
             pin = [("drawing", rest[0])] if head == self.final.bodies[0].name else []
             return [*(("bodies", head, key) for key in ("along", "sides", "points")), *ends, *pin]
-        return [(section, head) for section in KEYS if inside(self.plain.root, section, head) is not None]
+        return [(section, head) for section in SECTIONS if inside(self.plain.root, section, head) is not None]
 
     # ---------------------------------------------------------------- checks and messages
 

@@ -1,43 +1,30 @@
-"""Elements of a model file: those of `linkwright.elements` by their fields; rods, couplings, gears, friction and stops by a reader each."""
+"""Elements of a model file: by the roles of their fields; elements with a form of their own by the pieces of `model.file.forms`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from linkwright import elements
-from linkwright.elements import AxesRole, EndsRole, JointRole, NumberRole, PointRole, TurnsRole, kinds
+from linkwright.elements import AxesRole, EndsRole, JointRole, NumberRole, PointRole, TurnsRole
 from linkwright.errors import ModelError, counted, listing, nearest
 from linkwright.joints import JOINTS, position_of, velocity_parts
 from linkwright.model.coordinates import joint_name, part_of
-from linkwright.model.description import Coupling, Friction, Gear, Joint, PointRef, Stop
+from linkwright.model.description import Joint, PointRef
 from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import add, length, rotate, sub, transpose, vector
-from linkwright.model.file.loads import TABLE_KEYS, ChannelDimensions, tabulated, varying
-from linkwright.model.file.moves import read_moves, whole_turns
+from linkwright.model.file.loads import ChannelDimensions, varying
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
 from linkwright.model.file.units import (
     ANGLE,
-    DAMPING,
-    FORCE,
     LENGTH,
-    NONE,
-    SPEED,
-    STIFFNESS,
-    TIME,
-    TORQUE,
-    TORSIONAL_DAMPING,
-    TORSIONAL_STIFFNESS,
     Dimension,
     dimension_of,
-    multiply,
 )
 
-RATE = (0, 0, -1, 0, 0)
 EXAMPLES = {"torque": "5 N m", "torsional stiffness": "30 N m/rad", "torsional damping": "0.1 N m s/rad"}
-PROGRAMME_KEYS = ("moves", "begin", "phase")
 
 
 class Elements:
@@ -48,6 +35,7 @@ class Elements:
         self.joints = {j.name: j for j in joints}
         self.points = {b: tuple(s.points) for b, s in shapes.items()}
         self.channels = ChannelDimensions(self.joints, self.points)
+        self.found: dict[str, tuple[Any, ...]] = {}  # elements that have been read, by section
 
     # ------------------------------------------------------------ shared pieces
 
@@ -137,116 +125,15 @@ class Elements:
             places.append(add(shape.pose.at, rotate(shape.pose.rotation, local)))
         return length(sub(*places)) if self.context.in_symbols else math.dist(*places)
 
-    # ------------------------------------------------------------ sections
+    # ------------------------------------------------------------ elements whose fields are their keys
 
-    def couplings(self, node: FileNode | None) -> tuple[Coupling, ...]:
-        couplings = []
-        for name, entry in self.entries(node, "couplings", "coupling"):
-            what = f"coupling '{name}'"
-            keys = entry.keys(what, ("from", "to", "ratio", "offset", "polynomial", "plus", *PROGRAMME_KEYS, *TABLE_KEYS), ("from", "to"))
-            first, second = self.joint(keys["from"], f"{what}: from"), self.joint(keys["to"], f"{what}: to")
-            if first == second:
-                raise entry.error(f"{what} couples joint '{first}' with itself. Name two joints.")
-            x, y = self.coordinate(first), self.coordinate(second)
-            table = None
-            if any(k in keys for k in TABLE_KEYS):
-                if "ratio" in keys or "offset" in keys:
-                    raise entry.error(f"{what} has a table and a ratio or offset; keep one.")
-                table = tabulated(self.context, first, keys, entry, (x, y), f"{what}: table", motion=True)
-            polynomial = self._polynomial(keys, (x, y), what)
-            programme = self.programme(keys, entry, (x, y), what)
-            plus = self._plus(keys, (first, second), y, what)
-            ratio = self.value(keys, "ratio", multiply(y, x, -1), what, 1.0)
-            if self.context.numeric(ratio) == 0.0:
-                raise keys["ratio"].error(f"{what} has the ratio 0, which would block joint '{second}'. Give another ratio.")
-            offset = self.value(keys, "offset", y, what)
-            couplings.append(Coupling(name, first, second, ratio, offset, table, entry.where, polynomial, plus, **programme))
-        return tuple(couplings)
+    @property
+    def lines(self) -> Sequence[str]:
+        """Names of elements that are coordinates themselves: cylinders."""
+        return self.channels.cylinders
 
-    def programme(self, keys: dict[str, FileNode], entry: FileNode, kinds: tuple[Dimension, Dimension], what: str) -> dict[str, Any]:
-        """Moves of a coupling or cam, with `begin` and `phase`; spans of whole turns repeat. Empty if it has none."""
-        own = [k for k in ("begin", "phase") if k in keys]
-        if "moves" not in keys:
-            if own:
-                raise keys[own[0]].error(f"{what}: `{own[0]}` belongs to `moves:`. Add moves, or take it out.")
-            return {}
-        other = [k for k in ("ratio", "offset", "polynomial", *TABLE_KEYS) if k in keys]
-        if other:
-            raise keys["moves"].error(f"{what} has moves and `{other[0]}`; keep one.")
-        moves = read_moves(self.context, keys["moves"], kinds, what)
-        repeats = whole_turns(self.context, moves, kinds[0])
-        if repeats:
-            read_moves(self.context, keys["moves"], kinds, what, closed=True)
-        begin = self.value(keys, "begin", kinds[1], what, 0.0)
-        return {"moves": moves, "begin": begin, "phase": self.value(keys, "phase", kinds[0], what, 0.0), "repeats": repeats}
-
-    def _polynomial(self, keys: dict[str, FileNode], kinds: tuple[Dimension, Dimension], what: str) -> tuple[Any, ...]:
-        """Coefficients, lowest power first."""
-        if "polynomial" not in keys:
-            return ()
-        other = [k for k in ("ratio", "offset", *TABLE_KEYS) if k in keys]
-        if other:
-            raise keys["polynomial"].error(f"{what} has a polynomial and `{other[0]}`; keep one.")
-        x, y = kinds
-        items = keys["polynomial"].sequence(f"{what}: polynomial")
-        found = tuple(self.context.number(n, multiply(y, x, -i), f"{what}: polynomial") for i, n in enumerate(items))
-        if not any(self.context.numeric(c) for c in found[1:]):
-            raise keys["polynomial"].error(f"{what}: a constant polynomial would block joint '{keys['to'].text}'. Give it a slope.")
-        return found
-
-    def _plus(self, keys: dict[str, FileNode], ends: tuple[str, str], y: Dimension, what: str) -> tuple[tuple[str, Any], ...]:
-        """Further joints with the factors of their coordinates."""
-        out = []
-        for name, node in (keys["plus"].mapping(f"{what}: plus") if "plus" in keys else {}).items():
-            joint = self.joint(FileNode(node.where, text=name), f"{what}: plus")
-            if joint in ends:
-                raise node.error(f"{what}: plus names joint '{joint}' again. Name further joints.")
-            out.append((joint, self.context.number(node, multiply(y, self.coordinate(joint), -1), f"{what}: plus: {joint}")))
-        return tuple(out)
-
-    def gears(self, node: FileNode | None) -> tuple[Gear, ...]:
-        return tuple(self._gear(name, entry) for name, entry in self.entries(node, "gears", "gear"))
-
-    def _gear(self, name: str, entry: FileNode) -> Gear:
-        what = f"gear '{name}'"
-        keys = entry.keys(what, ("joints", "radii", "teeth", "module", "internal", "pressure_angle", "pinion", "rack", "radius"))
-        alpha = self.value(keys, "pressure_angle", ANGLE, what, Gear.pressure_angle, least=0.0)
-        if self.context.numeric(alpha) >= math.radians(60):
-            raise keys["pressure_angle"].error(f"{what}: the pressure angle must be below 60 deg; the standard is 20 deg.")
-        if "pinion" in keys:
-            entry.keys(what, ("pinion", "rack", "radius", "teeth", "module", "pressure_angle"), ("rack",))
-            first, second = self.joint(keys["pinion"], what), self.joint(keys["rack"], what)
-            if self.slides(first) or not self.slides(second):
-                raise entry.error(f"{what}: the pinion must be on a hinge and the rack on a slider. Exchange or correct them.")
-            radius = self._radii(keys, entry, what, ["radius"])[0]
-            return Gear(name, first, second, radius, rack=True, pressure_angle=alpha, where=entry.where)
-        entry.keys(what, ("joints", "radii", "teeth", "module", "internal", "pressure_angle"), ("joints",))
-        first, second = (self.joint(n, f"{what}: joints") for n in keys["joints"].sequence(f"{what}: joints", 2))
-        if first == second or self.slides(first) or self.slides(second):
-            raise keys["joints"].error(f"{what} needs two different hinges that carry the wheels; a rack is written `pinion:` and `rack:`.")
-        radii = self._radii(keys, entry, what, ["first", "second"])
-        internal = keys["internal"].flag(f"{what}: internal") if "internal" in keys else False
-        return Gear(name, first, second, radii[0], radii[1], internal, False, alpha, entry.where)
-
-    def _radii(self, keys: dict[str, FileNode], entry: FileNode, what: str, wheels: list[str]) -> list[Any]:
-        """Pitch radii, given directly or as teeth and module."""
-        direct = "radius" if len(wheels) == 1 else "radii"
-        if direct in keys and "teeth" not in keys:
-            nodes = keys[direct].sequence(f"{what}: radii", 2) if len(wheels) == 2 else [keys[direct]]
-            return [self.positive({"radius": n}, "radius", LENGTH, what) for n in nodes]
-        if "teeth" not in keys or "module" not in keys or direct in keys:
-            raise entry.error(
-                f"{what} needs its pitch {direct} (e.g. {'20 mm' if len(wheels) == 1 else '[20 mm, 60 mm]'}), or `teeth:` and `module:`."
-            )
-        module = self.positive(keys, "module", LENGTH, what)
-        nodes = keys["teeth"].sequence(f"{what}: teeth", 2) if len(wheels) == 2 else [keys["teeth"]]
-        return [module * self.positive({"teeth": n}, "teeth", NONE, what) / 2.0 for n in nodes]
-
-    def read(self, section: str, node: FileNode | None) -> tuple[Any, ...]:
-        """The elements of a section of `linkwright.elements`."""
-        return tuple(self._element(name, entry, kinds(section)) for name, entry in self.entries(node, section, kinds(section)[0].word))
-
-    def _element(self, name: str, entry: FileNode, among: Sequence[Any]) -> Any:
+    def element(self, name: str, entry: FileNode, among: Sequence[Any]) -> Any:
+        """Read an element of one of some kinds by its fields."""
         what = f"{among[0].word} '{name}'"
         kind = among[0]
         if len(among) > 1:
@@ -257,7 +144,7 @@ class Elements:
         lacking = [f"`{k}`" for k in kind.some_of if k not in keys]
         if kind.some_of and len(lacking) == len(kind.some_of):
             raise entry.error(f"{what} has neither {' nor '.join(lacking)}. Add one.")
-        found = self._places(kind, keys, entry, what)
+        found = self._places(kind, keys, entry, what, name)
         slides = "joint" not in found or self.slides(found["joint"])
         for field, role in elements.numbers(kind).items():
             value = self._quantity(keys, field, role, slides, what)
@@ -271,11 +158,11 @@ class Elements:
             elif isinstance(role, AxesRole) and field in keys:
                 found[field] = self._axes_of(keys[field], found["body"], f"{what}: {field}")
         made = kind(name, **found, where=entry.where)
-        for key, message in made.refused(_About(self, found.get("joint", ""), slides)):
-            raise (keys[key] if key else entry).error(f"{what}: {message}")
+        for key, message in made.refused(_About(self, what, frozenset(keys), found.get("joint", ""), slides)):
+            raise (keys[key] if key else entry).error(message)
         return made
 
-    def _places(self, kind: Any, keys: dict[str, FileNode], entry: FileNode, what: str) -> dict[str, Any]:
+    def _places(self, kind: Any, keys: dict[str, FileNode], entry: FileNode, what: str, name: str) -> dict[str, Any]:
         """Places where an element acts, by field."""
         found: dict[str, Any] = {}
         places = {n: r for n, r in elements.roles(kind).items() if isinstance(r, (EndsRole, JointRole, PointRole))}
@@ -283,15 +170,25 @@ class Elements:
             raise entry.error(f"{what} acts on a `joint:` or `between:` two points; give one of them.")
         for field, role in places.items():
             key = elements.key_of(field, role)
-            if key not in keys:
+            node = keys.get(key)
+            if node is None and isinstance(role, JointRole) and role.named:
+                node = FileNode(entry.where, text=name)
+            if node is None:
                 continue
             if isinstance(role, EndsRole):
                 found[field] = self.between(keys, entry, what)
             elif isinstance(role, JointRole):
-                found[field] = self.part(keys[key], what, one=role.one, positions=role.positions)
+                found[field] = self.part(node, what, one=self._single(kind, role, keys, what), positions=role.positions)
             else:
                 found["body"], found["point"] = self._target(keys, key, role, kind, what)
         return found
+
+    def _single(self, kind: Any, role: JointRole, keys: dict[str, FileNode], what: str) -> bool:
+        """Return True if an element needs one velocity of its joint."""
+        if isinstance(role.one, bool):
+            return role.one
+        value = self._quantity(keys, role.one, elements.numbers(kind)[role.one], True, what)
+        return value is not None and self.context.numeric(value) > 0.0
 
     def _target(self, keys: dict[str, FileNode], key: str, role: PointRole, kind: Any, what: str) -> PointRef:
         text = keys[key].string(f"{what}: {key}")
@@ -376,93 +273,21 @@ class Elements:
         values = [self._bounded(x, key, role, dimension, what) for x in items]
         return vector([*values, 0.0] if len(values) == 2 else values)
 
-    def frictions(self, node: FileNode | None) -> tuple[Friction, ...]:
-        frictions = []
-        for name, entry in self.entries(node, "friction", "friction"):
-            what = f"friction '{name}'"
-            keys = entry.keys(what, ("joint", "coulomb", "viscous", "speed", "mu", "radius"))
-            mu = self.value(keys, "mu", NONE, what, 0.0, least=0.0)
-            joint = self.part(keys.get("joint", FileNode(entry.where, text=name)), what, one=self.context.numeric(mu) > 0.0)
-            slides = self.slides(joint)
-            _need_effect(entry, keys, slides, what)
-            read = {
-                "coulomb": self.value(keys, "coulomb", FORCE if slides else TORQUE, what, 0.0, least=0.0),
-                "viscous": self.value(keys, "viscous", DAMPING if slides else TORSIONAL_DAMPING, what, 0.0, least=0.0),
-                "mu": mu,
-                "radius": self.value(keys, "radius", LENGTH, what, 0.0, least=0.0),
-            }
-            if "speed" in keys:
-                read["speed"] = self.positive(keys, "speed", SPEED if slides else multiply(ANGLE, RATE), what)
-            frictions.append(Friction(name, joint, **read, where=entry.where))
-        return tuple(frictions)
-
-    def stops(self, node: FileNode | None, channels: ChannelDimensions) -> tuple[Stop, ...]:
-        return tuple(self._stop(name, entry, channels) for name, entry in self.entries(node, "stops", "stop"))
-
-    def _stop(self, name: str, entry: FileNode, channels: ChannelDimensions) -> Stop:
-        what = f"stop '{name}'"
-        keys = entry.keys(what, ("joint", "between", "min", "max", "stiffness", "damping", "restitution"))
-        target = keys.get("joint", FileNode(entry.where, text=name))
-        joint = target.string(what) if target.text in channels.cylinders else self.part(target, what, one=True)
-        slides = joint in channels.cylinders or self.slides(joint)
-        travel = LENGTH if slides else ANGLE
-        if "between" in keys:
-            if "min" in keys or "max" in keys:
-                raise entry.error(f"{what} has `between` and `min` or `max`; keep one way of giving the ends.")
-            low, high = keys["between"].sequence(f"{what}: between", 2)
-            keys = {**keys, "min": low, "max": high}
-        elif "min" not in keys and "max" not in keys:
-            example = "[0, 120 mm]" if slides else "[-30 deg, 60 deg]"
-            raise entry.error(f"{what} has no ends: write `between: {example}`, or `min:` or `max:` alone.")
-        lower, upper = (self.value(keys, k, travel, f"{what}: an end" if "between" in keys else what) for k in ("min", "max"))
-        if lower is not None and upper is not None and self.context.numeric(lower) >= self.context.numeric(upper):
-            raise entry.error(
-                f"{what}: the lower end {self.context.shown(lower, travel)} is not below the upper {self.context.shown(upper, travel)}. "
-                "Exchange or correct them."
-            )
-        rigid = "stiffness" not in keys
-        wrong = "damping" if rigid else "restitution"
-        if wrong in keys:
-            advice = "Give `stiffness:` as well, or `restitution:` in its place." if rigid else "Write `damping:` in its place."
-            raise keys[wrong].error(f"{what}: a {'rigid' if rigid else 'springy'} stop has no {wrong}. {advice}")
-        stiffness = None if rigid else self.positive(keys, "stiffness", STIFFNESS if slides else TORSIONAL_STIFFNESS, what)
-        damping = self.value(keys, "damping", multiply(TIME, travel, -1), what, 0.0, least=0.0)
-        restitution = self.value(keys, "restitution", NONE, what, 0.0, least=0.0)
-        if self.context.numeric(restitution) > 1.0:
-            raise keys["restitution"].error(f"{what}: restitution must be at most 1.")
-        own = None if joint in channels.cylinders else JOINTS[self.joints[joint_name(joint)].type]
-        if rigid and own is not None and own.q_names != own.v_names:
-            raise entry.error(f"{what}: a coordinate of a joint with a quaternion needs a stop with `stiffness:`.")
-        return Stop(name, joint, stiffness, lower, upper, damping, entry.where, restitution)
-
-
-def _need_effect(entry: FileNode, keys: Mapping[str, FileNode], slides: bool, what: str) -> None:
-    """Refuse friction of which a part would do nothing."""
-    if not keys.keys() & {"coulomb", "viscous", "mu"}:
-        amount = "N" if slides else "N m"
-        lever = "" if slides else " with `radius: 10 mm`"
-        raise entry.error(f"{what} has nothing that brakes: give `coulomb: 0.2 {amount}`, `viscous:`, or `mu: 0.1`{lever}.")
-    if "mu" in keys and "radius" not in keys and not slides:
-        raise keys["mu"].error(
-            f"{what}: `mu` alone does nothing in a hinge, because its torque is mu times load times radius. Give the radius of the pin, "
-            "`radius: 10 mm`, or a constant torque, `coulomb: 0.2 N m`."
-        )
-    if "radius" in keys and (slides or "mu" not in keys):
-        why = "a slider has no lever: its friction is mu times load" if slides else "it belongs to `mu`, which is missing"
-        raise keys["radius"].error(f"{what}: `radius` does nothing here; {why}. Take it out{'' if slides else ' or give `mu:`'}.")
-    if "speed" in keys and not keys.keys() & {"coulomb", "mu"}:
-        raise keys["speed"].error(f"{what}: `speed` smooths `coulomb` and `mu`, and neither is given. Take it out.")
-
 
 class _About(NamedTuple):
     """Answers to a check of an element."""
 
     reader: Elements
+    what: str
+    given: frozenset[str]
     joint: str
     slides: bool
 
     def numeric(self, value: Any) -> float:
         return self.reader.context.numeric(value)
+
+    def shown(self, value: Any, dimension: str) -> str:
+        return self.reader.context.shown(value, dimension_of(dimension, self.slides))
 
     @property
     def joint_type(self) -> Any:

@@ -16,12 +16,6 @@ from linkwright.model.file.units import ACCELERATION, INERTIA, LENGTH, MASS, Uni
 from linkwright.model.file.written import inside
 
 MASS_KEYS = ("mass", "com", "inertia")
-KEYS = {  # sections of the file whose entries have numbers: field -> key where they differ
-    "couplings": {}, "gears": {}, "belts": {}, "friction": {}, **elements.KEYS,
-    "stops": {"lower": "min", "upper": "max"},
-    "cylinders": {},
-}  # fmt: skip
-FIELDS = {"frictions": "friction"}  # field of a description -> section of the file
 SHAPE_KEYS = ("pins", "points", "along", "sides", "bar", "bars", "plate", "mesh")
 PAIRS = ("xx", "xy", "xz", "yy", "yz", "zz")
 
@@ -100,13 +94,13 @@ def _gravity(text: str, root: FileNode, wanted: Mapping[Label, Any], units: Unit
 
 def _of_field(text: str, root: FileNode, label: Label, wanted: Mapping[Label, Any], units: UnitSystem, final: Description) -> New | None:
     """A field of a spring, rod, stop and so on that the file leaves out."""
-    section = FIELDS.get(str(label[0]), str(label[0]))
-    if section not in KEYS or len(label) != 3 or label not in wanted or hasattr(wanted[label], "op"):
+    held, name, field = str(label[0]), str(label[1]), str(label[2])
+    if held not in elements.HELD or len(label) != 3 or label not in wanted or hasattr(wanted[label], "op"):
         return None
-    key = KEYS[section].get(str(label[2]), str(label[2]))
-    entry = inside(root, section, str(label[1]))
+    thing = next(x for x in getattr(final, held) if x.name == name)
+    section, key = thing.section, elements.file_keys(held).get(field, field)
+    entry = inside(root, section, name)
     if entry is None or entry.span is None or inside(entry, key) is not None:
         return None
-    thing = next(x for x in getattr(final, str(label[0])) if x.name == label[1])
-    value = quantity(float(wanted[label]), field_dimension(final, thing, str(label[2])), units)
-    return (section, str(label[1]), key), put(text, entry, key, value)
+    value = quantity(float(wanted[label]), field_dimension(final, thing, field), units)
+    return (section, name, key), put(text, entry, key, value)

@@ -20,9 +20,7 @@ from linkwright.model.file.context import Literal
 
 Label = tuple[Any, ...]
 SECTIONS = (
-    "gravity", "parameters", "bodies", "joints", *elements.CONSTRAINTS, "couplings", "gears", "belts", *elements.FORCES, "frictions",
-    "stops", *elements.LOADS,
-    "cylinders", "drives", "start",
+    "gravity", "parameters", "bodies", "joints", *elements.HELD, "drives", "start",
 )  # fmt: skip
 APART = ("name", "start", "outline", "where", "type", "between", "pin", "first", "second", "joint", "body", "point", "axes", "kind")
 STEP = 1e-30  # imaginary: its square vanishes beside every number that matters

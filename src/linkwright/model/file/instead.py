@@ -22,12 +22,6 @@ KEYS = {
     **dict.fromkeys(("unit",), "units"),
     **dict.fromkeys(("title", "model"), "name"),
     **dict.fromkeys(("description", "comment", "notes"), "about"),
-    **dict.fromkeys(("ratio", "ratios", "mimic", "transmission", "transmissions"), "couplings"),
-    **dict.fromkeys(("limits", "limit", "end_stops", "bumpers"), "stops"),
-    **dict.fromkeys(("cam", "followers", "follower"), "cams"),
-    **dict.fromkeys(("actuating_cylinders", "hydraulics", "pistons", "linear_actuators"), "cylinders"),
-    **dict.fromkeys(("belt", "chain", "chains", "pulley", "pulleys", "sprockets", "timing_belts", "rope", "ropes"), "belts"),
-    **dict.fromkeys(("cable", "cables", "tendon", "tendons", "string", "strings", "winch", "winches", "hoists"), "belts"),
     **dict.fromkeys(("cog", "cg", "centre", "center", "center_of_mass", "centroid"), "com"),
     **dict.fromkeys(("weight", "m"), "mass"),
     **dict.fromkeys(("moment_of_inertia", "i", "j"), "inertia"),
@@ -67,7 +61,7 @@ def types() -> dict[str, str]:
 def instead(word: str) -> str:
     """Advice in place of something that does not exist, as sentences with a space after them; empty if the word is unknown."""
     plain = word.lower().replace("-", "_").replace(" ", "_")
-    if plain in elements.SYNONYMS or plain in elements.SINGULAR:
+    if plain in elements.SYNONYMS or plain in elements.PARTS:
         return ""
     for spellings, sentence in _FEATURES.items():
         if any(plain in (w, f"{w}s", f"{w}es", f"{w}_joint") for w in spellings):

@@ -19,22 +19,19 @@ from linkwright.model.file.quantities import si_value
 from linkwright.model.file.units import (
     ACCELERATION,
     ANGLE,
-    DAMPING,
     FORCE,
     KINDS,
     LENGTH,
     NONE,
-    STIFFNESS,
-    TIME,
+    OF_PAIR,
     TORQUE,
-    TORSIONAL_DAMPING,
-    TORSIONAL_STIFFNESS,
     VOLTAGE,
     Dimension,
     dimension_of,
     multiply,
+    of_pair,
 )
-from linkwright.model.parameters import SECTIONS, Parameter, need_possible_masses, single_parameters
+from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 
 OVERRIDES = ("gravity", "cuts", "start", "space", "name")
 START, DRIVE = "start.", "drive."
@@ -154,25 +151,13 @@ def dimension(d: Description, name: str, p: Parameter) -> Dimension:
         return ACCELERATION
     if key == "armature":  # of a joint that turns and slides
         return NONE
-    return field_dimension(d, next(x for section in SECTIONS for x in getattr(d, section) if x.name == head and hasattr(x, key)), key)
+    return field_dimension(d, next(x for x in elements.every(d) if x.name == head and key in elements.numbers(type(x))), key)
 
 
 def field_dimension(d: Description, thing: Any, key: str) -> Dimension:
-    """Dimension of a field of a spring, damper, friction, stop, coupling, load, cylinder or rod."""
-    joint = getattr(thing, "joint", "") or ""
-    turns = bool(joint) and not _slides(d, joint)
-    x = _coordinate(d, joint) if joint else LENGTH
-    if isinstance(thing, elements.ModelElement):
-        return dimension_of(elements.numbers(type(thing))[key].dimension, not turns)
-    if key in ("ratio", "offset"):
-        first, second = (_coordinate(d, getattr(thing, end)) for end in ("first", "second"))
-        return second if key == "offset" else multiply(second, first, -1)
-    if key == "damping":  # of a stop: per speed
-        return multiply(TIME, x, -1)
-    fixed = {"length": LENGTH, "force": FORCE, "moment": TORQUE, "mu": NONE, "restitution": NONE, "radius": LENGTH}
-    fixed["speed"] = multiply(x, RATE)
-    turning = {
-        "stiffness": TORSIONAL_STIFFNESS if turns else STIFFNESS, "lower": x, "upper": x,
-        "coulomb": TORQUE if turns else FORCE, "viscous": TORSIONAL_DAMPING if turns else DAMPING,
-    }  # fmt: skip
-    return {**fixed, **turning}[key]
+    """Dimension of a number of an element."""
+    kind = elements.numbers(type(thing))[key].dimension
+    if kind in OF_PAIR:
+        return of_pair(kind, _coordinate(d, thing.first), _coordinate(d, thing.second))
+    joint = elements.joint_of(thing)
+    return dimension_of(kind, not joint or _slides(d, joint))

@@ -13,24 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.elements import CONSTRAINTS, FORCES, LOADS, SECTIONS
+from linkwright.elements import COORDINATES, GROUPS
 from linkwright.errors import ModelError, UsageError
 from linkwright.model.description import ZERO3, Description, Vec3
 from linkwright.model.file.backdrop import read_backdrop
-from linkwright.model.file.belts import read_belts
 from linkwright.model.file.bodies import read_bodies, read_shapes
-from linkwright.model.file.cams import read_cams
 from linkwright.model.file.context import Context, read_abbreviations, read_parameters
-from linkwright.model.file.cylinders import read_cylinders
 from linkwright.model.file.drives import read_cuts, read_drives, read_start
 from linkwright.model.file.elements import Elements
+from linkwright.model.file.forms import read_elements
 from linkwright.model.file.joints_section import joint_places, read_joints
 from linkwright.model.file.loads import ChannelDimensions
 from linkwright.model.file.nodes import FileNode, from_python, from_text, text_of
 from linkwright.model.file.overrides import apply_overrides, changed_singly, is_single, overridden
 from linkwright.model.file.repeat import expand
 from linkwright.model.file.report_section import read_report
-from linkwright.model.file.strokes import read_stops
 from linkwright.model.file.units import ACCELERATION, LENGTH, UnitSystem
 from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 from linkwright.numerics.memory import all_in_use
@@ -39,9 +36,9 @@ KEY_GROUPS = {
     "general": ("name", "about", "report", "units", "show", "plane", "space", "gravity", "backdrop"),
     "numbers": ("parameters", "let", "repeat"),
     "links and joints": ("drawing", "bodies", "joints", "masses", "guess"),
-    "constraints": (*CONSTRAINTS, "couplings", "cams", "gears", "belts"),
-    "forces": (*FORCES, "friction", "stops", *LOADS),
-    "motion": ("drive", "cylinders", "start", "cuts"),
+    "constraints": GROUPS["constraints"],
+    "forces": GROUPS["forces"],
+    "motion": ("drive", *GROUPS["motion"], "start", "cuts"),
 }
 MODEL_KEYS = tuple(key for group in KEY_GROUPS.values() for key in group)
 PLANES = ("xy", "xz", "yz")
@@ -161,11 +158,10 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
     found_joints = read_joints(context, shapes, keys.get("joints"))
     joints = found_joints.joints
     elements = Elements(context, shapes, joints)
-    cylinder_names = tuple(keys["cylinders"].mapping("cylinders")) if "cylinders" in keys else ()
-    channels = ChannelDimensions(elements.joints, elements.points, cylinder_names, plane if context.planar else None)
+    lines = tuple(name for section in COORDINATES if section in keys for name in keys[section].mapping(section))
+    channels = ChannelDimensions(elements.joints, elements.points, lines, plane if context.planar else None)
     elements.channels = channels
     bodies = read_bodies(context, shapes, keys.get("masses"))
-    couplings = elements.couplings(keys.get("couplings"))
     found = Description(
         name=_label(keys.get("name"), document.name),
         about=" ".join(keys["about"].string("about").split()) if "about" in keys else "",
@@ -177,13 +173,7 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
         gravity=_gravity(context, keys.get("gravity")),
         parameters=tuple(context.parameters.items()),
         bounds=context.bounds,
-        couplings=(*couplings, *read_cams(elements, keys.get("cams"), couplings)),
-        gears=elements.gears(keys.get("gears")),
-        belts=read_belts(elements, keys.get("belts")),
-        **{section: elements.read(section, keys.get(section)) for section in SECTIONS},
-        frictions=elements.frictions(keys.get("friction")),
-        stops=read_stops(elements, keys, channels),
-        cylinders=read_cylinders(elements, keys.get("cylinders"), channels),
+        **read_elements(elements, keys),
         drives=read_drives(context, keys.get("drive"), channels),
         start=read_start(context, keys.get("start"), channels),
         start_places=tuple((name, entry.where) for name, entry in (keys["start"].entries or {}).items()) if "start" in keys else (),

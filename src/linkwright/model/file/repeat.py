@@ -22,8 +22,7 @@ from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.quantities import QuantityAlgebra, numeric, read_quantity
 
 SECTIONS = (
-    "drawing", "bodies", "joints", *elements.CONSTRAINTS, "couplings", "cams", "gears", "belts", *elements.FORCES, "cylinders",
-    "friction", "stops", *elements.LOADS, "masses", "drive", "start", "guess", "cuts",
+    "drawing", "bodies", "joints", *elements.SECTIONS, "masses", "drive", "start", "guess", "cuts",
 )  # fmt: skip
 MOST_COPIES = 5_000
 MOST_NODES = 500_000

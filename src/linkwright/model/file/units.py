@@ -65,6 +65,10 @@ KINDS: dict[str, Dimension] = {
 OF_PLACE = {  # dimensions relative to where an element acts: along a line or in a slider, in a hinge
     "effort": (FORCE, TORQUE), "travel": (LENGTH, ANGLE), "rate": (SPEED, ANGULAR_SPEED),
     "effort/travel": (STIFFNESS, TORSIONAL_STIFFNESS), "effort/rate": (DAMPING, TORSIONAL_DAMPING),
+    "1/rate": ((-1, 0, 1, 0, 0), (0, 0, 1, -1, 0)),
+}  # fmt: skip
+OF_PAIR = {  # dimensions relative to the coordinates of two joints that an element ties: exponents of both
+    "first travel": (1, 0), "second travel": (0, 1), "second/first": (-1, 1),
 }  # fmt: skip
 
 _IN, _LB, _G0 = 0.0254, 0.45359237, 9.80665
@@ -103,6 +107,12 @@ def multiply(a: Dimension, b: Dimension, power: Any = 1) -> Dimension:
 def dimension_of(kind: str, slides: bool) -> Dimension:
     """The dimension of a number of an element by its name in `KINDS` or `OF_PLACE`."""
     return OF_PLACE[kind][0 if slides else 1] if kind in OF_PLACE else KINDS[kind]
+
+
+def of_pair(kind: str, first: Dimension, second: Dimension) -> Dimension:
+    """The dimension of a number of an element that ties two joints, by its name in `OF_PAIR`."""
+    a, b = OF_PAIR[kind]
+    return multiply(multiply(NONE, first, a), second, b)
 
 
 def matches(a: Dimension, b: Dimension) -> bool:

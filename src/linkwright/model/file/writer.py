@@ -16,23 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import elements, files
-from linkwright.elements import AxesRole, EndsRole, NumberRole, PointRole, TurnsRole
-from linkwright.model.belts import Belt
+from linkwright.elements import AxesRole, Belt, Cam, CamContact, Coupling, Cylinder, EndsRole, Gear, NumberRole, PointRole, Stop, TurnsRole
 from linkwright.model.description import (
     EYE3,
     NO_INERTIA,
     ZERO3,
     Body,
-    CamContact,
-    Cylinder,
     Description,
     Drive,
-    Gear,
     Joint,
     Move,
     Placement,
     Point,
-    Stop,
     Table,
     Visual,
 )
@@ -69,18 +64,9 @@ def write(description: Description) -> str:
     sections["drawing"] = {name: list(at[:flat]) for name, at in d.drawing}
     sections["bodies"] = {b.name: _body(b, flat) for b in d.bodies if not b.chain}
     sections["joints"] = _joints(d, flat)
-    sections |= _elements(d, elements.CONSTRAINTS, flat)
-    sections["couplings"] = {c.name: _coupling(c) for c in d.couplings if c.cam is None}
-    sections["cams"] = {c.name: {**_coupling(c), **_contact(c.cam)} for c in d.couplings if c.cam is not None}
-    sections["gears"] = {g.name: _gear(g) for g in d.gears}
-    sections["belts"] = {b.name: _belt(b) for b in d.belts}
-    sections |= _elements(d, elements.FORCES, flat)
-    sections["cylinders"] = {c.name: _cylinder(c) for c in d.cylinders}
-    sections["friction"] = {
-        f.name: {k: getattr(f, k) for k in ("joint", "coulomb", "viscous", "speed", "mu", "radius")} for f in d.frictions
-    }
-    sections["stops"] = {s.name: _stop(s) for s in d.stops}
-    sections |= _elements(d, elements.LOADS, flat)
+    sections |= {section: {} for section in elements.SECTIONS}
+    for x in elements.every(d):
+        sections[x.section][x.name] = FORMS[x.form](x) if x.form else _element(x, flat)
     sections["drive"] = {x.joint: _drive(x) for x in d.drives}
     sections["start"] = {channel: list(v) if isinstance(v, tuple) else v for channel, v in d.start}
     sections["guess"] = {b.name: _pose(b.start, flat) for b in d.moving}
@@ -155,7 +141,8 @@ def _shared(sections: dict[str, Any], d: Description) -> dict[Expr, tuple[str, s
         _visit(root, size, uses, order)
     if all(size[r] <= LONG for r in roots):
         return {}
-    taken = {*dict(d.parameters), *(j.name for j in d.joints), *(b.name for b in d.bodies), *(c.name for c in d.cylinders)}
+    lines = (x.name for x in elements.every(d) if x.coordinate)
+    taken = {*dict(d.parameters), *(j.name for j in d.joints), *(b.name for b in d.bodies), *lines}
     prefix = "_"
     while any(name.startswith(prefix) for name in taken):
         prefix += "_"
@@ -330,7 +317,7 @@ def _joint(joint: Joint, flat: int) -> dict[str, Any]:
     return out
 
 
-def _coupling(c: Any) -> dict[str, Any]:
+def _coupling(c: Coupling) -> dict[str, Any]:
     out: dict[str, Any] = {"from": c.first, "to": c.second}
     if c.plus:
         out["plus"] = dict(c.plus)
@@ -342,6 +329,11 @@ def _coupling(c: Any) -> dict[str, Any]:
         return {**out, "moves": _moves(c.moves), "begin": c.begin, "phase": c.phase}
     out["ratio"] = c.ratio
     return out if c.offset is None else {**out, "offset": c.offset}
+
+
+def _cam(c: Cam) -> dict[str, Any]:
+    assert c.cam is not None
+    return {**_coupling(c), **_contact(c.cam)}
 
 
 def _contact(cam: CamContact) -> dict[str, Any]:
@@ -359,10 +351,6 @@ def _gear(g: Gear) -> dict[str, Any]:
         return {"pinion": g.first, "rack": g.second, "radius": g.radius_first, "pressure_angle": g.pressure_angle}
     radii = [g.radius_first, g.radius_second]
     return {"joints": [g.first, g.second], "radii": radii, "internal": g.internal, "pressure_angle": g.pressure_angle}
-
-
-def _elements(d: Description, sections: Sequence[str], flat: int) -> dict[str, Any]:
-    return {section: {x.name: _element(x, flat) for x in getattr(d, section)} for section in sections}
 
 
 def _element(x: Any, flat: int) -> dict[str, Any]:
@@ -412,6 +400,10 @@ def _belt(b: Belt) -> dict[str, Any]:
 def _cylinder(c: Cylinder) -> dict[str, Any]:
     diameters = {k: x for k, x in (("bore", c.bore), ("rod", c.rod)) if x is not None}
     return {"between": _ends(c.between), "force": _varying(c.force), **diameters}
+
+
+# `form` of an element -> how it is written
+FORMS: dict[str, Any] = {"belt": _belt, "cam": _cam, "coupling": _coupling, "cylinder": _cylinder, "gear": _gear, "stop": _stop}
 
 
 def _moves(moves: Sequence[Move]) -> list[dict[str, Any]]:

@@ -137,17 +137,15 @@ def _elements(d: Description, gone: set[str], joints: set[str], motors: set[str]
     lost: list[str] = []
 
     def stays(x: Any) -> bool:
-        places = [ref[0] for ref in (getattr(x, "between", None) or ())]
-        places += [x.body] if getattr(x, "body", "") else []
-        named = [joint_name(n) for n in getattr(x, "joints", ())] + ([joint_name(x.joint)] if getattr(x, "joint", "") else [])
+        places = elements.body_names(x)
+        named = [joint_name(n) for n in elements.joint_names(x)]
         lines = {c.name for c in d.cylinders if c.name not in motors and not {r[0] for r in c.between} & gone}
         return not set(places) & gone and all(n in joints | lines for n in named) and x.name not in motors
 
     fields: dict[str, Any] = {}
-    for key in (*elements.SECTIONS, "couplings", "gears", "frictions", "stops", "cylinders"):
+    for key in elements.HELD:
         fields[key] = tuple(x for x in getattr(d, key) if stays(x))
-        if key not in (*elements.CONSTRAINTS, "couplings", "gears", "cylinders"):
-            lost += [x.name for x in getattr(d, key) if not stays(x)]
+        lost += [x.name for x in getattr(d, key) if not stays(x) and x.group == "forces"]
     return fields, lost
 
 

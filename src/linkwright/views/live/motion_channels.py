@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.elements import Belt
 from linkwright.kernels.page_motion import beside_names, joint_coordinates
 from linkwright.mechanics.constraints.belt import centre_on
 from linkwright.mechanics.inverse.lines import line_eyes, line_parts
 from linkwright.mechanics.inverse.places import resting_points
-from linkwright.model.belts import Belt
 from linkwright.model.description import Cylinder, PointRef
 from linkwright.motion.stop_ends import stops_of
 from linkwright.results.cylinder_channels import areas

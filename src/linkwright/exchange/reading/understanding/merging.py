@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import elements
+from linkwright.elements import EndsRole, PointRole
 from linkwright.errors import listing
 from linkwright.exchange.reading.understanding.geometry import placement, vector
 from linkwright.mechanics.kinematics.skeleton import pose_of
@@ -60,7 +61,7 @@ def merged(d: Description, names: Sequence[str], say: Callable[[str, Sequence[st
     )
 
 
-_HOLD_POINTS = (*elements.SECTIONS, "cylinders")
+_HOLD_POINTS = elements.fields_with(EndsRole, PointRole)
 
 
 def _sentence(body: str, taken: Sequence[str]) -> str:
@@ -172,10 +173,14 @@ def _moved_all(things: Sequence[Any], homes: Mapping[str, Home], points: Mapping
 
 def _thing(x: Any, homes: Mapping[str, Home], points: Mapping[PointRef, str]) -> Any:
     """A rod, spring, damper, cylinder or load on the bodies that are left."""
-    between = getattr(x, "between", None)
-    if between:
-        return replace(x, between=tuple((homes[b].body, points[b, p]) for b, p in between))
-    if not hasattr(x, "body"):
+    if x.acts in (elements.LINE, elements.FRAMES):
+        axes = {
+            name: tuple(homes[b].pose.R @ np.array(R, float) for (b, _), R in zip(x.between, getattr(x, name), strict=True))
+            for _, name in elements.turned_of(x)
+        }
+        turned: dict[str, Any] = {name: tuple(tuple(map(tuple, R.tolist())) for R in both) for name, both in axes.items()}
+        return replace(x, between=tuple((homes[b].body, points[b, p]) for b, p in x.between), **turned)
+    if x.acts != elements.POINT:
         return x
     if x.axes in homes and homes[x.axes].pose is not IDENTITY:
         R = homes[x.axes].pose.R

@@ -99,10 +99,7 @@ def without_joints(d: Description, names: Sequence[str]) -> Description:
     return replace(
         d,
         joints=tuple(j for j in d.joints if j.name not in gone),
-        **{s: tuple(x for x in getattr(d, s) if all(map(stays, elements.joint_names(x)))) for s in elements.FORCES},
-        frictions=tuple(x for x in d.frictions if stays(x.joint)),
-        stops=tuple(x for x in d.stops if stays(x.joint)),
+        **{s: tuple(x for x in getattr(d, s) if all(map(stays, elements.joint_names(x)))) for s in elements.HELD},
         drives=tuple(x for x in d.drives if stays(x.joint)),
-        couplings=tuple(x for x in d.couplings if all(map(stays, x.joints))),
         start=tuple((channel, x) for channel, x in d.start if stays(channel)),
     )

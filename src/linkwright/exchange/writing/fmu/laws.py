@@ -17,7 +17,7 @@ from linkwright.model.description import Description
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.substitution import compared, note_variables
 
-FORCES = (*elements.FORCES, *elements.LOADS, "frictions", "stops", "cylinders", "gravity", "parameters", "bounds")  # these hold no places
+FORCES = (*elements.ACTING, "gravity", "parameters", "bounds")  # these hold no places
 PARAMETER = "parameter"  # kind of an input
 MASSES = ("mass", "com", "inertia", "visuals")
 

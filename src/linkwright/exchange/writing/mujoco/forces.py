@@ -83,14 +83,8 @@ def held(system: System) -> MujocoForces:
 
 def _put(out: MujocoForces, system: System, thing: Any) -> str:
     """Write one thing, or say why it cannot be."""
-    if isinstance(thing, elements.ModelElement):
-        put = PIECES.get((thing.formats.get(FORMAT, ""), thing.acts))
-        return elements.lost_as(thing) if put is None else put(out, system, thing)
-    if isinstance(thing, model.Friction):
-        return _in_joint(out, system, thing)
-    if isinstance(thing, model.Cylinder):
-        return _cylinder(out, thing)
-    return _stop(out, system, thing)
+    put = PIECES.get((thing.formats.get(FORMAT, ""), thing.acts))
+    return elements.lost_as(thing) if put is None else put(out, system, thing)
 
 
 def _in_joint(out: MujocoForces, system: System, thing: Any) -> str:
@@ -211,18 +205,20 @@ def _load(out: MujocoForces, system: System, load: model.Load) -> str:
     return ""
 
 
-PIECES = {  # of `formats` of an element, and where it acts -> how it is written
-    ("stiffness", elements.JOINT): _in_joint, ("damping", elements.JOINT): _in_joint, ("damping", elements.LINE): _damped,
-    ("coil", elements.LINE): _coil, ("gas", elements.LINE): _gas, ("site", elements.POINT): _load,
-}  # fmt: skip
-
-
-def _cylinder(out: MujocoForces, c: model.Cylinder) -> str:
+def _cylinder(out: MujocoForces, system: System, c: model.Cylinder) -> str:
     if not isinstance(c.force, (int, float, np.floating)):
         return "a cylinder's force that varies by a table or formula"
     if c.force:
         out.actuators.append(_bias(c.name, [c.force], tendon=c.name))
     return ""
+
+
+PIECES = {  # of `formats` of an element, and where it acts -> how it is written
+    ("stiffness", elements.JOINT): _in_joint, ("damping", elements.JOINT): _in_joint, ("damping", elements.LINE): _damped,
+    ("coil", elements.LINE): _coil, ("gas", elements.LINE): _gas, ("site", elements.POINT): _load,
+    ("friction", elements.JOINT): _in_joint, ("cylinder", elements.LINE): _cylinder,
+    ("range", elements.JOINT): _stop, ("range", elements.IDLE): _stop,
+}  # fmt: skip
 
 
 def _bias(name: str, b: Any, **more: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,18 +54,12 @@ class Acts:
 def collected(robot: Robot, *, names_drives: bool) -> Acts:
     """Sort what acts in a robot's joints; `names_drives`: the format says which joints are driven."""
     out, d = Acts(robot), robot.system.description
-    for x in elements.every(d):
-        put = PIECES.get(x.formats.get("robot", ""))
-        if put is not None and x.acts == elements.JOINT:
-            _in_joint(out, x.name, x.joint, lambda a, j, x=x, put=put: put(a, j, x))
-    for friction in d.frictions:
-        _in_joint(out, friction.name, friction.joint, lambda a, _, x=friction: _friction(a, x))
-        if float(friction.mu):
-            out.lose(friction.name, "friction by the load of the joint")
-    for stop in d.stops:
-        _in_joint(out, stop.name, stop.joint, lambda a, j, s=stop: _stop(a, j, s))
-        if float(stop.restitution):
-            out.lose(stop.name, "the rebound from a stop")
+    for x in d.acting:
+        put, joint = PIECES.get(x.formats.get("robot", "")), elements.joint_of(x)
+        if put is not None and joint:
+            _in_joint(out, x.name, joint, lambda a, j, x=x, put=put: put(a, j, x))
+            for why in _lost_of(x):
+                out.lose(x.name, why)
     for j in d.joints:
         if j.armature:
             _in_joint(out, j.name, j.name, lambda a, _, x=j: _add(a, "armature", x.armature))
@@ -109,10 +103,7 @@ def _damper(acts: JointActs, at: RobotJoint, x: model.Damper) -> None:
     acts.damping += float(x.coefficient)
 
 
-PIECES: dict[str, Any] = {"stiffness": _spring, "damping": _damper}  # of `formats` of an element
-
-
-def _friction(acts: JointActs, f: model.Friction) -> None:
+def _friction(acts: JointActs, at: RobotJoint, f: model.Friction) -> None:
     acts.damping += float(f.viscous)
     acts.friction += float(f.coulomb)
 
@@ -122,6 +113,17 @@ def _stop(acts: JointActs, at: RobotJoint, s: model.Stop) -> None:
     acts.lower = lower if acts.lower is None else acts.lower if lower is None else max(lower, acts.lower)
     acts.upper = upper if acts.upper is None else acts.upper if upper is None else min(upper, acts.upper)
     acts.stop = None if s.stiffness is None else float(s.stiffness)
+
+
+PIECES: dict[str, Any] = {"stiffness": _spring, "damping": _damper, "friction": _friction, "range": _stop}  # of `formats` of an element
+
+
+def _lost_of(x: Any) -> Iterator[str]:
+    """Parts of an element that a joint of the file cannot have."""
+    if isinstance(x, model.Friction) and float(x.mu):
+        yield "friction by the load of the joint"
+    if isinstance(x, model.Stop) and float(x.restitution):
+        yield "the rebound from a stop"
 
 
 def _ties(out: Acts) -> None:
@@ -188,11 +190,9 @@ def _drive(out: Acts, drive: model.Drive, named: bool) -> None:
 
 def _lose_others(out: Acts) -> None:
     d = out.robot.system.description
-    for x in elements.every(d, (*elements.FORCES, *elements.LOADS)):
+    for x in d.acting:
         if not {"robot", "drake"} & set(x.formats):
             out.lose(x.name, elements.lost_as(x))
-    for c in d.cylinders:
-        out.lose(c.name, "a cylinder between two points")
     moving = [name for name, _ in d.start if name.rpartition(".")[2].startswith("v") and "." in name]
     if moving and bool(abs(out.robot.system.start.v).max(initial=0.0) > 0.0):
         out.lose(moving[0].rpartition(".")[0], "its speed at the start", "start")

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from types import MappingProxyType
 
+from linkwright.elements.base import Key, ModelElement, Scalar, held, number, place
 from linkwright.errors import Source
 
-Scalar = Any  # float | Expr; after numbers(): float, complex or traced symbol
+PULLEY = {
+    "joint": Key("joint", "hinge on which the pulley turns"),
+    "body": Key("body", "of the pulley, where both bodies of the hinge could be"),
+    "at": Key("point", "in the place of `joint`: a sheave without friction"),
+    "radius": Key("number", "to the middle of the belt", "length"),
+    "teeth": Key("number", "in the place of `radius`, next to the `pitch` of the belt", "pure number"),
+    "turn": Key("word", "sense in which the belt passes", words=("ccw", "cw")),
+}
 
 
 @dataclass(frozen=True)
@@ -26,19 +34,37 @@ class Pulley:
 
 
 @dataclass(frozen=True)
-class Belt:
+class Belt(ModelElement):
     """A belt, chain or rope over pulleys, inextensible: closed, or with two ends. See `mechanics.constraints.belt`."""
+
+    section, word, group, form = "belts", "belt", "constraints", "belt"
+    synonyms = (
+        "belt", "chain", "chains", "pulley", "pulleys", "sprockets", "timing_belts", "rope", "ropes",
+        "cable", "cables", "tendon", "tendons", "string", "strings", "winch", "winches", "hoists",
+    )  # fmt: skip
+    constraint = "spans"
+    named = False
+    formats = held()
+    hidden = ("radii", "rests")
+    order = ("around", "path", "crossed", "pretension", "pitch", "length")
+    further = MappingProxyType(
+        {
+            "around": Key("items", "pulleys of a closed belt, in its order", of=PULLEY),
+            "path": Key("items", "a rope's ends and the pulleys between them", of=PULLEY),
+            "crossed": Key("flag", "a belt around two pulleys that turn against each other"),
+        }
+    )
 
     name: str
     pulleys: tuple[Pulley, ...]
-    radii: tuple[Scalar, ...]
-    rests: tuple[Scalar, ...] = ()  # of every row: length in the drawing, from the directions `towards`
+    radii: tuple[Scalar, ...] = number("length", "of the pulleys", above=0.0)
+    rests: tuple[Scalar, ...] = number("length", "of every row: in the drawing, from the directions `towards`", ())
     closed: bool = False
     carrier: str = ""  # of a closed belt: the body that carries all pulleys
-    pretension: Scalar | None = None
-    length: Scalar | None = None  # given, not as drawn
-    pitch: Scalar | None = None  # of teeth or chain links
-    where: Source | None = field(default=None, compare=False, repr=False)
+    pretension: Scalar | None = number("force", "of a closed belt whose pulleys one body carries", None, least=0.0)
+    length: Scalar | None = number("length", "of the whole belt; left out: as drawn", None, above=0.0, aside=True)
+    pitch: Scalar | None = number("length", "of teeth or chain links", None, above=0.0, aside=True)
+    where: Source | None = place()
 
     @property
     def joints(self) -> tuple[str, ...]:

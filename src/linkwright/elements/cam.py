@@ -1,0 +1,47 @@
+"""Cam: a disc on a hinge that moves a follower by a motion law; in a description a coupling with a contact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from linkwright.elements.base import Key, PointRef, Scalar, table_keys
+from linkwright.elements.coupling import MOVES, Coupling
+
+
+@dataclass(frozen=True)
+class CamContact:
+    """Contact of a cam: a roller about a point of the follower, or a flat face through it.
+
+    A face goes through `face`, a second point, or without one across the guide. `base`: radius of the base circle, from which the law
+    counts; None: the law is the follower's coordinate, and the base circle follows. `groove`: the roller is guided on both sides.
+    """
+
+    point: PointRef
+    radius: Scalar = 0.0
+    flat: bool = False
+    face: str = ""
+    base: Scalar | None = None
+    groove: bool = False
+
+
+@dataclass(frozen=True)
+class Cam(Coupling):
+    """A follower that touches a disc: a roller or a flat face. Its law, moves or a table, is the lift over the angle of the disc."""
+
+    section, word, form, held_in = "cams", "cam", "cam", "couplings"
+    synonyms = ("cam", "followers", "follower")
+    hidden = ("ratio", "offset")
+    further = MappingProxyType(
+        {
+            "roller": Key(
+                "entries", "of the follower",
+                of={"at": Key("point", "centre of the roller", required=True), "radius": Key("number", "", "length", required=True)},
+            ),
+            "flat": Key("points", "a point of the follower's flat face, or two"),
+            "base": Key("number", "radius of the base circle", "length"),
+            "groove": Key("flag", "the roller is guided on both sides"),
+            **MOVES,
+            **table_keys("angle of the disc"),
+        }
+    )  # fmt: skip

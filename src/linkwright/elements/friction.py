@@ -1,0 +1,69 @@
+"""Friction in a joint, smooth through zero speed so that a run can pass a reversal.
+
+    effort   -coulomb tanh(v / speed) - viscous v
+
+Velocities that make up a vector (of a ball, of a free or planar joint) meet dry friction together: coulomb against the direction of the
+vector, tanh of its size. The part that grows with the joint's load (mu, radius) needs the reactions; inverse dynamics adds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.elements.base import ModelElement, Scalar, held, in_joint, number, place
+from linkwright.errors import Source
+
+
+@dataclass(frozen=True)
+class Friction(ModelElement):
+    """Smooth friction of a joint: -coulomb tanh(v/speed) - viscous v; `mu`, `radius`: by its load."""
+
+    section, word, held_in = "friction", "friction", "frictions"
+    of_speed = True
+    by_load = True
+    formats = held(mjcf="friction", robot="friction")
+
+    name: str
+    joint: str = in_joint(named=True, one="mu")
+    coulomb: Scalar = number("effort", "constant effort against the motion", 0.0, least=0.0, absent=True)
+    viscous: Scalar = number("effort/rate", "effort at a rate of one", 0.0, least=0.0, absent=True)
+    speed: Scalar = number("rate", "over which `coulomb` and `mu` turn round", 0.01, above=0.0, absent=True)
+    mu: Scalar = number("pure number", "coefficient of friction by the load of the joint", 0.0, least=0.0, absent=True)
+    radius: Scalar = number("length", "of the pin, the lever of `mu`", 0.0, least=0.0, absent=True)
+    where: Source | None = place()
+
+    def law(self, at: Any) -> Any:
+        return -self._against(at)
+
+    def lost(self, at: Any) -> Any:
+        return self._against(at) * at.v
+
+    def _against(self, at: Any) -> Any:
+        size = at.size
+        if size is None:
+            return self.coulomb * np.tanh(at.v / self.speed) + self.viscous * at.v
+        return (self.coulomb * np.tanh(size / self.speed) / size + self.viscous) * at.v
+
+    def refused(self, about: Any) -> Iterator[tuple[str, str]]:
+        """Friction of which a part would do nothing."""
+        what, given, slides = about.what, about.given, about.slides
+        if not given & {"coulomb", "viscous", "mu"}:
+            amount, lever = ("N", "") if slides else ("N m", " with `radius: 10 mm`")
+            yield "", f"{what} has nothing that brakes: give `coulomb: 0.2 {amount}`, `viscous:`, or `mu: 0.1`{lever}."
+        if "mu" in given and "radius" not in given and not slides:
+            yield (
+                "mu",
+                (
+                    f"{what}: `mu` alone does nothing in a hinge, because its torque is mu times load times radius. Give the radius of the "
+                    "pin, `radius: 10 mm`, or a constant torque, `coulomb: 0.2 N m`."
+                ),
+            )
+        if "radius" in given and (slides or "mu" not in given):
+            why = "a slider has no lever: its friction is mu times load" if slides else "it belongs to `mu`, which is missing"
+            yield "radius", f"{what}: `radius` does nothing here; {why}. Take it out{'' if slides else ' or give `mu:`'}."
+        if "speed" in given and not given & {"coulomb", "mu"}:
+            yield "speed", f"{what}: `speed` smooths `coulomb` and `mu`, and neither is given. Take it out."

@@ -1,0 +1,50 @@
+"""Gear: two wheels in mesh, or a pinion on a rack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from linkwright.elements.base import Key, ModelElement, Scalar, held, number, place, tied
+from linkwright.errors import Source
+
+
+@dataclass(frozen=True)
+class Gear(ModelElement):
+    """Two wheels rolling on their pitch circles, carried by the joints `first` and `second`, or a pinion on a rack (`rack`: the second
+    joint slides, `radius_second` is not used). `internal`: the second wheel is a ring."""
+
+    section, word, group, form = "gears", "gear", "constraints", "gear"
+    constraint = "teeth"
+    named = False
+    formats = held(mjcf="teeth", robot="mimic")
+    hidden = ("first", "second", "radius_first", "radius_second")
+    order = ("joints", "radii", "teeth", "module", "internal", "pressure_angle", "pinion", "rack", "radius")
+    further = MappingProxyType(
+        {
+            "joints": Key("joints", "hinges of both wheels"),
+            "radii": Key("numbers", "pitch radii of both wheels", "length"),
+            "teeth": Key("numbers", "numbers of teeth, in the place of `radii`; next to `module`", "pure number"),
+            "module": Key("number", "pitch diameter of a tooth", "length"),
+            "internal": Key("flag", "the second wheel is a ring"),
+            "pinion": Key("joint", "hinge of the pinion, in the place of `joints`"),
+            "rack": Key("joint", "slider of the rack"),
+            "radius": Key("number", "pitch radius of the pinion", "length"),
+        }
+    )
+
+    name: str
+    first: str = tied()
+    second: str = tied()
+    radius_first: Scalar = number("length", "pitch radius of the first wheel", above=0.0)
+    radius_second: Scalar = number("length", "pitch radius of the second wheel", 0.0, above=0.0)
+    internal: bool = False
+    rack: bool = False
+    pressure_angle: Scalar = number("angle", "of the teeth; 20 deg unless given", 0.3490658503988659, least=0.0)
+    where: Source | None = place()
+    side: tuple[float, float] | None = None  # of the pitch point and of the ratio, where symbols have no sign; None: by the radii
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints it ties."""
+        return self.first, self.second

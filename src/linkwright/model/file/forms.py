@@ -1,0 +1,44 @@
+"""Sections of elements: the piece that reads each element's form; without one it is read by its fields (`Elements.element`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from linkwright import elements
+from linkwright.elements import Stop
+from linkwright.model.file.belts import read_belt
+from linkwright.model.file.cams import read_cam
+from linkwright.model.file.couplings import read_coupling
+from linkwright.model.file.cylinders import read_cylinder
+from linkwright.model.file.elements import Elements
+from linkwright.model.file.gears import read_gear
+from linkwright.model.file.nodes import FileNode
+from linkwright.model.file.strokes import read_stop, strokes
+
+FORMS: dict[str, Callable[[Elements, str, FileNode], Any]] = {  # `form` of an element -> its reader
+    "belt": read_belt,
+    "cam": read_cam,
+    "coupling": read_coupling,
+    "cylinder": read_cylinder,
+    "gear": read_gear,
+    "stop": read_stop,
+}
+
+
+def read_elements(reader: Elements, keys: dict[str, FileNode]) -> Mapping[str, tuple[Any, ...]]:
+    """Return the elements of a model by field of a description; strokes of sliders and cylinders are stops, the first ones."""
+    out: dict[str, tuple[Any, ...]] = dict.fromkeys(elements.HELD, ())
+    for section in elements.SECTIONS:
+        if section in keys:
+            reader.found[section] = _section(reader, section, keys[section])
+            out[elements.held_in(elements.kinds(section)[0])] += reader.found[section]
+    held = elements.held_in(Stop)
+    return {**out, held: (*strokes(reader, keys), *out[held])}
+
+
+def _section(reader: Elements, section: str, node: FileNode) -> tuple[Any, ...]:
+    among = elements.kinds(section)
+    form = FORMS.get(among[0].form)
+    entries = reader.entries(node, section, among[0].word)
+    return tuple(reader.element(name, entry, among) if form is None else form(reader, name, entry) for name, entry in entries)
