@@ -19,7 +19,6 @@ import numpy as np
 from linkwright.model.expressions import Expr
 
 FOLDER = Path(__file__).parents[1] / "data" / "elements"
-EXACT = "r"
 DIGITS = 12  # of numbers that are stored: the last ones differ from machine to machine
 
 
@@ -28,9 +27,9 @@ def rounded(x: float) -> str:
     return "0" if x == 0.0 else f"{x:.{DIGITS}g}"
 
 
-def bits(x: float) -> str:
-    """A number exactly."""
-    return x.hex() if math.isfinite(x) else str(x)
+def exact(x: float) -> float | str:
+    """A number with all its digits."""
+    return x if math.isfinite(x) else str(x)
 
 
 @cache
@@ -42,7 +41,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
-def plain(x: Any, number: Callable[[float], str] = rounded) -> Any:
+def plain(x: Any, number: Callable[[float], Any] = rounded) -> Any:
     """Lists, mappings and texts in the place of dataclasses, arrays and numbers."""
     if x is None or isinstance(x, (bool, str)):
         return x
@@ -73,7 +72,7 @@ def _same(value: Any, default: Any) -> bool:
     return type(value) is type(default) and not isinstance(value, (Expr, np.ndarray)) and value == default
 
 
-def text(x: Any, number: Callable[[float], str] = rounded) -> str:
+def text(x: Any, number: Callable[[float], Any] = rounded) -> str:
     """One line for any data."""
     return json.dumps(plain(x, number), sort_keys=True, ensure_ascii=False)
 
@@ -90,6 +89,6 @@ def _short(x: Any) -> str:
     return f"[{', '.join(map(_short, x))}]" if isinstance(x, list) else str(x)
 
 
-def digest(x: Any, number: Callable[[float], str] = rounded) -> str:
+def digest(x: Any, number: Callable[[float], Any] = rounded) -> str:
     """Sixteen characters that change with the data."""
     return hashlib.sha256(text(x, number).encode()).hexdigest()[:16]
