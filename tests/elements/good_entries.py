@@ -1,0 +1,127 @@
+"""Good entries of every section of elements, in a plane and in space: the corpus of messages is made from them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+PLANE = """\
+name: m
+plane: xy
+units: [mm, kg, deg]
+parameters: {p: 1.5, L: 20}
+drawing: {A: [0, 0], B: [60, 20], C: [250, 160], D: [300, 0], P: [160, 150], E: [100, -150], R: [0, 80], Q: [20, 80], I: [-400, -200]}
+bodies:
+  ground: {pins: [A, D], points: [E]}
+  crank: {pins: [A, B], mass: 1}
+  coupler: {pins: [B, C], points: [P], mass: 1}
+  rocker: {pins: [D, C], mass: 1}
+  ram: {points: [R, Q], mass: 1}
+  bob: {points: [I], mass: 1}
+  cap: {points: [P], mass: 1}
+joints:
+  lift: {type: prismatic, between: [ground, ram], at: R, axis: [0, 1]}
+  swing: {type: planar, between: [ground, bob], at: I}
+  weld: {type: fixed, between: [coupler, cap], at: P}
+"""
+SPACE = """\
+name: m
+units: [mm, kg, deg]
+parameters: {p: 1.5, L: 20}
+bodies:
+  ground: {points: {A: [0, 0, 0], E: [200, 100, 0], W: [0, 500, 0], M: [600, 300, 0], N: [600, 500, 0]}}
+  b: {points: {O: [0, 0, 0], P: [300, 100, 200]}, mass: 1}
+  c: {points: {C: [0, 0, 0], F: [100, 200, 0]}, mass: 1}
+  ball: {points: {W: [0, 0, 0], P: [0, 0, -200]}, mass: 1}
+  nut: {points: {M: [0, 0, 0], P: [30, 0, 0]}, mass: 1}
+  post: {points: {N: [0, 0, 0], P: [0, 40, 0]}, mass: 1}
+joints:
+  A: {type: revolute, connect: [ground.A, b.O], axis: [1, 2, 3]}
+  knee: {type: universal, connect: [b.P, c.C], axes: [[1, 0, 0], [0, 1, 0]]}
+  hip: {type: spherical, connect: [ground.W, ball.W]}
+  lift: {type: prismatic, connect: [ground.M, nut.M], axis: [0, 1, 1]}
+  tube: {type: cylindrical, connect: [ground.N, post.N], axis: [0, 0, 1]}
+"""
+BASES = {"plane": PLANE, "space": SPACE}
+HELPERS = {  # of a base, unless the entry is of that section
+    "plane": {"cylinders": "{jack: {between: [ground.E, coupler.P]}}"},
+    "space": {"cylinders": "{jack: {between: [ground.E, b.P]}}"},
+}
+
+
+class Good(NamedTuple):
+    """An entry that can be read."""
+
+    section: str
+    base: str
+    name: str
+    pairs: tuple[tuple[str, str], ...]
+
+
+def _good(section: str, base: str, name: str = "x", /, **pairs: str) -> Good:
+    return Good(section, base, name, tuple((key.rstrip("_"), value) for key, value in pairs.items()))
+
+
+LINE = "[ground.E, coupler.P]"
+ACROSS = "[ground.E, b.P]"
+MOVES = "[{to: 10, in: 120}, {dwell: 60}, {to: 0, in: 180}]"
+GOOD = (
+    _good("springs", "plane", joint="A", stiffness="3 N m/rad", free="20", preload="0.5 N m"),
+    _good("springs", "plane", type="torsion", joint="lift", stiffness="2 N/mm", preload="-5 N"),
+    _good("springs", "plane", type="coil", between=LINE, stiffness="p * 1 N/mm", free="200", preload="4 N"),
+    _good("springs", "plane", type="gas", between=LINE, force="60 N", length="800", stroke="500", progression="1.4"),
+    _good("springs", "space", joint="hip", stiffness="3 N m/rad"),
+    _good("springs", "space", type="coil", between=ACROSS, stiffness="2 N/mm"),
+    _good("dampers", "plane", joint="A", coefficient="0.1 N m s/rad"),
+    _good("dampers", "plane", joint="lift", coefficient="30 N s/m"),
+    _good("dampers", "plane", between=LINE, coefficient="30 N s/m"),
+    _good("dampers", "space", joint="tube.travel", coefficient="30 N s/m"),
+    _good("dampers", "space", between=ACROSS, coefficient="p * 30 N s/m"),
+    _good("friction", "plane", "A", coulomb="0.2 N m", viscous="0.01 N m s/rad", speed="2 deg/s"),
+    _good("friction", "plane", joint="D", mu="0.1", radius="6"),
+    _good("friction", "plane", "lift", coulomb="3 N", speed="1 mm/s", mu="0.1"),
+    _good("friction", "space", joint="hip", coulomb="0.2 N m"),
+    _good("friction", "space", "A", mu="0.1", radius="L/4"),
+    _good("stops", "plane", "A", between="[-30, 60]", restitution="0.4"),
+    _good("stops", "plane", joint="lift", min="-30", stiffness="20 N/mm", damping="0.2 s/m"),
+    _good("stops", "plane", joint="jack", max="900"),
+    _good("stops", "space", joint="knee.angle1", between="[-30, 60]", stiffness="40 N m/rad", damping="0.3 s/rad"),
+    _good("stops", "space", "lift", min="-30", max="p*30"),
+    _good("loads", "plane", on="coupler.P", force="[3 N, -2 N]"),
+    _good("loads", "plane", on="coupler.P", force='["-1.5 N s/m * coupler.P.vx", {over: A, table: [[0, 0 N], [90, 5 N]]}]', axes="body"),
+    _good("loads", "plane", on="coupler", moment="2 N m * sin(3 rad/s * t)"),
+    _good("loads", "space", on="b.P", force="[3 N, -2 N, 1 N]", axes="c"),
+    _good("loads", "space", on="b", moment="[0 N m, 1 N m, 0.1 N m s/rad * A.v]"),
+    _good("rods", "plane", between="[ground.E, bob.I]"),
+    _good("rods", "plane", between="[ground.E, bob.I]", length="500"),
+    _good("rods", "space", between="[ball.P, nut.P]", length="p * 400"),
+    _good("cylinders", "plane", between=LINE, force="25 N"),
+    _good("cylinders", "plane", between=LINE, pressure="5 bar", bore="25", rod="12", stroke="[200, 500]"),
+    _good("cylinders", "plane", between=LINE, force="{over: t, table: [[0 s, 0 N], [1 s, 5 N]], interpolation: linear}"),
+    _good("cylinders", "space", between=ACROSS, pressure="p * 1 bar", bore="25"),
+    _good("gears", "plane", joints="[A, D]", radii="[100, 200]", pressure_angle="25"),
+    _good("gears", "plane", joints="[A, D]", teeth="[20, 50]", module="20", internal="true"),
+    _good("gears", "plane", pinion="A", rack="lift", radius="80"),
+    _good("gears", "space", pinion="A", rack="lift", teeth="20", module="4"),
+    _good("couplings", "plane", from_="A", to="D", ratio="-1.5", offset="10"),
+    _good("couplings", "plane", from_="A", to="D", polynomial="[5, 0.5, 0.02 1/rad]", plus="{lift: 2 rad/m}"),
+    _good("couplings", "plane", from_="A", to="lift", table="[[0, 0], [90, 5], [180, 20]]", interpolation="cubic"),
+    _good("couplings", "plane", from_="A", to="lift", moves=MOVES, begin="0", phase="30"),
+    _good("couplings", "plane", from_="A", to="D", x="[0, 90]", y="[0, 45]"),
+    _good("couplings", "space", from_="A", to="lift", ratio="2 mm/rad"),
+    _good("cams", "plane", from_="A", to="lift", roller="{at: ram.R, radius: 8}", base="40", groove="true", moves=MOVES),
+    _good("cams", "plane", from_="A", to="lift", flat="ram.R", base="40", table="[[0, 0], [180, 10], [360, 0]]"),
+    _good("cams", "plane", from_="A", to="lift", flat="[ram.R, ram.Q]", moves=MOVES, phase="10"),
+    _good("cams", "space", from_="A", to="lift", roller="{at: nut.P, radius: 8}", moves=MOVES),
+    _good("belts", "plane", around="[{joint: A, radius: 20}, {joint: D, radius: 40}]", pretension="80 N", crossed="true"),
+    _good("belts", "plane", around="[{joint: A, teeth: 17}, {joint: D, teeth: 38}]", pitch="12.7", length="900"),
+    _good("belts", "plane", path="[{joint: A, radius: 50, turn: ccw}, {at: ground.E, radius: 40}, bob.I]", length="900"),
+    _good("belts", "space", around="[{joint: A, radius: 20}, {joint: A, radius: 40}]"),
+    _good("drive", "plane", "A", speed="45 rpm"),
+    _good("drive", "plane", "A", torque="2 N m", gear="3", limits="[-5 N m, 20 N m]"),
+    _good("drive", "plane", "lift", force="2 N", limits="20 N"),
+    _good("drive", "plane", "jack", position="600 mm + 10 mm/s * t"),
+    _good("drive", "plane", "A", moves="[{to: 90, in: 2 s}, {dwell: 1 s}]"),
+    _good("drive", "plane", "A", motor_dc="{Kt: 0.05 N m/A, R: 1 ohm, ratio: 20, voltage: 2 V}"),
+    _good("drive", "plane", "D", free="true"),
+    _good("drive", "space", "lift", speed="{over: t, x: [0 s, 1 s], y: [0 mm/s, 5 mm/s]}"),
+)
