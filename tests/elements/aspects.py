@@ -188,6 +188,33 @@ def editor(m: Model) -> str:
     return lines(drawing_json(sheet, draft, m.description if m.description.planar else None)) + "\n\n" + lines(draft.problems)
 
 
+def picture(m: Model) -> str:
+    """Everything that a picture shows: lines, patches and texts with their colors, in data coordinates."""
+    figure = m.mechanism.picture(trace=[])
+    found = [line for axes in figure.axes for artist in axes.get_children() for line in [_artist(artist)] if line is not None]
+    return lines(found)
+
+
+def _artist(x: Any) -> tuple[Any, ...] | None:
+    """An artist of the drawing; None of the frame around it."""
+    from matplotlib import collections, image, patches, text
+    from matplotlib import lines as strokes
+
+    told = (type(x).__name__, x.get_zorder(), x.get_alpha())
+    if isinstance(x, strokes.Line2D):
+        style = [x.get_color(), x.get_linewidth(), x.get_linestyle(), x.get_marker(), x.get_dash_capstyle()]
+        return (*told, style, np.asarray(x.get_xydata()))
+    if isinstance(x, patches.Patch):
+        place = x.get_patch_transform().transform(x.get_path().vertices)
+        return (*told, x.get_facecolor(), x.get_edgecolor(), x.get_linewidth(), str(x.get_linestyle()), place)
+    if isinstance(x, text.Text):
+        return (*told, x.get_text(), x.get_color())  # its place follows from fonts
+    if isinstance(x, collections.Collection):
+        shapes = [p.vertices for p in x.get_paths()]
+        return (*told, x.get_facecolor(), x.get_edgecolor(), x.get_linewidth(), shapes)
+    return (*told, np.shape(x.get_array())) if isinstance(x, image.AxesImage) else None
+
+
 def edits(m: Model) -> str:
     """Lines that change where a part of the file is renamed or deleted, or a body copied."""
     sheet = EditSheet(m.text, "model.yaml")
@@ -237,6 +264,7 @@ QUICK: dict[str, Callable[[Model], str]] = {
     "description": description, "structure": structure, "values": values, "parameters": parameters, "written": written,
     "mjcf": _exported(".xml"), "urdf": _exported(".urdf"), "sdf": _exported(".sdf"), "scene": scene, "editor": editor, "acting": acting,
     "run": run, "channels": channels, "report": report,
+    "picture": picture,
 }  # fmt: skip
 SLOW: dict[str, Callable[[Model], str]] = {"svg": _exported(".svg"), "c": _exported(".c"), "script": _exported(".js")}
 OF_EVERYTHING: dict[str, Callable[[Model], str]] = {"edits": edits, "varied": varied}  # of the two models that have all elements

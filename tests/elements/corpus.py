@@ -2,7 +2,7 @@
 
     python -m tests.elements.corpus               print what differs from the stored outcomes
     python -m tests.elements.corpus --write       store the outcomes as they are now (tests/data/elements/messages)
-    python -m tests.elements.corpus --all FILE    outcomes of all entries, six times as many, for comparing two versions
+    python -m tests.elements.corpus --all FILE    outcomes of all entries, several times as many, for comparing two versions
 
 Every good entry of `GOOD` is changed by rules: each key left out, misspelt, given twice or with an odd value, keys of other
 kinds added, two faults at once. Values and pairs of faults are sampled by a hash of the entry; the other changes are all there.
@@ -23,6 +23,7 @@ from linkwright.model.description import Description
 from linkwright.model.file import read_text
 from tests.elements.canonical import FOLDER, digest, short
 from tests.elements.good_entries import BASES, GOOD, HELPERS
+from tests.elements.odd_entries import ODD_ENTRIES, WHOLE
 
 STORED = FOLDER / "messages"
 SAMPLED = 6  # one of so many odd values and pairs of faults is stored
@@ -172,7 +173,14 @@ def entries(section: str, *, every: bool = False) -> dict[str, Entry]:
     for base in dict.fromkeys(g.base for g in goods):
         first = next(g for g in goods if g.base == base)
         found.update((str(entry), entry) for entry in _of_section(base, section, first.name, first.pairs))
+    found.update((str(entry), entry) for entry in _odd(section))
     return found
+
+
+def _odd(section: str) -> list[Entry]:
+    """Entries that are taken as they are."""
+    single = [Entry(g.base, section, g.name, g.pairs) for g in ODD_ENTRIES if g.section == section]
+    return single + [Entry(base, section, "", "", text) for own, base, text in WHOLE if own == section]
 
 
 def sections() -> list[str]:
@@ -183,8 +191,10 @@ def sections() -> list[str]:
 
 
 def outcomes(section: str, *, every: bool = False, one_of: int = 1) -> dict[str, str]:
-    """Entry -> what reading it says; of one of so many entries."""
-    return {name: entry.outcome() for name, entry in entries(section, every=every).items() if _chosen(entry, one_of, 1)}
+    """Entry -> what reading it says; of one of so many entries, and of all odd ones."""
+    odd = {str(entry) for entry in _odd(section)}
+    found = entries(section, every=every)
+    return {name: entry.outcome() for name, entry in found.items() if name in odd or _chosen(entry, one_of, 1)}
 
 
 def page(found: dict[str, str]) -> str:
