@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-import typing
-from dataclasses import fields
 
 import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright import elements
 from linkwright.kernels.page_kernels import acting_on
-from linkwright.mechanics.forces import FORCES
-from linkwright.model import description as model
 from linkwright.views import report_forces
 
 EVERYTHING = {
@@ -35,24 +32,20 @@ EVERYTHING = {
     },
     "friction": {"O": {"coulomb": "0.2 N m"}},
     "stops": {"O": {"max": "10 deg", "stiffness": "100 N m/rad"}, "push": {"max": "0.4 m", "stiffness": "30 N/m"}},
+    "bushings": {"rubber": {"between": ["ground.V", "arm.P"], "stiffness": "20 N/m", "damping": "1 N s/m", "torsion": "0.4 N m/rad"}},
+    "tethers": {"strap": {"between": ["ground.W", "arm.P"], "stiffness": "60 N/m", "length": "0.3 m"}},
     "loads": {"pull": {"on": "arm.P", "force": [3, -4]}},
     "cylinders": {"push": {"between": ["ground.V", "arm.P"], "force": "12 N"}},
     "drive": {"O": {"moves": [{"to": "30 deg", "in": "1 s"}]}},
 }
 
 
-def kinds(section: str) -> set[type]:
-    """Classes of the entries of a section, from its annotation: tuple[A | B, ...]."""
-    hint = typing.get_type_hints(model.Description)[section]
-    entries = typing.get_args(hint)[:1]
-    return {x for e in entries for x in (typing.get_args(e) or (e,)) if isinstance(x, type)}
+PUSHING = {x for x in elements.ELEMENTS if x.law is not elements.ModelElement.law}
 
 
-def test_the_list_has_every_section_whose_entries_push() -> None:
-    """A new kind of force in FORCES is in a section of ACTING, or this fails."""
-    pushing = [f.name for f in fields(model.Description) if kinds(f.name) & FORCES.keys()]
-    assert sorted(pushing) == sorted(model.ACTING)
-    assert set().union(*(kinds(s) for s in model.ACTING)) == FORCES.keys()
+def test_the_list_has_every_element_with_a_law() -> None:
+    assert {x for field in elements.ACTING for x in elements.held(field)} == PUSHING
+    assert not any(x.constraint for x in PUSHING)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +54,7 @@ def mechanism() -> lw.Mechanism:
 
 
 def test_this_mechanism_has_every_kind(mechanism: lw.Mechanism) -> None:
-    assert {type(x) for x in mechanism.description.acting} == FORCES.keys()
+    assert {type(x) for x in mechanism.description.acting} == PUSHING
     assert [f.name for f in mechanism.system.forces] == [x.name for x in mechanism.description.acting]
 
 

@@ -30,7 +30,7 @@ def effort(skel, q, v, near=None):
     """(stop, moment, generalised force)"""
     m = motion(skel, q, v)
     at = Instant.moving(skel, m, 0.0, skel.start_coordinates if near is None else near)
-    (stop,) = [f for f in forces.of_description(skel.tree.description) if isinstance(f, forces.FORCES[d.Stop])]
+    (stop,) = [f for f in forces.of_description(skel.tree.description) if isinstance(f.element, d.Stop)]
     return stop, at, dynamics.generalised(skel, m, stop.wrenches(at))
 
 

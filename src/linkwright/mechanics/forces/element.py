@@ -61,7 +61,7 @@ class ElementForce:
             return []
         on = driven_line(at, e.joint)
         if on is not None:
-            return push(on, e.law(LineTravel(on)))
+            return push(on, e.law(LineTravel(on, at)))
         found = joint_travels(at, e.joint)
         return joint_efforts(at, found.joint, {i: e.law(x) for i, x in found.entries.items()})
 
@@ -122,8 +122,8 @@ class ElementForce:
             return []
         if e.acts == JOINT:
             on = driven_line(at, e.joint)
-            return list(joint_travels(at, e.joint).entries.values()) if on is None else [LineTravel(on)]
-        return [LineTravel(line(at, e.between)) if e.acts == LINE else FrameTravel(at, e)]
+            return list(joint_travels(at, e.joint).entries.values()) if on is None else [LineTravel(on, at)]
+        return [LineTravel(line(at, e.between), at) if e.acts == LINE else FrameTravel(at, e)]
 
 
 # -------------------------------------------------------------------- travels
@@ -134,12 +134,11 @@ class LineTravel:
 
     size = None
 
-    def __init__(self, on: ForceLine, at: Instant | None = None):
+    def __init__(self, on: ForceLine, at: Instant):
         self.x, self.v, self._at = on.length, on.rate, at
 
     def value(self, law: Any) -> Any:
         """A number, a formula of channels or a table, here."""
-        assert self._at is not None
         return self._at.value(law)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from linkwright import elements
-from linkwright.elements import AxesRole
+from linkwright.elements import AxesRole, EndsRole, PointRole
 from linkwright.errors import UsageError
 from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import At, number_or_none
@@ -21,7 +21,8 @@ from linkwright.model.file.units import KINDS as KINDS_OF_NUMBERS
 from linkwright.model.file.units import LENGTH, NONE, Dimension
 
 ON_LINE = 1e-9  # m: a point so near to the mirror's line stays where it is
-COPIED = ("joints", *elements.SECTIONS, "masses")  # sections whose entries are copied along
+COPIED = ("joints", *elements.SECTIONS, "masses")  # sections whose entries can be copied
+ALONG = ("joints", *elements.sections_with(EndsRole, PointRole), "masses")  # of those, the ones that go with their bodies
 Transform = Callable[[At], At]
 
 
@@ -102,7 +103,7 @@ def _copy(
     draft, sheet = job.draft, job.sheet
     text, known = sheet.text, references(sheet)
     inner = [
-        (s, n) for s in COPIED for n in sheet.names(s)
+        (s, n) for s in ALONG for n in sheet.names(s)
         if (s, n) not in parts and _inside(known, (s, n), bodies, draft.bodies)
     ]  # fmt: skip
     entries = {("bodies", b): sheet.node("bodies", b) for b in bodies} | {e: sheet.node(*e) for e in (*parts, *inner)}
