@@ -227,7 +227,7 @@ def required(kind: Any) -> tuple[str, ...]:
 class Key:
     """A key of a model file that is not a field of its element: another way to give some, or a part of a form of its own.
 
-    `form`: "number" and "numbers" (of a `dimension`; of travels it follows from the joint), "flag", "word" (one of `words`), "text";
+    `form`: "number" and "numbers" (of a `dimension`; of travels it follows from the joint), "flag", "word" (one of `choices`), "text";
     names: "joint", "joints", "body", "point", "points" (a point or two); "factors" (numbers by joint), "moves", "table";
     "entries" (a mapping with the keys `of`), "items" (a list of points, or of such mappings).
     """
@@ -236,7 +236,7 @@ class Key:
     meaning: str
     dimension: str = ""
     of: Mapping[str, Key] = field(default_factory=dict)
-    words: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
     required: bool = False
     channels: bool = False  # a number may be a formula of channels or a table
 
@@ -248,7 +248,7 @@ def table_keys(over: str) -> dict[str, Key]:
         "x": Key("table", f"{over}s, in the place of `table`"),
         "y": Key("table", "values, next to `x`"),
         "csv": Key("text", "file with both columns, in the place of `table`"),
-        "interpolation": Key("word", "between the rows", words=("monotone", "linear", "cubic", "periodic")),
+        "interpolation": Key("word", "between the rows", choices=("monotone", "linear", "cubic", "periodic")),
     }
 
 

@@ -14,7 +14,7 @@ PULLEY = {
     "at": Key("point", "in the place of `joint`: a sheave without friction"),
     "radius": Key("number", "to the middle of the belt", "length"),
     "teeth": Key("number", "in the place of `radius`, next to the `pitch` of the belt", "pure number"),
-    "turn": Key("word", "sense in which the belt passes", words=("ccw", "cw")),
+    "turn": Key("word", "sense in which the belt passes", choices=("ccw", "cw")),
 }
 
 
