@@ -24,6 +24,8 @@ EVERYTHING = {
     "springs": {
         "torsion": {"joint": "O", "stiffness": "3 N m/rad"},
         "coil": {"between": ["ground.W", "arm.P"], "stiffness": "50 N/m", "free": "0.2 m"},
+        "strip": {"type": "constant", "between": ["ground.W", "arm.P"], "force": "6 N"},
+        "bar": {"type": "bar", "joint": "O", "stiffness": "2 N m/rad", "end_stiffness": "40 N m/rad", "min": "-20 deg", "max": "12 deg"},
         "gas": {"type": "gas", "between": ["ground.V", "arm.P"], "force": "40 N", "length": "0.9 m", "stroke": "0.5 m", "progression": 1.3},
     },
     "dampers": {
@@ -34,6 +36,7 @@ EVERYTHING = {
     "stops": {"O": {"max": "10 deg", "stiffness": "100 N m/rad"}, "push": {"max": "0.4 m", "stiffness": "30 N/m"}},
     "bushings": {"rubber": {"between": ["ground.V", "arm.P"], "stiffness": "20 N/m", "damping": "1 N s/m", "torsion": "0.4 N m/rad"}},
     "tethers": {"strap": {"between": ["ground.W", "arm.P"], "stiffness": "60 N/m", "length": "0.3 m"}},
+    "freewheels": {"sprag": {"joint": "O", "capacity": "0.7 N m", "drag": "0.1 N m", "speed": "2 deg/s", "blocks": "forward"}},
     "loads": {"pull": {"on": "arm.P", "force": [3, -4]}},
     "cylinders": {"push": {"between": ["ground.V", "arm.P"], "force": "12 N"}},
     "drive": {"O": {"moves": [{"to": "30 deg", "in": "1 s"}]}},

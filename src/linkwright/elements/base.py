@@ -9,6 +9,7 @@ is; reader, writer, renaming, copies, parameters, code by structure, the report,
                      `on_point()`  a point of a body              -                         force and moment from outside
 
     law(at)          effort at travel `at.x` and rate `at.v`, positive where it makes the travel grow; over any scalar
+                     a comparison by `scalars.where` is a corner of the law: the compiler finds it, and a step of a run ends there
     stored(at)       energy in it, 0 where it stores none: the law without what is lost is minus its derivative
     lost(at)         power that it turns into heat, for elements that lose some
 
@@ -105,6 +106,15 @@ class AxesRole:
 
 
 @dataclass(frozen=True)
+class ChoiceRole:
+    """One of some words."""
+
+    choices: tuple[str, ...]
+    meaning: str
+    optional: bool = True
+
+
+@dataclass(frozen=True)
 class TiedRole:
     """A joint that a constraint ties to others, by its one coordinate."""
 
@@ -113,7 +123,7 @@ class TiedRole:
     key: str = ""
 
 
-Role = TiedRole | NumberRole | EndsRole | JointRole | PointRole | AxesRole | TurnsRole
+Role = ChoiceRole | TiedRole | NumberRole | EndsRole | JointRole | PointRole | AxesRole | TurnsRole
 ZERO3 = (0.0, 0.0, 0.0)
 EYE3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -159,6 +169,11 @@ def point_of(body: str) -> Any:
     return field(metadata={"of": body})
 
 
+def choice(*choices: str, meaning: str) -> Any:
+    """A field that is one of some words, the first one where it is left out."""
+    return _field(ChoiceRole(choices, meaning), choices[0])
+
+
 def in_axes() -> Any:
     """The field `axes` of an element from outside."""
     return _field(AxesRole(), "world")
@@ -177,7 +192,7 @@ def _field(role: Role, default: Any) -> Any:
 def roles(kind: Any) -> Mapping[str, Any]:
     """Roles of the fields of an element, places first, axes last: the order in which a file is read and written."""
     found = {f.name: f.metadata[ROLE] for f in fields(kind) if ROLE in f.metadata}
-    order = {NumberRole: 1, AxesRole: 2, TurnsRole: 2}
+    order = {NumberRole: 1, ChoiceRole: 2, AxesRole: 2, TurnsRole: 2}
     return MappingProxyType(dict(sorted(found.items(), key=lambda x: order.get(type(x[1]), 0))))
 
 
@@ -302,10 +317,10 @@ class ModelElement:
     word: ClassVar[str]  # singular, for messages and ids: `damper:d1`
     held_in: ClassVar[str] = ""  # field of a description, where it is not the section
     group: ClassVar[str] = "forces"  # of sections: "constraints" close loops, "motion" may be driven
-    constraint: ClassVar[str] = ""  # of a constraint: the rows in `mechanics.constraints` that it has
+    constraint: ClassVar[str] = ""  # of an element that closes a loop: the kind of its rows in `mechanics.constraints`
     some_of: ClassVar[tuple[str, ...]] = ()  # keys one of which must be there
     type: ClassVar[str] = ""  # of a section with several kinds: its key `type:`
-    typical: ClassVar[tuple[str, ...]] = ()  # keys that decide its type where `type:` is left out; the last kind has none
+    typical: ClassVar[tuple[str, ...]] = ()  # keys that decide its type where `type:` is left out, the most of them; one kind has none
     synonyms: ClassVar[tuple[str, ...]] = ()  # sections that people try, answered with "Did you mean"
     says: ClassVar[str] = ""  # in the report, where it is not `word`
     form: ClassVar[str] = ""  # "": its fields are its keys; else the piece of reader and writer that knows its form
@@ -318,6 +333,7 @@ class ModelElement:
     conservative: ClassVar[bool] = False  # all work is stored
     of_speed: ClassVar[bool] = False  # the law depends on rates
     by_load: ClassVar[bool] = False  # a part of it follows from the reactions: inverse dynamics adds it
+    joins: ClassVar[bool] = False  # bodies that it holds need no joint: they float by themselves
     coordinate: ClassVar[bool] = False  # its travel can be driven, stopped, started from and read by its name
     looks: ClassVar[Looks] = Looks("")
     # what it is in other programs: format -> name of the piece of that format which takes it; none: lost with `lost_as`
@@ -331,6 +347,17 @@ class ModelElement:
     def acts(self) -> str:
         """LINE, JOINT, FRAMES, POINT, or IDLE where it pushes nothing."""
         return acts(self)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the rows of a constraint."""
+        return ()
+
+    @property
+    def body_pairs(self) -> tuple[tuple[str, str], ...]:
+        """Bodies that it connects directly, not by their joints."""
+        found = [getattr(self, name) for name, role in roles(type(self)).items() if isinstance(role, EndsRole)]
+        return tuple((a, b) for (a, _), (b, _) in filter(None, found))
 
     @property
     def stores(self) -> bool:
@@ -350,10 +377,6 @@ class ModelElement:
 
     def lost(self, at: Any) -> Any:
         return 0.0
-
-    def kinks(self, at: Any) -> Iterator[Any]:
-        """Functions of the travel whose zeros are corners of the law: a step of a run ends there."""
-        return iter(())
 
     def uses(self, field: str) -> bool:
         """Return False for a number that its law does not have as it is given."""

@@ -42,7 +42,7 @@ class Belt(ModelElement):
         "belt", "chain", "chains", "pulley", "pulleys", "sprockets", "timing_belts", "rope", "ropes",
         "cable", "cables", "tendon", "tendons", "string", "strings", "winch", "winches", "hoists",
     )  # fmt: skip
-    constraint = "spans"
+    constraint = "belt"
     named = False
     formats = held()
     hidden = ("radii", "rests")
@@ -75,6 +75,10 @@ class Belt(ModelElement):
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies that it touches, in the order of the belt."""
         return tuple(p.body for p in self.pulleys)
+
+    @property
+    def body_pairs(self) -> tuple[tuple[str, str], ...]:
+        return tuple((self.pulleys[i].body, self.pulleys[j].body) for i, j in self.spans)
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:

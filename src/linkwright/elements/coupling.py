@@ -29,7 +29,7 @@ class Coupling(ModelElement):
 
     section, word, group, form = "couplings", "coupling", "constraints", "coupling"
     synonyms = ("ratio", "ratios", "mimic", "transmission", "transmissions")
-    constraint = "coordinates"
+    constraint = "coupling"
     formats = held(mjcf="coordinates", robot="mimic")
     further = MappingProxyType(
         {
@@ -59,6 +59,10 @@ class Coupling(ModelElement):
     def joints(self) -> tuple[str, ...]:
         """Names of all joints it ties."""
         return (self.first, self.second, *(name for name, _ in self.plus))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("ratio",)
 
     def uses(self, field: str) -> bool:
         """Ratio and offset are its law where it has no other."""

@@ -17,6 +17,7 @@ class Cylinder(ModelElement):
     section, word, group, form = "cylinders", "cylinder", "motion", "cylinder"
     synonyms = ("actuating_cylinders", "hydraulics", "pistons", "linear_actuators")
     coordinate = True
+    joins = True
     looks = Looks("telescope")
     formats = held(mjcf="cylinder")
     lost_as = "a cylinder between two points"

@@ -15,7 +15,7 @@ class Gear(ModelElement):
     joint slides, `radius_second` is not used). `internal`: the second wheel is a ring."""
 
     section, word, group, form = "gears", "gear", "constraints", "gear"
-    constraint = "teeth"
+    constraint = "gear"
     named = False
     formats = held(mjcf="teeth", robot="mimic")
     hidden = ("first", "second", "radius_first", "radius_second")
@@ -48,3 +48,7 @@ class Gear(ModelElement):
     def joints(self) -> tuple[str, ...]:
         """Names of the joints it ties."""
         return self.first, self.second
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("mesh",)

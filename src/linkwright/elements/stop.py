@@ -9,7 +9,6 @@ has no law: it is an event and a constraint while it is touched, `simulation.rig
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -68,10 +67,6 @@ class Stop(ModelElement):
             spring = where(real(depth) > 0.0, self.stiffness * depth, 0.0)
             out = out + (self._push(depth, speed) - spring) * speed
         return out
-
-    def kinks(self, at: Any) -> Iterator[Any]:
-        for _, depth, _ in self._ends(at):
-            yield depth
 
     def _push(self, depth: Any, speed: Any) -> Any:
         damped = 1.0 + self.damping * speed

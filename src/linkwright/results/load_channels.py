@@ -1,6 +1,6 @@
 """Channels of loads: `A.torque`, `A.power`, `C.on.rocker`, `C.load` (size of a joint's force), `shaking.force`, `shaking.moment`;
 `cam.contact`, the contact force of a cam (negative: it would have to pull); of a floating base `base.force`, `base.moment`; of rods,
-springs and dampers `gas.force`, positive where it pushes, and with cylinders `gas.P.on.lid` at their eyes; pressures of cylinders
+springs and dampers `gas.force`, positive where it pushes (in a joint `return.torque`, positive where it makes the coordinate grow), and with cylinders `gas.P.on.lid` at their eyes; pressures of cylinders
 (`cylinder_channels`); of belts `main.tension.1` of the spans, `main.tension.max` and `.min`."""
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from linkwright.mechanics.inverse.belts import belt_tensions
 from linkwright.mechanics.inverse.lines import line_eyes, line_force
 from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.skeleton import Skeleton
+from linkwright.model.coordinates import joint_part, line_element
 from linkwright.model.description import Description
 from linkwright.numerics.scalars import maximum, minimum
 from linkwright.results.channels import Channel
@@ -49,6 +50,10 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
     for e in line_eyes(d)[1::2]:
         if e.part.name not in joined:
             add(f"{e.part.name}.force", "force", lambda x, e=e: line_force(x.loads, e))
+    for x in (x for x in d.acting if x.acts == elements.JOINT and x.name not in joined):
+        turns = line_element(d, x.joint) is None and joint_part(d, x.joint).kinds == {"angle"}
+        kind = "torque" if turns else "force"
+        add(f"{x.name}.{kind}", kind, lambda s, x=x, turns=turns: _of_one(forces.ElementForce(x).sizes(s)[int(turns)]))
     pick = slice(0, 2) if d.planar else slice(0, 3)
     for x in (x for x in elements.every(d) if x.acts == elements.FRAMES and x.name not in joined):
         for i, (tail, kind) in enumerate((("force", "force"), ("moment", "torque"))):
@@ -70,6 +75,11 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
     add("shaking.force", "force", lambda x: x.loads.ground_wrench[0][pick])
     add("shaking.moment", "torque", lambda x: x.loads.ground_wrench[1][2] if d.planar else x.loads.ground_wrench[1])
     return out
+
+
+def _of_one(efforts: Any) -> Any:
+    """A number where an element acts on one velocity, else the vector of its efforts."""
+    return efforts[0] if len(efforts) == 1 else efforts
 
 
 def _contact(x: Instant, name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from linkwright import elements
 from linkwright.errors import UsageError
 from linkwright.model.description import Description, Joint
 from linkwright.topology.graph import FLOATING, Graph, Span, span
@@ -80,19 +81,12 @@ def closing_conditions(graph: Graph, tree: Span, cuts: Iterable[int]) -> list[tu
     out: list[tuple[str, str, tuple[str, ...], list[int]]] = []
     for e in cuts:
         out.append((graph.name(e), "joint", graph.sizes[e].labels, tree.circuit(*graph.ends[e])))
-    for rod in d.rods:
-        a, b = (graph.index[body] for body, _ in rod.between)
-        out.append((rod.name, "rod", ("length",), tree.circuit(a, b)))
-    for kind, things in (("coupling", d.couplings), ("gear", d.gears)):
-        for thing in things:
-            bodies: list[int] = []
-            for name in thing.joints:
-                bodies += [b for b in joint_bodies(graph, tree, graph.joint_index[name]) if b not in bodies]
-            out.append((thing.name, kind, ("ratio" if kind == "coupling" else "mesh",), bodies))
-    for belt in d.belts:
-        touched = [graph.index[body] for body in belt.bodies]
-        ways = [tree.circuit(touched[i], touched[j]) for i, j in belt.spans if touched[i] != touched[j]]
-        out.append((belt.name, "belt", belt.labels, list(dict.fromkeys(b for way in ways for b in way))))
+    for x in elements.constraints(d):
+        pairs = [(graph.index[a], graph.index[b]) for a, b in x.body_pairs if a != b]
+        ways = [tree.circuit(a, b) for a, b in pairs]
+        if not x.body_pairs:
+            ways = [joint_bodies(graph, tree, graph.joint_index[name]) for name in elements.joint_names(x)]
+        out.append((x.name, x.constraint, x.labels, list(dict.fromkeys(b for way in ways for b in way))))
     return out
 
 
@@ -128,7 +122,7 @@ def _loops(graph: Graph, tree: Span, cuts: Sequence[int], nodes: Sequence[Node])
 def rebind(tree: Tree, description: Description) -> Tree:
     """The same tree with the numbers of another description (same bodies and joints, any scalars)."""
     old = tree.description
-    for what in ("bodies", "joints", "rods", "couplings", "gears", "belts"):
+    for what in ("bodies", "joints", *elements.CLOSING):
         if [t.name for t in getattr(old, what)] != [t.name for t in getattr(description, what)]:
             raise UsageError(f"the tree was built for other {what}: build a new one with build_tree(description).")
     joints = {joint.name: joint for joint in description.joints}

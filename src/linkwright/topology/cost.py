@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from linkwright import elements
 from linkwright.topology.elimination import eliminate
 from linkwright.topology.graph import FLOATING, Graph, Span
 
@@ -85,14 +86,15 @@ def _loop_parts(
     """For every loop its rows and, per subsystem, (root, degrees of freedom on the way, degrees of freedom filled, LDL' steps)."""
     d = graph.description
     ends = [(len(graph.sizes[e].labels), *graph.ends[e]) for e in cuts]
-    ends += [(1, graph.index[rod.between[0][0]], graph.index[rod.between[1][0]]) for rod in d.rods]
+    closing = list(elements.constraints(d))
+    ends += [(1, graph.index[a], graph.index[b]) for x in closing if not elements.joint_names(x) for a, b in x.body_pairs]
     for r, a, b in ends:
         m = tree.meet(a, b)
         if m:
             yield r, [(tree.root[a], up[a] + up[b] - 2 * up[m], up[a] + up[b] - up[m], steps[a] + steps[b] - steps[m])]
         else:
             yield r, [(tree.root[x], up[x], up[x], steps[x]) for x in (a, b) if x]
-    for pair in [thing.joints for thing in (*d.couplings, *d.gears, *d.belts)]:
+    for pair in [elements.joint_names(x) for x in closing if elements.joint_names(x)]:
         parts: dict[int, tuple[int, int, int, int]] = {}
         for name in pair:
             for x in graph.ends[graph.joint_index[name]]:

@@ -68,9 +68,9 @@ def protected_joints(description: Description) -> dict[str, str]:
     for joint in d.joints:
         if reason := JOINTS[joint.type].uncut:
             out.setdefault(joint.name, reason)
-    for x in elements.every(d):
-        if x.constraint:
-            out.update({name: f"{x.word} {x.name}" for name in elements.joint_names(x) if name not in out})
+    for x in elements.constraints(d):
+        for name in elements.joint_names(x):
+            out.setdefault(name, f"{x.constraint} {x.name}")
     for drive in d.drives:
         out.setdefault(drive.joint, "driven")
     for x in d.acting:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from linkwright import elements
 from linkwright.errors import ModelError, listing, nearest
 from linkwright.joints import create, row_indices
-from linkwright.model.description import Coupling, Cylinder, Description, Gear, Joint, Rod
+from linkwright.model.description import Description, Joint
 from linkwright.numerics.pickling import essentials
 
 FLOATING = -1  # in place of a joint's index: the body hangs on an implicit joint
@@ -175,14 +176,12 @@ def check_twins(description: Description) -> None:
 
 def _check_references(graph: Graph) -> None:
     """Rods join two different bodies; couplings and gears name different joints."""
-    for rod in graph.description.rods:
-        if rod.between[0][0] == rod.between[1][0]:
-            raise ModelError(
-                f"rod '{rod.name}' has both ends on body '{rod.between[0][0]}': it holds nothing. Name another body.", rod.where
-            )
-    things: list[tuple[str, Coupling | Gear]] = [("coupling", c) for c in graph.description.couplings]
-    things += [("gear", g) for g in graph.description.gears]
-    for kind, thing in things:
+    for x in elements.constraints(graph.description):
+        if elements.acts(x) == elements.LINE and x.body_pairs[0][0] == x.body_pairs[0][1]:
+            both = x.body_pairs[0][0]
+            raise ModelError(f"{x.word} '{x.name}' has both ends on body '{both}': it holds nothing. Name another body.", x.where)
+    for thing in (x for x in elements.constraints(graph.description) if elements.is_tied(x)):
+        kind = thing.constraint
         for name in thing.joints:
             if name not in graph.joint_index:
                 raise ModelError(
@@ -217,8 +216,8 @@ class DisjointSets:
 
 
 def distance_ends(graph: Graph) -> list[tuple[int, int]]:
-    """The body pairs held by rods and cylinders: they connect, though they are no joints."""
-    things: tuple[Rod | Cylinder, ...] = (*graph.description.rods, *graph.description.cylinders)
+    """The body pairs held by rods, cylinders and bushings: they connect, though they are no joints."""
+    things = [x for x in elements.every(graph.description) if x.joins]
     pairs: list[tuple[int, int]] = []
     for thing in things:
         (first, _), (second, _) = thing.between

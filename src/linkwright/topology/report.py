@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from linkwright import elements
 from linkwright.errors import counted
 from linkwright.files.columns import aligned
 from linkwright.model.description import Description
@@ -55,7 +56,7 @@ def grubler_count(description: Description) -> Count:
         len(graph.bodies) - 1,
         3 if description.planar else 6,
         sum(len(size.labels) for size in graph.sizes),
-        len(description.rods) + len(description.couplings) + len(description.gears) + sum(len(b.rows) for b in description.belts),
+        sum(len(x.labels) for x in elements.constraints(description)),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from linkwright import elements
-from linkwright.elements import AxesRole, EndsRole, JointRole, NumberRole, PointRole, TurnsRole
+from linkwright.elements import AxesRole, ChoiceRole, EndsRole, JointRole, NumberRole, PointRole, TurnsRole
 from linkwright.errors import ModelError, counted, listing, nearest
 from linkwright.joints import JOINTS, position_of, velocity_parts
 from linkwright.model.coordinates import joint_name, part_of
@@ -155,6 +155,8 @@ class Elements:
         for field, role in elements.roles(kind).items():
             if isinstance(role, TurnsRole):
                 found[field] = self._turns(keys.get(field), found["between"], f"{what}: {field}")
+            elif isinstance(role, ChoiceRole) and field in keys:
+                found[field] = self._choice(keys[field], role.choices, f"{what}: {field}")
             elif isinstance(role, AxesRole) and field in keys:
                 found[field] = self._axes_of(keys[field], found["body"], f"{what}: {field}")
         made = kind(name, **found, where=entry.where)
@@ -205,6 +207,12 @@ class Elements:
             raise node.error(f"{what} must be world, body or the name of a body, not '{axes}'. {nearest(axes, self.points, 'Bodies')}")
         return axes
 
+    def _choice(self, node: FileNode, choices: Sequence[str], what: str) -> str:
+        found = node.string(what)
+        if found not in choices:
+            raise node.error(f"{what} is {' or '.join(choices)}, not '{found}'.")
+        return found
+
     def _drawn(self, ends: tuple[PointRef, PointRef], role: NumberRole, entry: FileNode, what: str) -> Any:
         """The distance of two points as drawn."""
         found = self.distance(ends)
@@ -217,7 +225,8 @@ class Elements:
     def _kind(self, entry: FileNode, among: Sequence[Any], what: str) -> Any:
         """The kind of an element by `type:`, else by the keys that are typical of one."""
         keys = entry.keys(what, ("type", *elements.all_keys(tuple(among))))
-        guess = next((x for x in among if any(k in keys for k in x.typical)), next(x for x in among if not x.typical))
+        typical = {x: sum(k in keys for k in x.typical) for x in among}
+        guess = max(among, key=typical.__getitem__) if any(typical.values()) else next(x for x in among if not x.typical)
         name = keys["type"].string(f"{what}: type") if "type" in keys else guess.type
         found = {x.type: x for x in among}
         if name not in found:

@@ -16,7 +16,21 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import elements, files
-from linkwright.elements import AxesRole, Belt, Cam, CamContact, Coupling, Cylinder, EndsRole, Gear, NumberRole, PointRole, Stop, TurnsRole
+from linkwright.elements import (
+    AxesRole,
+    Belt,
+    Cam,
+    CamContact,
+    ChoiceRole,
+    Coupling,
+    Cylinder,
+    EndsRole,
+    Gear,
+    NumberRole,
+    PointRole,
+    Stop,
+    TurnsRole,
+)
 from linkwright.model.description import (
     EYE3,
     NO_INERTIA,
@@ -367,6 +381,8 @@ def _element(x: Any, flat: int) -> dict[str, Any]:
             out[key] = f"{value}.{x.point}"
         elif isinstance(role, AxesRole):
             out |= {} if value == "world" else {key: value}
+        elif isinstance(role, ChoiceRole):
+            out |= {} if value == role.choices[0] else {key: value}
         elif value:
             out[key] = _ends(value) if isinstance(role, EndsRole) else value
     if x.some_of and not any(key in out for key in x.some_of):
