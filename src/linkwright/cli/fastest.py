@@ -11,6 +11,7 @@ from linkwright import files
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, option
 from linkwright.errors import UsageError, counted, nearest
+from linkwright.model.coordinates import movable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,7 +107,7 @@ def _kinds(m: Mechanism, name: str) -> list[str]:
     points = [f"{b.name}.{p.name}" for b in d.bodies for p in b.points]
     if name in points:
         return ["length"] * (2 if d.planar else 3)
-    known = [*(j.name for j in d.joints), *(c.name for c in d.cylinders)]
+    known = movable(d)
     if name not in known:
         raise UsageError(f"--path: there is no joint, cylinder or point '{name}'. {nearest(name, [*known, *points], 'Names')}")
     return ["angle" if loading.turns(m, name) else "length"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from linkwright.mechanics.kinematics.motion import joint_rate, locate, locate_at, pose_of
-from linkwright.model.coordinates import joint_name
+from linkwright.model.coordinates import joint_name, lengths
 from linkwright.model.description import Joint, PointRef
 from linkwright.numerics.spatial import point_wrench
 
@@ -82,7 +82,7 @@ def acting_at(at: Instant, thing: Any, node: int) -> Any:
     d = skel.tree.description
     if getattr(thing, "body", ""):
         return locate(skel, at.motion, (thing.body, thing.point)).position
-    between = getattr(thing, "between", None) or next((c.between for c in d.cylinders if c.name == thing.joint), None)
+    between = getattr(thing, "between", None) or lengths(d).get(thing.joint)
     if between:
         return next(x.position for x in (locate(skel, at.motion, ref) for ref in between) if x.node == node)
     joint = d.joint(joint_name(thing.joint))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwright.joints import JOINTS, position_of
 from linkwright.mechanics.forces.base import ForceLine, Wrenches, joint_effort, line, push
-from linkwright.model.coordinates import joint_part
+from linkwright.model.coordinates import joint_part, lengths
 from linkwright.model.description import Stop
 from linkwright.numerics.scalars import real, where
 
@@ -76,5 +76,5 @@ class StopForce:
         return [(side, side * (x - end), side * v) for side, end in ends if end is not None]
 
     def _line(self, at: Instant) -> ForceLine | None:
-        found = [c for c in at.skel.tree.description.cylinders if c.name == self.stop.joint]
-        return line(at, found[0].between) if found else None
+        between = lengths(at.skel.tree.description).get(self.stop.joint)
+        return None if between is None else line(at, between)

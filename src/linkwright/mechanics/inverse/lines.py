@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwright.mechanics import forces
+from linkwright.model.coordinates import movable
 from linkwright.model.description import Description, PointRef
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def line_eyes(d: Description) -> list[LineEye]:
 
 def line_parts(d: Description) -> dict[str, tuple[PointRef, PointRef]]:
     """Ends of springs and dampers between two points by name, a joint or body of the same name first."""
-    taken = {x.name for x in (*d.joints, *d.cylinders, *d.bodies)}
+    taken = {*movable(d), *(b.name for b in d.bodies)}
     ends = ((x.name, getattr(x, "between", None)) for x in (*d.springs, *d.dampers))
     return {name: between for name, between in ends if between and name not in taken}
 

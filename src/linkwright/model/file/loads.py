@@ -11,6 +11,7 @@ from typing import Any
 from linkwright import files
 from linkwright.errors import ModelError, Source, counted, nearest
 from linkwright.joints import JOINTS, speed_names, velocity_kinds
+from linkwright.model.coordinates import lengths
 from linkwright.model.curves.tables import INTERPOLATIONS
 from linkwright.model.description import ZERO3, Description, Joint, Load, Table
 from linkwright.model.expressions import Expr, evaluate, free_variables, variable
@@ -41,7 +42,7 @@ class ChannelDimensions:
     @staticmethod
     def of(d: Description) -> ChannelDimensions:
         points = {b.name: tuple(p.name for p in b.points) for b in d.bodies}
-        return ChannelDimensions({j.name: j for j in d.joints}, points, tuple(c.name for c in d.cylinders), d.plane)
+        return ChannelDimensions({j.name: j for j in d.joints}, points, tuple(lengths(d)), d.plane)
 
     def dimension(self, name: str) -> Dimension | None:
         """None when there is no such channel: `t`, `A`, `A.v`, `C.slide`, `base.vx`, `rocker.angle`, `ram.P.x`, `ram.P.vx`."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from linkwright.errors import UsageError, nearest
-from linkwright.model.coordinates import joint_part
+from linkwright.model.coordinates import slides
 from linkwright.model.description import CoilSpring, Description, Drive, GasSpring
 from linkwright.model.file.nodes import FileNode, from_python
 from linkwright.model.file.quantities import si_value
@@ -131,16 +131,12 @@ def _with_drive(d: Description, joint: str, node: FileNode) -> Description:
 # -------------------------------------------------------------------- dimensions
 
 
-def _slides(d: Description, joint: str) -> bool:
-    return joint in {c.name for c in d.cylinders} or joint_part(d, joint).kinds == {"length"}
-
-
 def _coordinate(d: Description, joint: str) -> Dimension:
-    return LENGTH if _slides(d, joint) else ANGLE
+    return LENGTH if slides(d, joint) else ANGLE
 
 
 def _effort(d: Description, joint: str) -> Dimension:
-    return FORCE if _slides(d, joint) else TORQUE
+    return FORCE if slides(d, joint) else TORQUE
 
 
 def dimension(d: Description, name: str, p: Parameter) -> Dimension:
@@ -158,7 +154,7 @@ def dimension(d: Description, name: str, p: Parameter) -> Dimension:
 def field_dimension(d: Description, thing: Any, key: str) -> Dimension:
     """Dimension of a field of a spring, damper, friction, stop, coupling, load, cylinder or rod."""
     joint = getattr(thing, "joint", "") or ""
-    turns = bool(joint) and not _slides(d, joint)
+    turns = bool(joint) and not slides(d, joint)
     x = _coordinate(d, joint) if joint else LENGTH
     if isinstance(thing, (CoilSpring, GasSpring)):
         return {"stiffness": STIFFNESS, "progression": NONE, "force": FORCE, "preload": FORCE}.get(key, LENGTH)

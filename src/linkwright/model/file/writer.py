@@ -17,6 +17,7 @@ from typing import Any
 
 from linkwright import files
 from linkwright.model.belts import Belt
+from linkwright.model.coordinates import movable
 from linkwright.model.description import (
     EYE3,
     NO_INERTIA,
@@ -159,7 +160,7 @@ def _shared(sections: dict[str, Any], d: Description) -> dict[Expr, tuple[str, s
         _visit(root, size, uses, order)
     if all(size[r] <= LONG for r in roots):
         return {}
-    taken = {*dict(d.parameters), *(j.name for j in d.joints), *(b.name for b in d.bodies), *(c.name for c in d.cylinders)}
+    taken = {*dict(d.parameters), *movable(d), *(b.name for b in d.bodies)}
     prefix = "_"
     while any(name.startswith(prefix) for name in taken):
         prefix += "_"
