@@ -207,7 +207,7 @@ def _of_joint(system: System, text: str, statistic: str, name: str, sort: str, b
 
 def _speed(loads: Loads, drive: str) -> Any:
     place = loads.problem.place
-    return place.travel_rate(coordinate(place.loops.skel.tree.description, drive))
+    return place.travel_rate(coordinate(place.skel.tree.description, drive))
 
 
 # ---------------------------------------------------------------- the cycle

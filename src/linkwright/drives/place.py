@@ -68,8 +68,8 @@ class DriveTarget:
 def target(skel: Skeleton, name: Any) -> DriveTarget:
     """The coordinate of that name: `A`, `C.slide` of a joint with several, a cylinder."""
     d, tree = skel.tree.description, skel.tree
-    if name in lengths(d):
-        return DriveTarget(coordinate(d, name))
+    if str(name) in lengths(d):
+        return DriveTarget(coordinate(d, str(name)))
     head, _, part = str(name).partition(".")
     every = {j.name: j for j in (*d.joints, *(n.joint for n in tree.nodes))}
     if head not in every:

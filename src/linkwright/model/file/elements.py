@@ -341,8 +341,8 @@ class Elements:
         what = f"stop '{name}'"
         keys = entry.keys(what, ("joint", "between", "min", "max", "stiffness", "damping", "restitution"))
         target = keys.get("joint", FileNode(entry.where, text=name))
-        joint = target.string(what) if target.text in channels.cylinders else self.part(target, what, one=True)
-        slides = joint in channels.cylinders or self.slides(joint)
+        joint = target.string(what) if target.text in channels.lengths else self.part(target, what, one=True)
+        slides = joint in channels.lengths or self.slides(joint)
         travel = LENGTH if slides else ANGLE
         if "between" in keys:
             if "min" in keys or "max" in keys:
@@ -368,7 +368,7 @@ class Elements:
         restitution = self.value(keys, "restitution", NONE, what, 0.0, least=0.0)
         if self.context.numeric(restitution) > 1.0:
             raise keys["restitution"].error(f"{what}: restitution must be at most 1.")
-        own = None if joint in channels.cylinders else JOINTS[self.joints[joint_name(joint)].type]
+        own = None if joint in channels.lengths else JOINTS[self.joints[joint_name(joint)].type]
         if rigid and own is not None and own.q_names != own.v_names:
             raise entry.error(f"{what}: a coordinate of a joint with a quaternion needs a stop with `stiffness:`.")
         return Stop(name, joint, stiffness, lower, upper, damping, entry.where, restitution)

@@ -36,7 +36,7 @@ class ChannelDimensions:
 
     joints: Mapping[str, Joint]
     points: Mapping[str, Sequence[str]]
-    cylinders: Sequence[str] = field(default=())
+    lengths: Sequence[str] = field(default=())  # coordinates that no joint has: cylinders
     plane: str | None = None  # the drawing's axes; None in space
 
     @staticmethod
@@ -52,7 +52,7 @@ class ChannelDimensions:
         rate = rest[-1:] == ["v"]
         rest = rest[:-1] if rate else rest
         found: Dimension | None = None
-        if head in self.cylinders and not rest:
+        if head in self.lengths and not rest:
             found = LENGTH
         elif head in self.joints and not rest:
             kinds = JOINTS[self.joints[head].type].coordinate_kinds
@@ -83,7 +83,7 @@ class ChannelDimensions:
         points = [f"{b}.{p}.{v}{x}" for b, names in self.points.items() for p in names for v in ("", "v") for x in axes]
         parts = [(n, JOINTS[j.type]) for n, j in self.joints.items()]
         several = [f"{n}.{x}" for n, jt in parts for x in (*jt.v_names, *speed_names(jt)) if self._of_several(n, x, False) is not None]
-        return ["t", *joints, *(f"{j}.v" for j in joints), *dict.fromkeys(several), *self.cylinders, *points]
+        return ["t", *joints, *(f"{j}.v" for j in joints), *dict.fromkeys(several), *self.lengths, *points]
 
     def quantity(self, name: str) -> Quantity | None:
         dimension = self.dimension(name)
