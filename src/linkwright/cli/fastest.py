@@ -11,7 +11,6 @@ from linkwright import files
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import CliCommand, option
 from linkwright.errors import UsageError, counted, nearest
-from linkwright.model.coordinates import movable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,6 +102,8 @@ def _path(m: Mechanism, name: str, text: str, given: argparse.Namespace) -> Any:
 
 def _kinds(m: Mechanism, name: str) -> list[str]:
     """Kinds of the components of a path: of a point lengths, of a joint or cylinder its own."""
+    from linkwright.model.coordinates import movable
+
     d = m.description
     points = [f"{b.name}.{p.name}" for b in d.bodies for p in b.points]
     if name in points:
