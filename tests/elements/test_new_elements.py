@@ -60,7 +60,8 @@ def test_a_progressive_bushing_is_a_duffing_oscillator() -> None:
 
 def test_a_bushing_is_springs_and_dampers_in_a_planar_joint() -> None:
     base = BOX.replace("[0, 0, 0]", "[0, 0]").replace("[0.01, 0.02, 0.03]", "0.03")
-    base = base % "plane: xy\njoints: {f: {type: planar, connect: [ground.G, box.G]}}\nstart: {f.x: 0.02, f.y: -0.01, f.angle: 0.3, f.vx: 0.5}"
+    joint = "joints: {f: {type: planar, connect: [ground.G, box.G]}}"
+    base = base % f"plane: xy\n{joint}\nstart: {{f.x: 0.02, f.y: -0.01, f.angle: 0.3, f.vx: 0.5}}"
     rubber = "bushings: {b: {between: [ground.G, box.G], stiffness: [300, 1200], damping: [2, 3], torsion: 12, torsional_damping: 0.1}}\n"
     springs = "springs: {x: {joint: f.x, stiffness: 300}, y: {joint: f.y, stiffness: 1200}, a: {joint: f.angle, stiffness: 12}}\n"
     dampers = "dampers: {x: {joint: f.x, coefficient: 2}, y: {joint: f.y, coefficient: 3}, a: {joint: f.angle, coefficient: 0.1}}\n"

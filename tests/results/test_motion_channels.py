@@ -12,7 +12,7 @@ import linkwright as lw
 from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.known_motion import driven_coordinate
+from linkwright.model.coordinates import coordinate
 from linkwright.results.held_motion import HeldMotion, independent
 from tests.factory import PLANAR, random_tree, with_loops
 from tests.studies.models import SLIDER
@@ -222,9 +222,7 @@ def test_powers_balance_in_random_mechanisms(seed: int) -> None:
 
 
 def _rate(skel: Any, q: np.ndarray, v: np.ndarray, name: str) -> float:
-    found = driven_coordinate(skel.tree.description, name)
-    assert found is not None
-    return float(Instant(skel, q, v).rates(found[0])[found[1]])
+    return float(Instant(skel, q, v).travel_rate(coordinate(skel.tree.description, name)))
 
 
 def test_places_that_are_none() -> None:

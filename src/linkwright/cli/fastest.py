@@ -102,11 +102,13 @@ def _path(m: Mechanism, name: str, text: str, given: argparse.Namespace) -> Any:
 
 def _kinds(m: Mechanism, name: str) -> list[str]:
     """Kinds of the components of a path: of a point lengths, of a joint or cylinder its own."""
+    from linkwright.model.coordinates import movable
+
     d = m.description
     points = [f"{b.name}.{p.name}" for b in d.bodies for p in b.points]
     if name in points:
         return ["length"] * (2 if d.planar else 3)
-    known = [*(j.name for j in d.joints), *(c.name for c in d.cylinders)]
+    known = movable(d)
     if name not in known:
         raise UsageError(f"--path: there is no joint, cylinder or point '{name}'. {nearest(name, [*known, *points], 'Names')}")
     return ["angle" if loading.turns(m, name) else "length"]

@@ -77,10 +77,11 @@ def refuse_changes(options: argparse.Namespace) -> None:
 def in_file_units(m: Mechanism, name: str, text: str) -> str | list[Any]:
     """Position `A` or speed `A.v` of a joint: degrees where the file writes degrees; `[x, y, ...]` for a joint of several."""
     from linkwright import joints
+    from linkwright.model.coordinates import lengths
 
     joint, _, part = name.removesuffix(".v").partition(".")
     types = {j.name: joints.create(j.type, j.options) for j in m.description.joints}
-    sliding, speed = joint in {c.name for c in m.description.cylinders}, name.endswith(".v")
+    sliding, speed = joint in lengths(m.description), name.endswith(".v")
     if joint in types and not part and text.startswith("[") and text.endswith("]"):
         names, rate = (types[joint].v_names, ".v") if speed else (types[joint].q_names, "")
         given = [x.strip() for x in text[1:-1].split(",")]
@@ -114,10 +115,9 @@ def with_unit(m: Mechanism, text: str, kind: str) -> str:
 
 def turns(m: Mechanism, name: str) -> bool:
     """True if a joint turns, or slides (so do cylinders)."""
-    from linkwright.motion.cycle import is_rotary
+    from linkwright.model.coordinates import is_rotary, movable
 
-    known = {*(j.name for j in m.description.joints), *(c.name for c in m.description.cylinders)}
-    return name not in known or is_rotary(m.system.description, name)
+    return name not in movable(m.description) or is_rotary(m.system.description, name)
 
 
 # -------------------------------------------------------------------- drives

@@ -24,8 +24,8 @@ from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.base import base_entries
 from linkwright.mechanics.kinematics.motion import velocity_kinds
+from linkwright.model.coordinates import Distance
 from linkwright.model.curves.lines import Line
-from linkwright.model.description import Cylinder
 from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.numerics.metric import scale
 from linkwright.results.state import State
@@ -194,7 +194,7 @@ def coordinate_names(loops: Loops) -> list[str]:
 def _reader(x: DriveTarget, st: State) -> Constraint:
     """A constraint whose J is the row of a coordinate that is no entry of v."""
     here = Line(float(x.position(st.instant)), 0.0)
-    return DrivenDistance(x.name, x.of.between, here) if isinstance(x.of, Cylinder) else Driver(x.of, here, x.i)
+    return DrivenDistance(x.name, x.on.between, here) if isinstance(x.on, Distance) else Driver(x.on.joint, here, x.on.v)
 
 
 def _positive(tolerance: float) -> float:

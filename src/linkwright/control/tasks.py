@@ -20,7 +20,8 @@ import numpy as np
 from linkwright.drives.place import DriveTarget, target
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobian, joint_rate, locate, locate_at, node_motion
-from linkwright.model.description import Cylinder, PointRef
+from linkwright.model.coordinates import Distance, movable
+from linkwright.model.description import PointRef
 from linkwright.numerics.scalars import arctan2, common_type
 from linkwright.numerics.spatial import cross, half_angle_vector, skew
 
@@ -67,14 +68,16 @@ class CoordinateTask:
         return TaskRows([value], J, np.array([bias]), *_followed([value], J @ m.v, wanted))
 
     def _here(self, skel: Skeleton, m: Motion, references: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+        on = self.at.on
+        if isinstance(on, Distance):
+            return _distance(skel, m, on.between)
+        i = on.v
         if self.at.entry is not None:
             J = np.zeros((1, skel.tree.nv))
             J[0, self.at.entry] = 1.0
-            node = skel.tree.nodes[skel.tree.node_of_joint[self.at.of.name]]
-            return m.q[node.q][self.at.i], J, 0.0
-        if isinstance(self.at.of, Cylinder):
-            return _distance(skel, m, self.at.of.between)
-        r, i = joint_rate(skel, m, self.at.of, references[self.at.of.name]), self.at.i
+            node = skel.tree.nodes[skel.tree.node_of_joint[on.joint.name]]
+            return m.q[node.q][i], J, 0.0
+        r = joint_rate(skel, m, on.joint, references[on.joint.name])
         J = sum(G[i : i + 1] @ body_jacobian(skel, m, n) for n, G in ((r.first, r.G_first), (r.second, r.G_second)) if n >= 0)
         return r.q[i], J, r.bias[i]
 
@@ -242,11 +245,11 @@ def tasks_of(skel: Skeleton, name: str) -> list[Task]:
     """The task of a name; a pose in a plane is a point and an angle."""
     d = skel.tree.description
     head, _, rest = str(name).partition(".")
-    if head in {*(j.name for j in d.joints), *(c.name for c in d.cylinders)}:
+    if head in movable(d):
         return [CoordinateTask(target(skel, name))]
     bodies = {b.name: b for b in d.bodies if skel.node(b.name) >= 0}
     if head not in bodies:
-        known = [*(j.name for j in d.joints), *(c.name for c in d.cylinders), *bodies]
+        known = [*movable(d), *bodies]
         raise UsageError(f"reference: there is no joint, cylinder or body '{head}'. {nearest(head, known, 'Known')}")
     if not rest:
         return _pose(skel, head)

@@ -20,6 +20,7 @@ from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.dynamics.tree import body_inertias
 from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.kinematics.motion import accelerations, locate, node_motion, pose_of
+from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description
 from linkwright.numerics.spatial import cross, cross_wrench
 
@@ -76,11 +77,11 @@ def _joint_point(loads: Loads, d: Description, name: str) -> np.ndarray:
 
 def _drives(loads: Loads, d: Description, node: int) -> Iterator[BodyAction]:
     p = loads.problem
-    cylinders = {c.name: c for c in d.cylinders}
+    distances = lengths(d)
     for name, push, effort in zip(p.drives, p.pushes, loads.u, strict=True):
         for n, w in push:
             if n == node:
-                at = _end(loads, cylinders[name].between, node) if name in cylinders else _joint_point(loads, d, name)
+                at = _end(loads, distances[name], node) if name in distances else _joint_point(loads, d, name)
                 yield _action(loads, f"drive {name}", "drive", node, w * effort, at)
 
 

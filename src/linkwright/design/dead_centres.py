@@ -14,9 +14,10 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.mechanics.closing.singular_position import LostRank, singular_position
-from linkwright.mechanics.constraints.drives import driven, is_rotary
+from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import geometry_text, read_geometry
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
 from linkwright.motion.cycle import position_text

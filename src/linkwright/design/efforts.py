@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwright.design.tables import columns, extremes, integral, marked, time_mean
 from linkwright.errors import UsageError, nearest
-from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import is_rotary
 from linkwright.results.trajectory import Trajectory, unit_of
 
 HELD = 1e-12  # of the largest speed in the mechanism: a drive below it is held, its speed is round-off

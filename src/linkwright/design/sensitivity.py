@@ -22,12 +22,12 @@ import numpy as np
 from linkwright.design.derivatives import STEP, Disturbed, Locks, Sample, slopes_by_kernel
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.files.columns import table
-from linkwright.mechanics import forces
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.closing.continuation import walk
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
+from linkwright.model.coordinates import coordinate, is_rotary
 from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Description
 from linkwright.model.file import parse_unit, quantity
@@ -178,7 +178,7 @@ def _of_drive(system: System, text: str, statistic: str, name: str, sort: str, d
     if name not in drives:
         raise UsageError(f"'{name}' is no drive. {nearest(name, drives, 'Drives')} The load of a joint is '{name}.load'.")
     i = list(drives).index(name)
-    rotary = cycle.is_rotary(system.description, name)
+    rotary = is_rotary(system.description, name)
 
     def unique(x: Loads) -> bool:
         return x.tau_unique[name]
@@ -207,10 +207,7 @@ def _of_joint(system: System, text: str, statistic: str, name: str, sort: str, b
 
 def _speed(loads: Loads, drive: str) -> Any:
     place = loads.problem.place
-    for cylinder in place.loops.skel.tree.description.cylinders:
-        if cylinder.name == drive:
-            return forces.line(place, cylinder.between).rate
-    return place.speed(place.joint(drive))
+    return place.travel_rate(coordinate(place.skel.tree.description, drive))
 
 
 # ---------------------------------------------------------------- the cycle
@@ -222,7 +219,7 @@ class Cycle:
     def __init__(self, system: System, drive: str | None, steps: int, speed: Any):
         self.system = system
         c = system.turn(drive, steps=steps, speed=speed)
-        kind = "angular speed" if cycle.is_rotary(system.description, c.drive) else "speed"
+        kind = "angular speed" if is_rotary(system.description, c.drive) else "speed"
         self.plan = cycle.plan(system.loops, system.start.instant, drive, None if speed is None else quantity(speed, KINDS[kind]))
         self.lead, self.full_turn, self.near_singular = c.drive, c.full_turn, c.near_singular
         self.notes = tuple(n for n in c.notes if n != PEAKS)

@@ -19,6 +19,7 @@ from linkwright.errors import LinkwrightError, counted, degrees_of_freedom, list
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.kinematics.transmission import LinkContact
 from linkwright.model import plausibility
+from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description
 from linkwright.motion.stop_ends import stops_of
 from linkwright.results.measures.extremes import first_extremes
@@ -267,13 +268,13 @@ def _strokes(system: System, c: Trajectory) -> list[ChannelCurve]:
     sliding, still = [], set()
     for j in system.description.joints:
         jt = JOINTS[j.type]
-        lengths = [name for name, kind in zip(jt.q_names, jt.coordinate_kinds, strict=True) if kind == "length" and not jt.floats]
-        named = [f"{j.name}.{name}" if name else j.name for name in lengths]
+        own = [name for name, kind in zip(jt.q_names, jt.coordinate_kinds, strict=True) if kind == "length" and not jt.floats]
+        named = [f"{j.name}.{name}" if name else j.name for name in own]
         sliding += named
         still |= set(named) if jt.guide is None else set()
     found = [n for n in sliding if n in c.channels and c.dimension(n) == "length"]
     moving = [n for n in found if n not in still or float(np.ptp(c[n])) > RESTING]
-    return [ChannelCurve(n, n) for n in (*moving, *(x.name for x in system.description.cylinders))]
+    return [ChannelCurve(n, n) for n in (*moving, *lengths(system.description))]
 
 
 def _stroke_ends(d: Description, name: str) -> TravelEnds | None:

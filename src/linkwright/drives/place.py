@@ -12,7 +12,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton
-from linkwright.model.description import Cylinder, Joint
+from linkwright.model.coordinates import Distance, JointCoordinate, coordinate, entry_of, lengths
 from linkwright.model.file.units import KINDS, Dimension
 
 
@@ -20,62 +20,60 @@ from linkwright.model.file.units import KINDS, Dimension
 class DriveTarget:
     """A driven coordinate: `entry` is its place in v, None for cut joints and cylinders."""
 
-    name: str
-    rotary: bool
-    of: Joint | Cylinder
-    i: int = 0
+    on: JointCoordinate | Distance
     entry: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.on.name
+
+    @property
+    def rotary(self) -> bool:
+        return self.on.rotary
 
     @property
     def alone(self) -> bool:
         """True if it is all that its joint can do."""
-        return isinstance(self.of, Cylinder) or joints.create(self.of.type, self.of.options).nv == 1
+        return self.on.alone
 
     @property
     def position_kind(self) -> str:
-        return "angle" if self.rotary else "length"
+        return self.on.kind
 
     @property
     def speed_kind(self) -> str:
-        return "angular speed" if self.rotary else "speed"
+        return self.on.speed_kind
 
     @property
     def effort_kind(self) -> str:
-        return "torque" if self.rotary else "force"
+        return self.on.effort_kind
 
     def dimension(self, kind: str) -> Dimension:
         """Of its position, speed or effort."""
         return KINDS[{"position": self.position_kind, "speed": self.speed_kind, "effort": self.effort_kind}[kind]]
 
     def position(self, here: Instant) -> Any:
-        if isinstance(self.of, Cylinder):
-            return forces.line(here, self.of.between).length
-        return here.coordinate(self.of, self.i)
+        return here.travel(self.on)
 
     def speed(self, here: Instant) -> Any:
         if self.entry is not None:
             return here.v[self.entry]
-        if isinstance(self.of, Cylinder):
-            return forces.line(here, self.of.between).rate
-        return here.speed(self.of, self.i)
+        return here.travel_rate(self.on)
 
     def pushes(self, at: Instant, effort: Any) -> forces.Wrenches:
         """Wrenches of an effort that is no entry of tau."""
-        if isinstance(self.of, Cylinder):
-            return forces.push(forces.line(at, self.of.between), effort)
-        return forces.joint_effort(at, self.of, effort, self.i)
+        return at.along(self.on, effort)
 
 
 def target(skel: Skeleton, name: Any) -> DriveTarget:
     """The coordinate of that name: `A`, `C.slide` of a joint with several, a cylinder."""
     d, tree = skel.tree.description, skel.tree
-    for cylinder in d.cylinders:
-        if cylinder.name == name:
-            return DriveTarget(cylinder.name, False, cylinder)
+    if str(name) in lengths(d):
+        return DriveTarget(coordinate(d, str(name)))
     head, _, part = str(name).partition(".")
     every = {j.name: j for j in (*d.joints, *(n.joint for n in tree.nodes))}
     if head not in every:
-        known = [*every, *(c.name for c in d.cylinders)]
+        known = [*every, *lengths(d)]
         raise UsageError(f"drive: there is no joint or cylinder '{name}'. {nearest(str(name), known, 'Joints and cylinders')}")
     joint = every[head]
     jt = joints.create(joint.type, joint.options)
@@ -87,7 +85,7 @@ def target(skel: Skeleton, name: Any) -> DriveTarget:
     i = jt.q_names.index(part)
     node = tree.node_of_joint.get(joint.name)
     entry = None if node is None else tree.nodes[node].v.start + i
-    return DriveTarget(str(name), jt.coordinate_kinds[i] == "angle", joint, i, entry)
+    return DriveTarget(entry_of(joint, i, str(name)), entry)
 
 
 def numbers(values: Any) -> np.ndarray:

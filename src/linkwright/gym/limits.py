@@ -10,9 +10,9 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.errors import ChannelError, UsageError, counted
+from linkwright.model.coordinates import JointCoordinate
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
-from linkwright.motion.targets import VelocityEntry
 
 if TYPE_CHECKING:
     from linkwright.gym.random import RowRandom
@@ -85,13 +85,13 @@ def _effort(system: System, name: str) -> tuple[int, str]:
     """Place of a coordinate in tau, and the kind of its effort."""
     core = system.core
     part = core.assembler.targets.part(name)
-    if not isinstance(part, VelocityEntry):
+    if not isinstance(part, JointCoordinate):
         every = ", ".join(f"{name}.{x}" for x in joints.create(part.type, part.options).v_names)
         raise UsageError(f"act: '{name}' has several coordinates; name one of them: {every}.")
     if part.joint.name not in core.tree.node_of_joint:
         raise UsageError(f"act: '{name}' is a cut joint, where no effort can act. Give the task lw.compile(m, cuts=[...]) with other cuts.")
     span = core.tree.nodes[core.tree.node_of_joint[part.joint.name]].v
-    return span.start + part.i, "torque" if part.kind == "angle" else "force"
+    return span.start + part.v, part.effort_kind
 
 
 def _limits(system: System, name: str) -> tuple[float, float]:

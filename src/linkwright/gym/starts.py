@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.kernels.walking_lanes import Homotopy, LaneWalking
-from linkwright.motion.targets import VelocityEntry
+from linkwright.model.coordinates import JointCoordinate
 from linkwright.simulation.starts import closed_for
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ def start_names(core: Compiled, names: Sequence[str]) -> tuple[list[str], dict[s
     positions, speeds = [], {}
     for name in names:
         part = core.assembler.targets.part(name.removesuffix(".v"))
-        if not isinstance(part, VelocityEntry):
+        if not isinstance(part, JointCoordinate):
             raise UsageError(f"start: '{name}' has several coordinates; name single ones, such as '{name}.x'.")
-        if name.endswith(".v") or part.at is None:
+        if name.endswith(".v") or part.q is None:
             speeds[name.removesuffix(".v")] = name
         else:
             positions.append(name)

@@ -20,7 +20,7 @@ from linkwright.errors import UsageError, counted, nearest, whole_number
 from linkwright.identification.base_parameters import base_parameters
 from linkwright.identification.identification import condition_number
 from linkwright.identification.regressor import Sought, TwistHistory
-from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.results.recorded import cut_rows

@@ -16,7 +16,7 @@ from linkwright.identification.fitting import fitted
 from linkwright.identification.identification import Identification, identified
 from linkwright.identification.measurements import DriveMeasurements, drive_measurements
 from linkwright.identification.regressor import KINDS, Regressor, Sought, need_drives, regressor
-from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.model.file.units import FORCE, TORQUE

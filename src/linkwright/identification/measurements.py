@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.identification.tables import MeasuredTable, measured_table
-from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
 from linkwright.model.file.units import CURRENT, FORCE, FREQUENCY, KINDS, TIME, TORQUE
 from linkwright.results.trajectory import Trajectory

@@ -16,8 +16,8 @@ import numpy as np
 from linkwright.errors import UsageError, nearest
 from linkwright.identification.tables import MeasuredTable
 from linkwright.joints import JOINTS, is_hinge
-from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.file.units import ANGLE, LENGTH, Dimension
 from linkwright.system.system import System
 

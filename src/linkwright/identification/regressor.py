@@ -18,7 +18,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, counted, degrees_of_freedom
 from linkwright.joints import JOINTS, is_hinge
-from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.description import Description, Friction
 from linkwright.optimisation.inertia_regressor import labels, of_body
 from linkwright.results.recorded import cut_rows

@@ -26,7 +26,7 @@ from linkwright.kernels.export import Tables, chosen, possible, programs_of, tab
 from linkwright.kernels.kernels import SOLVES, Kernels
 from linkwright.kernels.page_kernels import TracedKernel
 from linkwright.kernels.tracing import DRIVER_INPUTS, KERNELS, TIMED
-from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import is_rotary
 
 STATUS = {"ok": 0, "not_finite": 1, "singular": 2, "open": 4, "continued": 8}
 MOVED = ("forward", "projection", "energy", "points")  # kernels of a mechanism with prescribed motions

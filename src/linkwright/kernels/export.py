@@ -32,7 +32,7 @@ from linkwright.kernels.tracing import KERNELS, OPTIONAL
 from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, qdot
-from linkwright.model.coordinates import joint_part
+from linkwright.model.coordinates import joint_part, lengths
 from linkwright.model.parameters import choose, every_parameter
 from linkwright.numerics.metric import scale
 
@@ -113,8 +113,8 @@ def possible(kernels: Kernels, name: str) -> bool:
 def _traced(kernels: Kernels, kernel: TracedKernel) -> Program:
     """A small kernel beside the standard ones."""
     g, sizes = TraceGraph(), kernels.sizes
-    lengths = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": sizes.nc, "u": sizes.nd, "third": sizes.nd, "t": sizes.one}
-    arrays = [g.input(key, lengths[key]) for key in kernel.inputs]
+    counts = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": sizes.nc, "u": sizes.nd, "third": sizes.nd, "t": sizes.one}
+    arrays = [g.input(key, counts[key]) for key in kernel.inputs]
     near, free = g.input("near", sizes.near), g.input("free", sizes.free)
     found = kernel.function(kernels.equations(free, kernel.solve), *arrays, near)
     return without_unused(g.program(list(found.items())), OPTIONAL)
@@ -122,12 +122,12 @@ def _traced(kernels: Kernels, kernel: TracedKernel) -> Program:
 
 def _drives(eq: Equations, q: Any, v: Any, near: Any) -> dict[str, Any]:
     """Positions and speeds of the drives."""
-    skel, cylinders = eq.loops.skel, {c.name: c for c in eq.loops.skel.tree.description.cylinders}
+    skel, distances = eq.loops.skel, lengths(eq.loops.skel.tree.description)
     m, here = motion(skel, q, v), eq.loops.skel.unpack(q, near)
     found = []
     for name in eq.drives:
-        if name in cylinders:
-            line = forces.line(Instant.moving(skel, m, 0.0, here), cylinders[name].between)
+        if name in distances:
+            line = forces.line(Instant.moving(skel, m, 0.0, here), distances[name])
             found.append((line.length, line.rate))
             continue
         joint, (i, *_) = joint_part(skel.tree.description, name)

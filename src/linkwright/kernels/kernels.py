@@ -34,6 +34,7 @@ from linkwright.mechanics.closing.idle import spin_rows
 from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.skeleton import counted_coordinates, skeleton
+from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, Number
 from linkwright.model.parameters import Parameter, any_drawn, with_values
@@ -265,8 +266,8 @@ class Kernels:
             return [f"{name}.{p}" if p else name for name, entries in parts for p in entries]
 
         lam = [f"{loop.name}.{label}" for loop in self.tree.loops for label in loop.labels]
-        cylinders = {c.name for c in self.tree.description.cylinders}
-        lam += [f"{name}.{'length' if name in cylinders else 'drive'}" for name in self.chosen.drivers]
+        distances = lengths(self.tree.description)
+        lam += [f"{name}.{'length' if name in distances else 'drive'}" for name in self.chosen.drivers]
         moved = list(self.chosen.drivers or self.drives)
         drives = {**{name: moved for name in ("drive", "speed", "acceleration")}, "u": list(self.drives)}
         return {

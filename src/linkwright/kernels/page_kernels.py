@@ -32,6 +32,7 @@ from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, accelerations, locate, motion, node_motion, pose_of
+from linkwright.model.coordinates import lengths
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.spatial import cross, cross_wrench
@@ -98,10 +99,10 @@ def acting_on(eq: Equations, q: Any, v: Any, u: Any, lam: Any, t: Any, near: Any
 
 def _drives(s: PageInstant, u: Any) -> list[AppliedWrench]:
     d, out = s.eq.loops.skel.tree.description, []
-    cylinders = {c.name: c for c in d.cylinders}
+    distances = lengths(d)
     for name, effort in zip(s.eq.drives, u, strict=True):
         for node, w in unit_pushes(d, s.moment, [name])[0]:
-            at = s.end(cylinders[name].between, node) if name in cylinders else s.joint_point(name)
+            at = s.end(distances[name], node) if name in distances else s.joint_point(name)
             out.append(AppliedWrench(name, "drive", node, w * effort, at))
     return out
 

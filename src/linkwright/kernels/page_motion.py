@@ -2,7 +2,7 @@
 
     derivatives   (q, v, a, third, t)  jerk of the tree's joints for the drives' third derivatives; `body` and `rate`: angular acceleration
                                        and acceleration of the origin of every body, and their rates; `beside`: coordinate, speed,
-                                       acceleration and jerk of the coordinates of `beside_names`; `sides`: directions of push and lever
+                                       acceleration and jerk of the coordinates `beside` the tree; `sides`: directions of push and lever
                                        at every transmission angle; `cams`: lift, pressure angle and curvature of every cam, and the
                                        follower's effort per unit of contact force
     speeds        (q, v)               `beside`: rates of the same coordinates, linear in v
@@ -12,83 +12,41 @@ The equations are those of `results.held_motion`, solved in the order of the pla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from linkwright import joints
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.closing.idle import idle_rows
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.places import effort_place
 from linkwright.mechanics.kinematics.skeleton import Skeleton
-from linkwright.model.description import Description, Joint
+from linkwright.model.coordinates import Distance, JointCoordinate, coordinates
 from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.spatial import point_acceleration
 
-Reading = Callable[[Instant], Any]
 
-
-class JointCoordinate(NamedTuple):
-    """One number of a joint: `q` and `v` are its entries within the joint's."""
-
-    name: str
-    joint: Joint
-    kind: str  # "angle" or "length"
-    q: int
-    v: int
-
-
-def joint_coordinates(d: Description) -> list[JointCoordinate]:
-    """Return the coordinates of all joints but quaternions, in the order of the file."""
-    out = []
-    for j in d.joints:
-        jt = joints.create(j.type, j.options)
-        for i, label in enumerate(jt.v_names):
-            if label in jt.q_names:
-                at = jt.q_names.index(label)
-                out.append(JointCoordinate(f"{j.name}.{label}" if label else j.name, j, jt.coordinate_kinds[at], at, i))
-    return out
-
-
-def beside_names(skel: Skeleton) -> list[str]:
+def beside(skel: Skeleton) -> list[JointCoordinate | Distance]:
     """Return the coordinates that are not entries of q: those of joints that are cut, and lengths of cylinders."""
-    cut = [x.name for x in joint_coordinates(skel.tree.description) if x.joint.name not in skel.tree.node_of_joint]
-    return cut + [c.name for c in skel.tree.description.cylinders]
-
-
-def _beside(skel: Skeleton) -> list[tuple[Reading, Reading, Reading]]:
-    """How coordinate, speed and acceleration of these are read."""
-    d, out = skel.tree.description, list[tuple[Reading, Reading, Reading]]()
-    for c in joint_coordinates(d):
-        if c.joint.name not in skel.tree.node_of_joint:
-            out.append(
-                (
-                    lambda x, c=c: x.coordinates(c.joint)[c.q],
-                    lambda x, c=c: x.rates(c.joint)[c.v],
-                    lambda x, c=c: x.joint_accelerations(c.joint)[c.v],
-                )
-            )
-    for cylinder in d.cylinders:
-        place = effort_place(d, cylinder.name)
-        assert place is not None and place.acceleration is not None
-        out.append((lambda x, n=cylinder.name: x.cylinder(n).length, lambda x, n=cylinder.name: x.cylinder(n).rate, place.acceleration))
-    return out
+    tree = skel.tree
+    return [x for x in coordinates(tree.description) if isinstance(x, Distance) or x.joint.name not in tree.node_of_joint]
 
 
 def speeds(eq: Equations, q: Any, v: Any, near: Any) -> dict[str, Any]:
     skel = eq.loops.skel
     x = Instant(skel, q, v, 0.0, skel.unpack(q, near))
-    return {"beside": np.array([speed(x) for _, speed, _ in _beside(skel)])}
+    return {"beside": np.array([x.travel_rate(c) for c in beside(skel)])}
 
 
 def derivatives(eq: Equations, q: Any, v: Any, a: Any, third: Any, t: Any, near: Any) -> dict[str, Any]:
     skel = eq.loops.skel
     x = Instant(skel, q, v, t[0], skel.unpack(q, near), a)
-    j, beside = _jerk(eq, x, third), _beside(skel)
-    rows = [np.array([place(x), speed(x), bend(x), x.rate(bend, j)]) for place, speed, bend in beside]
+    j = _jerk(eq, x, third)
+    rows = []
+    for c in beside(skel):
+        rows.append([x.travel(c), x.travel_rate(c), x.travel_acceleration(c), x.rate(lambda y, c=c: y.travel_acceleration(c), j)])
     return {
         "jerk": j,
         "body": _body_accelerations(x),

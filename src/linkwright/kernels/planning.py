@@ -25,6 +25,7 @@ from linkwright.mechanics.forces import line
 from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.mechanics.instant import Instant
+from linkwright.model.coordinates import lengths
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.linalg import factor, ldl, pivoted_columns
 from linkwright.numerics.pivoting import pivot_order
@@ -397,7 +398,5 @@ def _driven_matrix(eq: Equations, name: str, s: Instant) -> np.ndarray:
 
 def _driver(eq: Equations, name: str, s: Instant) -> Any:
     d = eq.loops.skel.tree.description
-    length = [c for c in d.cylinders if c.name == name]
-    if length:
-        return driven(d, name, Parabola(float(line(s, length[0].between).length)))
-    return driven(d, name, Parabola(0.0))
+    between = lengths(d).get(name)
+    return driven(d, name, Parabola(0.0 if between is None else float(line(s, between).length)))

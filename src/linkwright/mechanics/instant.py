@@ -32,12 +32,13 @@ from linkwright.mechanics.kinematics.motion import (
     node_motion,
     qdot,
 )
+from linkwright.model.coordinates import Distance, JointCoordinate, coordinate, lengths
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Joint, Table
 from linkwright.model.expressions import Expr, evaluate, free_variables
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import arctan2, is_symbolic
-from linkwright.numerics.spatial import point_acceleration, point_velocity
+from linkwright.numerics.spatial import array, point_acceleration, point_velocity
 
 if TYPE_CHECKING:
     from linkwright.mechanics.constraints.closure import Closure
@@ -164,7 +165,7 @@ class Instant:
         q, v, a = (x + 1j * STEP * rate for x, rate in ((self.q, motion_), (self.v, self.known_a), (self.known_a, jerk)))
         return np.imag(read(Instant(self.skel, q, v, self.t + 1j * STEP, self.references, a))) / STEP
 
-    # ---------------------------------------------------------------- joints, points, cylinders
+    # ---------------------------------------------------------------- joints, points
 
     def joint(self, name: str) -> Joint:
         return self.skel.tree.description.joint(name)
@@ -210,12 +211,34 @@ class Instant:
     def rotation(self, node: int) -> Any:
         return node_motion(self.skel, self.motion, node)[0].R
 
-    def cylinder(self, name: str) -> forces.ForceLine:
-        """The line between a cylinder's ends: its length and how fast it extends."""
-        return forces.line(self, next(x for x in self.skel.tree.description.cylinders if x.name == name).between)
+    # ---------------------------------------------------------------- coordinates: of a joint, or the distance of two points
 
-    def length_rate(self, cylinder: str) -> Any:
-        return self.cylinder(cylinder).rate
+    def travel(self, x: JointCoordinate | Distance) -> Any:
+        """The value of a coordinate."""
+        if isinstance(x, Distance):
+            return forces.line(self, x.between).length
+        if x.q is None:
+            raise ChannelError(f"'{x.name}' is a component of an angular velocity, which is the rate of no coordinate.")
+        return self.coordinate(x.joint, x.q)
+
+    def travel_rate(self, x: JointCoordinate | Distance) -> Any:
+        return forces.line(self, x.between).rate if isinstance(x, Distance) else self.speed(x.joint, x.v)
+
+    def travel_acceleration(self, x: JointCoordinate | Distance) -> Any:
+        """The second derivative; L'' = (d'.d' + d.d'' - L'^2)/L of the line d between two points."""
+        if isinstance(x, JointCoordinate):
+            return self.joint_accelerations(x.joint)[x.v]
+        ends = [(self.skel.node(body), array(self.skel.tree.description.point((body, point)).at)) for body, point in x.between]
+        r, v, a = (f(*ends[1]) - f(*ends[0]) for f in (self.point, self.point_velocity, self.point_acceleration))
+        length = np.sqrt(r @ r)
+        rate = (r @ v) / length
+        return (v @ v + r @ a - rate * rate) / length
+
+    def along(self, x: JointCoordinate | Distance, effort: Any = 1.0) -> forces.Wrenches:
+        """Wrenches on bodies of an effort along a coordinate: of a joint's torque or force, or of a push that makes a distance grow."""
+        if isinstance(x, Distance):
+            return forces.push(forces.line(self, x.between), effort)
+        return forces.joint_effort(self, x.joint, effort, x.v)
 
     # ---------------------------------------------------------------- forces and energies
 
@@ -254,10 +277,9 @@ class Instant:
         parts = name.split(".")
         d = self.skel.tree.description
         joints = {j.name: j for j in d.joints}
-        for cylinder in d.cylinders:
-            if cylinder.name == parts[0] and parts[1:] in ([], ["v"]):
-                on = self.cylinder(parts[0])
-                return on.rate if parts[1:] else on.length
+        if parts[0] in lengths(d) and parts[1:] in ([], ["v"]):
+            on = coordinate(d, parts[0])
+            return self.travel_rate(on) if parts[1:] else self.travel(on)
         if parts[0] in joints and self._joint_channel(joints[parts[0]], parts[1:]) is not None:
             return self._joint_channel(joints[parts[0]], parts[1:])
         if parts[0] in {b.name for b in d.bodies}:

@@ -26,13 +26,14 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.constraints.target import rotation_vector_between
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import displaced, locate, locate_at, motion, node_motion
+from linkwright.model.coordinates import JointCoordinate, coordinate, lengths
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion import cycle
 from linkwright.motion.obstacles import cannot_move, unreachable
-from linkwright.motion.targets import Targets, VelocityEntry, attitude
+from linkwright.motion.targets import Targets, attitude
 from linkwright.motion.undriven import check_driven
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory import all_in_use
@@ -244,9 +245,9 @@ class Assembler:
             return self._point_target(name, self._here(name, here), here), self._vector(value, "acceleration", name)[
                 : 2 if self.description.planar else 3
             ]
-        if any(c.name == name for c in self.description.cylinders):
+        if name in lengths(self.description):
             length = cycle.coordinate_now(self.loops, name, here)
-            rate = float(st.instant.length_rate(name))
+            rate = float(here.travel_rate(coordinate(self.description, name)))
             constraint = cycle.driven(self.description, name, Line(length, rate))
             return constraint, np.array([quantity(value, KINDS["acceleration"])])
         return self.targets.read(name, value, here)
@@ -276,12 +277,12 @@ class Assembler:
     def coordinate(self, name: str) -> tuple[Joint, int, str]:
         """Return (joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
         part = self.targets.part(name)
-        joint = part.joint if isinstance(part, VelocityEntry) else part
-        if not isinstance(part, VelocityEntry) or part.at != part.i:
+        joint = part.joint if isinstance(part, JointCoordinate) else part
+        if not isinstance(part, JointCoordinate) or part.q != part.v:
             jt = joints.create(joint.type, joint.options)
             single = [f"{joint.name}.{p}" for p in jt.v_names] if jt.q_names == jt.v_names else ["its body's pose"]
             raise ChannelError(f"'{name}' of the {joint.type} joint '{joint.name}' is no single coordinate. Use {', '.join(single)}.")
-        return joint, part.i, part.kind
+        return joint, part.v, part.kind
 
     def _positions(self, wanted: Mapping[str, Any], here: Instant) -> list[Constraint]:
         return [c for name, x in wanted.items() for c in self.targets.positions(name, x, here)]
@@ -356,20 +357,20 @@ class Assembler:
 
     def _guessed(self, name: str, value: Any, references: dict[str, Any]) -> str:
         """Put a guess into the reference coordinates of its joint, and return the joint's name; empty for a cylinder."""
-        if any(c.name == name for c in self.description.cylinders):
+        if name in lengths(self.description):
             return ""
         turned = self.targets.attitude(name)
         if turned is not None:
             references[turned.name] = np.concatenate([attitude(name, value), references[turned.name][4:]])
             return turned.name
         part = self.targets.part(name)
-        if not isinstance(part, VelocityEntry):
+        if not isinstance(part, JointCoordinate):
             references[part.name] = self.targets.values(part, value, rate=False)
             return part.name
-        if part.at is None:
+        if part.q is None:
             raise UsageError(f"'{name}' is a velocity and cannot be guessed; give a position.")
         x = quantity(value, KINDS[part.kind])
-        references[part.joint.name] = np.array([x if k == part.at else y for k, y in enumerate(references[part.joint.name])])
+        references[part.joint.name] = np.array([x if k == part.q else y for k, y in enumerate(references[part.joint.name])])
         return part.joint.name
 
     def _at(self, q: np.ndarray, references: Mapping[str, Any], v: np.ndarray | None = None) -> Instant:

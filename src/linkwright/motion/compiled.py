@@ -19,6 +19,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.alike import like_parts
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, skeleton
+from linkwright.model.coordinates import movable
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, static_structure
 from linkwright.model.parameters import Parameter, choose, every_parameter
@@ -322,7 +323,7 @@ class Compiled:
 
     def need_drive(self, name: str) -> None:
         """Raise UsageError unless a joint or cylinder has this name."""
-        names = [*(j.name for j in self.description.joints), *(c.name for c in self.description.cylinders)]
+        names = movable(self.description)
         if name not in names:
             raise UsageError(f"there is no joint '{name}'. {nearest(name, names, 'Joints')}")
         if any(j.name == name and JOINTS[j.type].nv == 0 for j in self.description.joints):

@@ -19,9 +19,10 @@ from linkwright.errors import SingularityError, UsageError, listing
 from linkwright.mechanics.closing.continuation import Walker, dead_centre, walk
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.closing.revolutions import returned, skipped
-from linkwright.mechanics.constraints.drives import driven, is_rotary
+from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.curves import Curve
 from linkwright.model.curves.formula import Formula, need_smooth
 from linkwright.model.curves.lines import Line

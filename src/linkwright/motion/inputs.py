@@ -15,11 +15,11 @@ from linkwright import joints
 from linkwright.errors import UsageError
 from linkwright.mechanics import forces
 from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.model.coordinates import JointCoordinate
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion.assembly import Assembler
-from linkwright.motion.targets import VelocityEntry
 from linkwright.results.state import State
 
 
@@ -47,8 +47,8 @@ def efforts(assembler: Assembler, st: State, tau: Any) -> tuple[np.ndarray, list
 def _efforts(assembler: Assembler, name: str, value: Any) -> list[tuple[Joint, int, float]]:
     """(joint, entry of its velocity, effort): one for a coordinate, all of a joint for a list."""
     part = assembler.targets.part(name)
-    if isinstance(part, VelocityEntry):
-        return [(part.joint, part.i, quantity(value, KINDS["torque" if part.kind == "angle" else "force"], f"the effort of '{name}'"))]
+    if isinstance(part, JointCoordinate):
+        return [(part.joint, part.v, quantity(value, KINDS[part.effort_kind], f"the effort of '{name}'"))]
     jt = joints.create(part.type, part.options)
     x = np.asarray(value, dtype=float) if not isinstance(value, str) else np.zeros(0)
     if x.shape != (jt.nv,) or not np.isfinite(x).all():

@@ -10,10 +10,11 @@ import numpy as np
 
 from linkwright.mechanics.closing.continuation import Walker, dead_centre, walk
 from linkwright.mechanics.closing.continuation import start as walker
-from linkwright.mechanics.constraints.drives import driven, is_rotary
+from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import at_dead_centre, geometry_text
+from linkwright.model.coordinates import is_rotary, lengths
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
@@ -109,6 +110,6 @@ def longest_way(loops: Loops, joint: str) -> float:
 def before_zero(desc: Description, drive: str, law: Curve, end: float) -> float:
     """`end`, or the time shortly before a cylinder of constant speed has no length: a negative one closes the loops as well."""
     start, slope, _ = law(0.0)
-    if all(c.name != drive for c in desc.cylinders) or start + slope * end > 0.0:
+    if drive not in lengths(desc) or start + slope * end > 0.0:
         return end
     return (SHORTEST - 1.0) * start / slope

@@ -19,8 +19,8 @@ from linkwright.compiler.threads import cores as cores_of_machine
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.walking import Walking
 from linkwright.kernels.walking_lanes import ORDERS, Beginnings, Homotopy, LaneWalking
-from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
 from linkwright.motion import cycle

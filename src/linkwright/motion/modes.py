@@ -21,6 +21,7 @@ from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_points, locate, node_motion
+from linkwright.model.coordinates import lengths
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS, shown
 from linkwright.motion.mode_paths import ClosedPositions, singularity_free
@@ -79,13 +80,13 @@ def assembly_modes(assembler: Assembler, fixed: Loops, held: Mapping[str, Any], 
 
 def held_system(assembler: Assembler, held: Mapping[str, Any]) -> tuple[PoseEquations, np.ndarray]:
     """Return the loop equations in poses and the values of the held coordinates. Raise `Unsupported`."""
-    cylinders = {c.name for c in assembler.description.cylinders}
+    distances = lengths(assembler.description)
     entries: dict[str, Any] = {}
     values = []
     for name, value in held.items():
         kind = "length"
         entries[name] = None
-        if name not in cylinders:
+        if name not in distances:
             try:
                 joint, i, kind = assembler.coordinate(name)
             except ChannelError as error:
@@ -101,7 +102,7 @@ def held_system(assembler: Assembler, held: Mapping[str, Any]) -> tuple[PoseEqua
 def _typical_length(assembler: Assembler) -> float:
     """The spread of joints and of the ends of rods and cylinders in the start."""
     d, here = assembler.description, assembler.start.instant
-    ends = [locate(assembler.skel, here.motion, ref).position for c in d.cylinders for ref in c.between]
+    ends = [locate(assembler.skel, here.motion, ref).position for between in lengths(d).values() for ref in between]
     points = np.concatenate([joint_points(assembler.skel), np.reshape(ends, (-1, 3))])
     spread = float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean())) if len(points) else 0.0
     return spread if spread > 0.0 else assembler.loops.kappa
@@ -239,7 +240,7 @@ class _PathSearch:
     def _text(self, name: str, value: float) -> str:
         """A value of a held coordinate in the units of the model."""
         d = self.assembler.description
-        kind = "length" if any(c.name == name for c in d.cylinders) else self.assembler.coordinate(name)[2]
+        kind = "length" if name in lengths(d) else self.assembler.coordinate(name)[2]
         return shown(float(value), KINDS[kind], d.units, 6)
 
     def _states(self, path: np.ndarray) -> tuple[State, ...]:

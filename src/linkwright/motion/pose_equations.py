@@ -23,6 +23,7 @@ from linkwright.compiler.program import Program
 from linkwright.errors import counted
 from linkwright.joints import JOINTS
 from linkwright.mechanics.kinematics.motion import pose_of
+from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.spatial import EYE, IDENTITY, Pose
 
@@ -163,7 +164,7 @@ class PoseEquations:
             a, b = self.ends_apart(leg, found)
             near, far = self.leg_ends(leg, u)
             rows.append(_squared(b - a) - _squared(far - near))
-        driven = [(c.between, u[self.lengths[c.name]]) for c in d.cylinders if c.name in self.lengths]
+        driven = [(between, u[self.lengths[name]]) for name, between in lengths(d).items() if name in self.lengths]
         for between, length in (*((r.between, r.length) for r in d.rods), *driven):
             a, b = (found[ref[0]].point(np.array(d.point(ref).at, dtype=float) / self.scale) for ref in between)
             rows.append(_squared(b - a) - (length / self.scale) ** 2)

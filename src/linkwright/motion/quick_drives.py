@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description

@@ -22,6 +22,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
 from linkwright.mechanics.inverse.loads import Loads
 from linkwright.mechanics.kinematics.motion import node_motion, pose_of
+from linkwright.model.coordinates import lengths
 from linkwright.model.parameters import Parameter, with_values
 from linkwright.motion.held_terms import HeldTerms
 from linkwright.results.batch import UNTRACEABLE
@@ -121,8 +122,8 @@ class ChannelReading:
     @property
     def _held(self) -> bool:
         """True if terms of the motion that drives hold follow from the kernels' rows: of joints, none of them redundant."""
-        cylinders = {c.name for c in self.kernels.tree.description.cylinders}
-        return self.kernels.plan.keep is None and not cylinders & set(self.drives)
+        distances = lengths(self.kernels.tree.description)
+        return self.kernels.plan.keep is None and not distances.keys() & set(self.drives)
 
     def _formula(self, c: Channel, at: Instant) -> Any:
         """A channel that is made of other quantities as one formula, to be differentiated; None where it chooses between several."""

@@ -6,17 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.joints import JOINTS, position_of
 from linkwright.mechanics.closing.continuation import Walker, walk
 from linkwright.mechanics.closing.continuation import start as walker
-from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import locate
-from linkwright.model.coordinates import joint_part
+from linkwright.model.coordinates import Distance, coordinate, is_rotary
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
-from linkwright.model.description import Cylinder, Description, Stop
+from linkwright.model.description import Description, Stop
 from linkwright.motion.turn_samples import Walk, sampled, swept
 from linkwright.results.trajectory import Trajectory
 
@@ -26,17 +24,11 @@ AT = 1e-9  # share of a turn: nearer to an end than this is at the end
 
 def coordinate_now(loops: Loops, name: str, here: Instant) -> float:
     """Position of a cylinder, of a joint with one coordinate, or of one coordinate of a joint (`C.slide`)."""
-    desc = loops.skel.tree.description
-    for cylinder in desc.cylinders:
-        if cylinder.name == name:
-            return _length(loops, cylinder, here)
-    joint, (i, *_) = joint_part(desc, name)
-    return float(here.references[joint.name][position_of(JOINTS[joint.type], i) or 0])
-
-
-def _length(loops: Loops, cylinder: Cylinder, here: Instant) -> float:
-    a, b = (locate(loops.skel, here.motion, ref).position for ref in cylinder.between)
-    return float(np.linalg.norm(b - a))
+    on = coordinate(loops.skel.tree.description, name)
+    if isinstance(on, Distance):
+        a, b = (locate(loops.skel, here.motion, ref).position for ref in on.between)
+        return float(np.linalg.norm(b - a))
+    return float(here.references[on.joint.name][on.q or 0])
 
 
 def stops_of(d: Description, lead: str) -> tuple[list[float], list[float]]:

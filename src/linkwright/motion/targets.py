@@ -14,7 +14,7 @@ in `names.v`. Names of speeds may end in `.v`. A body without any tree joint has
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from linkwright.mechanics.constraints import Constraint, Driver
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.constraints.target import JointTarget, rotation_vector_between
 from linkwright.mechanics.instant import Instant
+from linkwright.model.coordinates import SPEED_KINDS, JointCoordinate, entry_of, lengths
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
@@ -33,19 +34,7 @@ from linkwright.model.file.units import KINDS, shown
 from linkwright.motion import cycle
 from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_quaternion
 
-SPEED = {"angle": "angular speed", "length": "speed"}
-ACCELERATION = {"angle": "angular acceleration", "length": "acceleration"}
 FAR = 1e4  # radians, or multiples of the characteristic length
-
-
-@dataclass(frozen=True)
-class VelocityEntry:
-    """One entry of a joint's velocity; `at` is its place among the coordinates, None for a component of an angular velocity."""
-
-    joint: Joint
-    i: int
-    at: int | None
-    kind: str  # angle or length
 
 
 @dataclass(frozen=True)
@@ -65,28 +54,27 @@ class Targets:
             return implicit[head], part.partition(".")[2]
         every = {**implicit, **{j.name: j for j in tree.description.joints}}
         if head not in every:
-            known = [*every, *(c.name for c in tree.description.cylinders)]
-            kind = "Joints and cylinders" if tree.description.cylinders else "Joints"
+            more = lengths(tree.description)
+            known = [*every, *more]
+            kind = "Joints and cylinders" if more else "Joints"
             raise ChannelError(f"there is no joint '{name}'. {nearest(name, known, kind)}")
         return every[head], part
 
-    def part(self, name: str) -> VelocityEntry | Joint:
+    def part(self, name: str) -> JointCoordinate | Joint:
         """The entry of a joint's velocity that a name means, or the joint where it means all of several."""
         joint, part = self._joint(name)
         jt = joints.create(joint.type, joint.options)
         if not part and jt.nv != 1:
             return joint
         if part in joints.speed_names(jt):
-            i = joints.speed_names(jt)[part]
-            return VelocityEntry(joint, i, None, joints.velocity_kinds(jt)[i])
+            return replace(entry_of(joint, joints.speed_names(jt)[part], name), q=None)
         if part not in jt.v_names:
             names = ("", *jt.v_names, *joints.speed_names(jt), *joints.attitudes(jt))
             allowed = list(dict.fromkeys(f"{joint.name}.{p}" if p else joint.name for p in names)) if jt.nv else []
             raise ChannelError(
                 f"'{name}' is not a coordinate of the {joint.type} joint '{joint.name}'. Use {', '.join(allowed) or 'another joint'}."
             )
-        at = jt.q_names.index(part) if part in jt.q_names else None
-        return VelocityEntry(joint, jt.v_names.index(part), at, "angle" if at is None else jt.coordinate_kinds[at])
+        return entry_of(joint, jt.v_names.index(part), name)
 
     def attitude(self, name: str) -> Joint | None:
         """The ball or free joint whose whole rotation a name means: `base.quat`, `base.rpy`."""
@@ -104,10 +92,10 @@ class Targets:
             found = self.part(name.removesuffix(".v"))
         except ChannelError:
             return False
-        return isinstance(found, VelocityEntry) or not any(name.startswith(f"{b.name}.") for b in self.loops.skel.tree.description.bodies)
+        return isinstance(found, JointCoordinate) or not any(name.startswith(f"{b.name}.") for b in self.loops.skel.tree.description.bodies)
 
-    def _is_cylinder(self, name: str) -> bool:
-        return any(c.name == name for c in self.loops.skel.tree.description.cylinders)
+    def _is_length(self, name: str) -> bool:
+        return name in lengths(self.loops.skel.tree.description)
 
     # ---------------------------------------------------------------- values
 
@@ -144,7 +132,7 @@ class Targets:
         def law(now: float, there: float) -> Line:
             return Line(now, there - now) if walked else Line(there, 0.0)
 
-        if self._is_cylinder(name):
+        if self._is_length(name):
             length = quantity(value, KINDS["length"], f"'{name}'")
             if not length > 0.0:
                 raise UsageError(f"'{name}' is a cylinder: its length is greater than zero, not {shown(length, KINDS['length'], d.units)}.")
@@ -157,19 +145,19 @@ class Targets:
         part = self.part(name)
         if isinstance(part, Joint):
             return self._whole(part, self.values(part, value, rate=False), here, walked)
-        if part.at is None:
+        if part.q is None:
             raise UsageError(f"'{name}' is a velocity, without a position; give the joint's quaternion, `{part.joint.name}.quat`, or v=.")
-        now, there = float(here.references[part.joint.name][part.at]), quantity(value, KINDS[part.kind], f"'{name}'")
+        now, there = float(here.references[part.joint.name][part.q]), quantity(value, KINDS[part.kind], f"'{name}'")
         self._check_far(name, now, there, part.kind)
-        if part.at == part.i:
-            return [Driver(part.joint, law(now, there), part.i)]
+        if part.q == part.v:
+            return [Driver(part.joint, law(now, there), part.v)]
         begin = np.array(here.references[part.joint.name], dtype=float)
         rate = np.zeros(joints.create(part.joint.type, part.joint.options).nv)
         if walked:
-            rate[part.i] = there - now
+            rate[part.v] = there - now
         else:
-            begin[part.at] = there
-        return [JointTarget(part.joint, tuple(begin), tuple(rate), (part.i,))]
+            begin[part.q] = there
+        return [JointTarget(part.joint, tuple(begin), tuple(rate), (part.v,))]
 
     def _whole(self, joint: Joint, there: np.ndarray, here: Instant, walked: bool, pick: tuple[int, ...] | None = None) -> list[Constraint]:
         jt = joints.create(joint.type, joint.options)
@@ -194,19 +182,19 @@ class Targets:
     def speeds(self, name: str, value: Any, here: Instant) -> list[Constraint]:
         """Constraints that move at the wanted speed from here on."""
         base = name.removesuffix(".v")
-        if self._is_cylinder(base):
+        if self._is_length(base):
             rate = quantity(value, KINDS["speed"], f"the speed of '{name}'")
             length = cycle.coordinate_now(self.loops, base, here)
             return [cycle.driven(self.loops.skel.tree.description, base, Line(length, rate))]
         part = self.part(base)
         if isinstance(part, Joint):
             return [self._moving(part, self.values(part, value, rate=True), range(joints.create(part.type, part.options).nv), here)]
-        x = quantity(value, KINDS[SPEED[part.kind]], f"the speed of '{name}'")
-        if part.at == part.i:
-            return [Driver(part.joint, Line(float(here.references[part.joint.name][part.i]), x), part.i)]
+        x = quantity(value, KINDS[part.speed_kind], f"the speed of '{name}'")
+        if part.q == part.v:
+            return [Driver(part.joint, Line(float(here.references[part.joint.name][part.v]), x), part.v)]
         rates = np.zeros(joints.create(part.joint.type, part.joint.options).nv)
-        rates[part.i] = x
-        return [self._moving(part.joint, rates, [part.i], here)]
+        rates[part.v] = x
+        return [self._moving(part.joint, rates, [part.v], here)]
 
     def _moving(self, joint: Joint, rates: np.ndarray, pick: Sequence[int], here: Instant) -> JointTarget:
         return JointTarget(joint, tuple(np.asarray(here.references[joint.name], dtype=float)), tuple(rates), tuple(pick))
@@ -214,15 +202,15 @@ class Targets:
     def read(self, name: str, value: Any, here: Instant) -> tuple[Constraint, np.ndarray]:
         """A constraint that reads the acceleration of a joint or one of its components, and the wanted one."""
         part = self.part(name)
-        joint, pick = (part, None) if isinstance(part, Joint) else (part.joint, part.i)
+        joint, pick = (part, None) if isinstance(part, Joint) else (part.joint, part.v)
         nv = joints.create(joint.type, joint.options).nv
         if pick is None:
             if np.shape(value) != (nv,):
                 raise UsageError(f"'{name}' is a {joint.type} joint and needs a list of {nv} accelerations, as in names.v.")
             return self._moving(joint, np.zeros(nv), range(nv), here), np.asarray(value, dtype=float)
-        assert isinstance(part, VelocityEntry)
-        x = np.array([quantity(value, KINDS[ACCELERATION[part.kind]])])
-        if part.at == pick:
+        assert isinstance(part, JointCoordinate)
+        x = np.array([quantity(value, KINDS[part.acceleration_kind])])
+        if part.q == pick:
             return Driver(joint, Line(float(here.references[joint.name][pick]), 0.0), pick), x
         return self._moving(joint, np.zeros(nv), [pick], here), x
 
@@ -248,4 +236,4 @@ def _number(value: Any, kind: str, rate: bool, what: str) -> float:
             return float(value)
         except (TypeError, ValueError):
             raise UsageError(f"{what} is a pure number, not {value!r:.40}.") from None
-    return quantity(value, KINDS[SPEED[kind] if rate else kind], what)
+    return quantity(value, KINDS[SPEED_KINDS[kind] if rate else kind], what)

@@ -17,6 +17,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, listing
 from linkwright.kernels.structures import KernelStructure
+from linkwright.model.coordinates import lengths
 from linkwright.model.description import Table
 from linkwright.model.expressions import Expr
 from linkwright.model.parameters import Parameter
@@ -135,8 +136,8 @@ def _is_complex(x: Any) -> bool:
 
 def _laws(core: Compiled, c: Trajectory, drives: Sequence[str]) -> list[np.ndarray]:
     """Coordinates, speeds and accelerations of the drives at all samples, (n, drives) each."""
-    cylinders = {x.name: x.between for x in core.description.cylinders}
-    rows = [_cylinder(core, c, cylinders[n]) if n in cylinders else [c[n], c[f"{n}.v"], c[f"{n}.a"]] for n in drives]
+    distances = lengths(core.description)
+    rows = [_cylinder(core, c, distances[n]) if n in distances else [c[n], c[f"{n}.v"], c[f"{n}.a"]] for n in drives]
     return [np.array([row[i] for row in rows]).T for i in range(3)]
 
 

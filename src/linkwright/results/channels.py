@@ -33,12 +33,13 @@ from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import pressure
 from linkwright.mechanics.inverse.lines import line_parts
-from linkwright.mechanics.inverse.places import effort_place, resting_points
+from linkwright.mechanics.inverse.places import resting_points
 from linkwright.mechanics.kinematics.motion import (
     Skeleton,
     relative,
 )
 from linkwright.mechanics.kinematics.transmission import transmission
+from linkwright.model.coordinates import coordinate, lengths
 from linkwright.model.description import Coupling, GasSpring, Joint
 from linkwright.model.file.readings import unit_size
 from linkwright.model.file.units import KINDS
@@ -100,12 +101,10 @@ class Channels:
         skel = self.skel
         self._resting = resting_points(skel.tree.description)
         self._joints()
-        for c in skel.tree.description.cylinders:
-            self._add(c.name, "length", lambda x, n=c.name: x.cylinder(n).length)
-            self._add(f"{c.name}.v", "speed", lambda x, n=c.name: x.cylinder(n).rate)
-            place = effort_place(skel.tree.description, c.name)
-            if place is not None and place.acceleration is not None:
-                self._add(f"{c.name}.a", "acceleration", place.acceleration)
+        for on in (coordinate(skel.tree.description, name) for name in lengths(skel.tree.description)):
+            self._add(on.name, on.kind, lambda x, on=on: x.travel(on))
+            self._add(f"{on.name}.v", on.speed_kind, lambda x, on=on: x.travel_rate(on))
+            self._add(f"{on.name}.a", on.acceleration_kind, lambda x, on=on: x.travel_acceleration(on))
         for name, between in line_parts(skel.tree.description).items():
             self._add(f"{name}.length", "length", lambda x, b=between: forces.line(x, b).length)
         for s in skel.tree.description.springs:

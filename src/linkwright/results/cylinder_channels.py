@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.lines import LineEye, line_force
+from linkwright.model.coordinates import coordinate
 from linkwright.model.description import Cylinder, Description
 from linkwright.numerics.scalars import real, where
 
@@ -35,16 +36,16 @@ def flow_channels(d: Description) -> Iterator[Named]:
     """Yield flows and volumes, which need the motion only."""
     ends = {s.joint: (s.lower, s.upper) for s in d.stops if s.stiffness is None}
     for c in (c for c in d.cylinders if c.bore is not None):
-        push, pull = areas(c)
+        (push, pull), length = areas(c), coordinate(d, c.name)
         low, high = ends.get(c.name, (None, None))
-        yield f"{c.name}.push.flow", "flow", lambda x, n=c.name, A=push: A * x.length_rate(n)
+        yield f"{c.name}.push.flow", "flow", lambda x, y=length, A=push: A * x.travel_rate(y)
         if low is not None:
-            yield f"{c.name}.push.volume", "volume", lambda x, n=c.name, A=push, low=low: A * (x.cylinder(n).length - low)
+            yield f"{c.name}.push.volume", "volume", lambda x, y=length, A=push, low=low: A * (x.travel(y) - low)
         if pull is not None:
-            yield f"{c.name}.pull.flow", "flow", lambda x, n=c.name, A=pull: -A * x.length_rate(n)
+            yield f"{c.name}.pull.flow", "flow", lambda x, y=length, A=pull: -A * x.travel_rate(y)
             if high is not None:
-                yield f"{c.name}.pull.volume", "volume", lambda x, n=c.name, A=pull, high=high: A * (high - x.cylinder(n).length)
-        yield f"{c.name}.supply.flow", "flow", lambda x, n=c.name, A=push, B=pull: _filled(x.length_rate(n), A, B)
+                yield f"{c.name}.pull.volume", "volume", lambda x, y=length, A=pull, high=high: A * (high - x.travel(y))
+        yield f"{c.name}.supply.flow", "flow", lambda x, y=length, A=push, B=pull: _filled(x.travel_rate(y), A, B)
 
 
 def pressure_channels(d: Description) -> Iterator[Named]:

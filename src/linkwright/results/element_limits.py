@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.mechanics.constraints.drives import is_rotary
-from linkwright.model.coordinates import joint_part
+from linkwright.model.coordinates import coordinate, lengths, slides
 from linkwright.model.description import Description, GasSpring
 from linkwright.model.file.units import KINDS, shown
 from linkwright.results.checks import Check
@@ -74,13 +73,12 @@ def _reach(d: Description) -> Iterator[ElementLimit]:
                 "is pushed in beyond its stroke to", "is pulled apart beyond its extended length to",
                 owner=s.name,
             )  # fmt: skip
-    cylinders = {c.name for c in d.cylinders}
+    distances = lengths(d)
     for s in (s for s in d.stops if s.stiffness is None):
-        slides = s.joint in cylinders or joint_part(d, s.joint).kinds == {"length"}
         ends = [None if x is None else float(x) for x in (s.lower, s.upper)]
-        what = f"stroke of '{s.joint}'" if s.joint in cylinders else f"stop '{s.name}' of '{s.joint}'"
+        what = f"stroke of '{s.joint}'" if s.joint in distances else f"stop '{s.name}' of '{s.joint}'"
         far = "is passed: the motion goes to"
-        yield ElementLimit(REACH, what, s.joint, "length" if slides else "angle", ends[0], ends[1], far, far, owner=s.name)
+        yield ElementLimit(REACH, what, s.joint, "length" if slides(d, s.joint) else "angle", ends[0], ends[1], far, far, owner=s.name)
 
 
 def _contact(d: Description) -> Iterator[ElementLimit]:
@@ -94,11 +92,10 @@ def _contact(d: Description) -> Iterator[ElementLimit]:
 
 
 def _drives(d: Description) -> Iterator[ElementLimit]:
-    cylinders = {c.name for c in d.cylinders}
     for x in d.drives:
         low, high = (None if y is None else float(y) for y in x.limits)
         if (low, high) != (None, None):
-            kind = "force" if x.joint in cylinders or not is_rotary(d, x.joint) else "torque"
+            kind = coordinate(d, x.joint).effort_kind
             channel, far = f"{x.joint}.{kind}", ("needs", "needs")
             yield ElementLimit(DRIVES, f"drive '{x.joint}'", channel, kind, low, high, *far, loads=True, owner=x.joint)
     for c in d.cylinders:

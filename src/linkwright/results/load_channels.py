@@ -1,7 +1,8 @@
 """Channels of loads: `A.torque`, `A.power`, `C.on.rocker`, `C.load` (size of a joint's force), `shaking.force`, `shaking.moment`;
 `cam.contact`, the contact force of a cam (negative: it would have to pull); of a floating base `base.force`, `base.moment`; of rods,
-springs and dampers `gas.force`, positive where it pushes (in a joint `return.torque`, positive where it makes the coordinate grow), and with cylinders `gas.P.on.lid` at their eyes; pressures of cylinders
-(`cylinder_channels`); of belts `main.tension.1` of the spans, `main.tension.max` and `.min`."""
+springs and dampers `gas.force`, positive where it pushes (in a joint `return.torque`, along its coordinate), and with cylinders
+`gas.P.on.lid` at their eyes; pressures of cylinders (`cylinder_channels`); of belts `main.tension.1` of the spans,
+`main.tension.max` and `.min`."""
 
 from __future__ import annotations
 
@@ -14,13 +15,12 @@ import numpy as np
 from linkwright import elements, joints
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.coupling import cam_of
-from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.belts import belt_tensions
 from linkwright.mechanics.inverse.lines import line_eyes, line_force
 from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.skeleton import Skeleton
-from linkwright.model.coordinates import joint_part, line_element
+from linkwright.model.coordinates import coordinate, is_rotary, movable
 from linkwright.model.description import Description
 from linkwright.numerics.scalars import maximum, minimum
 from linkwright.results.channels import Channel
@@ -34,11 +34,9 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
     def add(name: str, dimension: str, read: Any, *, kink: float | None = None) -> None:
         out[name] = Channel(name, dimension, read, kink=kink)
 
-    cylinders = {c.name for c in d.cylinders}
-    for name in drives:
-        rotary = name not in cylinders and is_rotary(d, name)
-        add(f"{name}.{'torque' if rotary else 'force'}", "torque" if rotary else "force", lambda x, n=name: x.loads.tau[n])
-        add(f"{name}.power", "power", lambda x, n=name: x.loads.tau[n] * _rate(x, n))
+    for on in (coordinate(d, name) for name in drives):
+        add(f"{on.name}.{on.effort_kind}", on.effort_kind, lambda x, n=on.name: x.loads.tau[n])
+        add(f"{on.name}.power", "power", lambda x, n=on.name: x.loads.tau[n] * x.travel_rate(coordinate(x.skel.tree.description, n)))
     for named in pressure_channels(d):
         add(*named)
     for b in d.belts:
@@ -46,12 +44,12 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
             add(f"{b.name}.tension.{k + 1}", "force", lambda x, n=b.name, k=k: belt_tensions(x.loads, n)[k])
         add(f"{b.name}.tension.max", "force", lambda x, n=b.name: reduce(maximum, belt_tensions(x.loads, n)))
         add(f"{b.name}.tension.min", "force", lambda x, n=b.name: reduce(minimum, belt_tensions(x.loads, n)))
-    joined = {j.name for j in d.joints} | cylinders
+    joined = movable(d)
     for e in line_eyes(d)[1::2]:
         if e.part.name not in joined:
             add(f"{e.part.name}.force", "force", lambda x, e=e: line_force(x.loads, e))
     for x in (x for x in d.acting if x.acts == elements.JOINT and x.name not in joined):
-        turns = line_element(d, x.joint) is None and joint_part(d, x.joint).kinds == {"angle"}
+        turns = is_rotary(d, x.joint)
         kind = "torque" if turns else "force"
         add(f"{x.name}.{kind}", kind, lambda s, x=x, turns=turns: _of_one(forces.ElementForce(x).sizes(s)[int(turns)]))
     pick = slice(0, 2) if d.planar else slice(0, 3)
@@ -122,10 +120,3 @@ def eyes(d: Description) -> list[tuple[str, str]]:
 
 def _size(x: Any) -> Any:
     return np.sqrt(x @ x)
-
-
-def _rate(x: Instant, name: str) -> Any:
-    d = x.skel.tree.description
-    if any(c.name == name for c in d.cylinders):
-        return x.length_rate(name)
-    return x.rates(d.joint(name))[0]

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
 from linkwright.errors import ChannelError, counted, nearest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.places import EffortPlace, effort_place, resting_points
 from linkwright.mechanics.inverse.power_share import share_terms, transmission_by_force, transmissions_by_force
-from linkwright.model.description import Description, Joint
+from linkwright.model.coordinates import JointCoordinate, coordinates, joint_coordinates, lengths
+from linkwright.model.description import Description
 from linkwright.numerics.spatial import array
 from linkwright.results.channels import Channel
 from linkwright.results.held_motion import PUSH
@@ -53,10 +53,12 @@ class MotionChannels(Mapping[str, Channel]):
             return out
         out += [f"{name}{ADVANTAGE}" for name in self._outputs if name not in self.held]
         ground = self.d.bodies[0].name
-        return [
-            *out,
-            *(f"{n}{BY_FORCE}" for j in self.d.joints if ground in (j.first, j.second) for n in _coordinates(j) if n not in self.held),
-        ]
+        return out + [f"{x.name}{BY_FORCE}" for x in self._free if ground in (x.joint.first, x.joint.second)]
+
+    @cached_property
+    def _free(self) -> list[JointCoordinate]:
+        """Coordinates of joints that are not held."""
+        return [x for x in joint_coordinates(self.d) if x.name not in self.held]
 
     def __len__(self) -> int:
         return len(self.listed)
@@ -89,17 +91,8 @@ class MotionChannels(Mapping[str, Channel]):
         """Dimension and the acceleration whose rate it is, by name."""
         out: dict[str, tuple[str, Any]] = {}
         kinds = {"angle": "angular jerk", "length": "jerk"}
-        for j in self.d.joints:
-            jt = joints.create(j.type, j.options)
-            for i, label in enumerate(jt.v_names):
-                if label in jt.q_names:
-                    kind = kinds[jt.coordinate_kinds[jt.q_names.index(label)]]
-                    name = f"{j.name}.{label}" if label else j.name
-                    out[f"{name}.jerk"] = (kind, lambda x, j=j, i=i: x.joint_accelerations(j)[i])
-        for c in self.d.cylinders:
-            place = effort_place(self.d, c.name)
-            if place is not None and place.acceleration is not None:
-                out[f"{c.name}.jerk"] = ("jerk", place.acceleration)
+        for on in coordinates(self.d):
+            out[f"{on.name}.jerk"] = (kinds[on.kind], lambda x, on=on: x.travel_acceleration(on))
         skel = self.loops.skel
         for body in (b for b in self.d.bodies if not b.chain):
             node = skel.node(body.name)
@@ -124,8 +117,7 @@ class MotionChannels(Mapping[str, Channel]):
     @cached_property
     def _outputs(self) -> list[str]:
         """Places that are listed: coordinates of joints, cylinders, angles of bodies, points."""
-        out = [c.name for c in self.d.cylinders]
-        out += [n for j in self.d.joints for n in _coordinates(j)]
+        out = [*lengths(self.d), *(x.name for x in joint_coordinates(self.d))]
         for body in self.d.moving:
             out += [f"{body.name}.angle"] if self.d.planar else []
             out += [f"{body.name}.{p.name}" for p in body.points]
@@ -167,7 +159,7 @@ class MotionChannels(Mapping[str, Channel]):
 
     def _by_force(self, name: str) -> Channel:
         output = name.removesuffix(BY_FORCE)
-        found = [n for j in self.d.joints for n in _coordinates(j) if n not in self.held]
+        found = [x.name for x in self._free]
         if output not in found:
             raise ChannelError(
                 f"'{name}': the output is the coordinate of a joint without a drive. {nearest(output, found, 'Coordinates')}"
@@ -179,12 +171,6 @@ class MotionChannels(Mapping[str, Channel]):
 
         more: dict[str, Any] = {"raw": terms, "cook": transmissions_by_force, "needs": (need,), "kink": 0.5 * np.pi}
         return Channel(name, "angle", lambda x: transmission_by_force(terms(x)), **more)
-
-
-def _coordinates(j: Joint) -> list[str]:
-    """Names of the coordinates of a joint, but quaternions."""
-    jt = joints.create(j.type, j.options)
-    return [f"{j.name}.{label}" if label else j.name for label in jt.v_names if label in jt.q_names]
 
 
 def _ratio(rates: Any) -> Any:

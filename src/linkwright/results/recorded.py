@@ -15,8 +15,8 @@ import numpy as np
 
 from linkwright.errors import UsageError, counted, nearest
 from linkwright.mechanics.constraints import of_loops
-from linkwright.mechanics.inverse.known_motion import driven_coordinate
 from linkwright.mechanics.kinematics.skeleton import Skeleton
+from linkwright.model.coordinates import coordinate_or_none
 from linkwright.model.file.units import KINDS
 from linkwright.results.checks import Checks
 
@@ -111,7 +111,7 @@ def stop_pushes(columns: Mapping[str, Column]) -> dict[str, np.ndarray]:
 def acting(skel: Skeleton, columns: Mapping[str, Column]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """(efforts by coordinate or cylinder, wrenches by body) among recorded columns."""
     d = skel.tree.description
-    cylinders, bodies = {c.name for c in d.cylinders}, {b.name for b in d.bodies[1:]}
+    bodies = {b.name for b in d.bodies[1:]}
     efforts, wrenches = {}, {}
     for name, x in columns.items():
         head, _, kind = name.rpartition(".")
@@ -119,7 +119,7 @@ def acting(skel: Skeleton, columns: Mapping[str, Column]) -> tuple[dict[str, np.
             place = head.removesuffix(STOP)  # a rigid stop pushes in addition to a drive
             if head.endswith(STOP) and not x.values.any():
                 continue
-            if place in cylinders or driven_coordinate(d, place):
+            if coordinate_or_none(d, place) is not None:
                 efforts[place] = efforts.get(place, 0.0) + x.values
         if head == "wrench" and kind in bodies and x.values.shape[1:] == (6,):
             wrenches[kind] = x.values

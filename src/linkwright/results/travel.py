@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwright.model.coordinates import joint_part
+from linkwright.model.coordinates import slides
 from linkwright.model.description import Description
 from linkwright.model.file.units import ANGLE, LENGTH, shown
 
@@ -26,10 +26,10 @@ def beyond_stops(c: Trajectory, chosen: Collection[str] | None = None, *, rigid:
         if (chosen is not None and s.joint not in chosen) or rigid not in (None, s.stiffness is None) or not len(c):
             continue
         x = np.asarray(c[s.joint], dtype=float)
-        slides = s.joint in {y.name for y in d.cylinders} or joint_part(d, s.joint).kinds == {"length"}
-        small = BEYOND * (max(float(np.ptp(x)), 1e-3) if slides else 1.0)
+        sliding = slides(d, s.joint)
+        small = BEYOND * (max(float(np.ptp(x)), 1e-3) if sliding else 1.0)
         for end, reached, side in ((s.lower, float(x.min()), -1.0), (s.upper, float(x.max()), 1.0)):
             if end is not None and side * (reached - float(end)) > small:
-                at, there = (shown(y, LENGTH if slides else ANGLE, d.units, 4) for y in (float(end), reached))
+                at, there = (shown(y, LENGTH if sliding else ANGLE, d.units, 4) for y in (float(end), reached))
                 out.append(f"stop '{s.name}': '{s.joint}' goes to {there}, beyond its end at {at}")
     return out

@@ -15,6 +15,7 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
+from linkwright.model.coordinates import lengths
 from linkwright.model.curves.lines import Line, Parabola
 from linkwright.simulation.stabilisers.step_kernel import step_kernel
 
@@ -33,13 +34,13 @@ class StopRows(NamedTuple):
         skel, references = eq.loops.skel, eq.loops.skel.unpack(q, near)
         m, d = motion(skel, q, v), skel.tree.description
         at = Instant.moving(skel, m, t[0], references)
-        lines = {c.name: forces.line(at, c.between) for c in d.cylinders if c.name in self.coordinates}
+        lines = {name: forces.line(at, ends) for name, ends in lengths(d).items() if name in self.coordinates}
         # the row of a distance is that of its square, divided by the length it follows: here its own
         laws = [Parabola(lines[x].length, lines[x].rate, 0.0) if x in lines else Line(0.0, 0.0) for x in self.coordinates]
         rows = [driven(d, name, law) for name, law in zip(self.coordinates, laws, strict=True)]
         c = replace(eq.loops, constraints=tuple(rows)).at(q, v, t[0], references, m)
-        lengths = np.array([lines[x].length if x in lines else 0.0 for x in self.coordinates])
-        return {"value": c.phi + lengths, "k": c.k, "J": c.J}
+        own = np.array([lines[x].length if x in lines else 0.0 for x in self.coordinates])
+        return {"value": c.phi + own, "k": c.k, "J": c.J}
 
 
 def _response(eq: Equations, q: Any, v: Any, t: Any, near: Any, tau: Any) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from linkwright.errors import UsageError, counted
 from linkwright.integrators import Problem, StepKernel
 from linkwright.integrators.environments import Environments, scheme_of
 from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.model.coordinates import JointCoordinate
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
-from linkwright.motion.targets import VelocityEntry
 from linkwright.simulation.checking import time_of
 from linkwright.simulation.events import interpreted_kernel, native_kernel, reads_turns
 from linkwright.simulation.rows import RowLayout
@@ -164,10 +164,10 @@ class StepEfforts:
     def _place(self, name: str) -> tuple[slice | int, str]:
         """Entries of a joint in tau, and the unit of a single one."""
         part, tree = self.core.assembler.targets.part(name), self.core.tree
-        joint = part.joint if isinstance(part, VelocityEntry) else part
+        joint = part.joint if isinstance(part, JointCoordinate) else part
         if joint.name not in tree.node_of_joint:
             raise UsageError(
                 f"steps take efforts of the tree's joints (names.v); '{name}' is cut. Compile with other cuts: lw.compile(m, cuts=[...])."
             )
         span = tree.nodes[tree.node_of_joint[joint.name]].v
-        return (span.start + part.i, "torque" if part.kind == "angle" else "force") if isinstance(part, VelocityEntry) else (span, "")
+        return (span.start + part.v, part.effort_kind) if isinstance(part, JointCoordinate) else (span, "")

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
-from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model import file as modelfile
-from linkwright.model.coordinates import start_channel
+from linkwright.model.coordinates import coordinate, is_rotary, movable, start_channel
 from linkwright.model.description import Description
 from linkwright.model.file.overrides import dimension as number_dimension
 from linkwright.model.file.units import KINDS, NONE, Dimension
@@ -120,11 +119,11 @@ def _of_start(name: str, described: Description) -> Target:
         given = dict(described.numbers().start).get(several[0])
         return Target(name, "start", several[0], 0.0 if given is None else float(given), KINDS[several[1]])
     joint, rate = (inner.removesuffix(".v"), True) if inner.endswith(".v") else (inner, False)
-    names = [*(j.name for j in described.joints), *(c.name for c in described.cylinders)]
+    names = movable(described)
     if joint not in names:
         raise UsageError(f"vary: start: there is no joint '{joint}'. {nearest(joint, names, 'Joints')}")
-    turns = joint in {j.name for j in described.joints} and is_rotary(described, joint)
-    kind = {(True, False): "angle", (True, True): "angular speed", (False, False): "length", (False, True): "speed"}[turns, rate]
+    on = coordinate(described, joint)
+    kind = on.speed_kind if rate else on.kind
     given = dict(described.numbers().start).get(inner)
     return Target(name, "start", inner, 0.0 if given is None else float(given), KINDS[kind])
 
@@ -137,7 +136,7 @@ def _of_drive(name: str, described: Description) -> Target:
     value = drives[inner].value
     if not isinstance(value, int | float):
         raise UsageError(f"vary: the drive of '{inner}' is no single number ({drives[inner].kind}); vary a parameter it is written with.")
-    turns = inner in {j.name for j in described.joints} and is_rotary(described, inner)
+    turns = is_rotary(described, inner)
     kind = DRIVE_KINDS.get(drives[inner].kind)
     return Target(name, "drive", inner, float(value), None if kind is None else KINDS[kind[turns]])
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing, nearest
 from linkwright.kernels.walking_lanes import Homotopy, LaneWalking
-from linkwright.mechanics.constraints.drives import is_rotary
-from linkwright.model.coordinates import joint_name
+from linkwright.model.coordinates import is_rotary, joint_name
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion.compiled import Compiled

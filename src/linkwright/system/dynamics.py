@@ -13,7 +13,6 @@ from linkwright.errors import UsageError
 from linkwright.mechanics import inverse
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.mobility import Mobility
-from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import BlockPlaces, Terms, terms
 from linkwright.mechanics.formulations.forward import Forward, forward
@@ -23,6 +22,7 @@ from linkwright.mechanics.inverse.base import base_push
 from linkwright.mechanics.inverse.effort_weights import effort_weights
 from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.motion import joint_rate
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion.compiled import OPEN, Compiled

@@ -12,9 +12,9 @@ import numpy as np
 from linkwright import joints
 from linkwright.errors import UsageError, degrees_of_freedom, listing, nearest
 from linkwright.kernels.equations.by_name import skel_velocities
-from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.motion import velocity_kinds
+from linkwright.model.coordinates import is_rotary, lengths
 from linkwright.numerics.linalg import factor, pivoted_columns
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ class Independent:
         mine = [x for x in self.velocities if x.startswith(f"{head}.")]
         if mine and (not part or f"{head}.{part.removeprefix('v')}" in mine):
             return [f"{head}.{part.removeprefix('v')}"] if part else mine
-        if name in [c.name for c in d.cylinders]:
+        if name in lengths(d):
             return [name]
         cut = {j.name: joints.create(j.type, j.options) for j in d.joints if j.name in self.core.tree.cuts}
         if head in cut and cut[head].q_names == cut[head].v_names and (not part or part in cut[head].q_names):
             return [name] if part else [f"{head}.{p}" if p else head for p in cut[head].q_names]
-        known = [*self.velocities, *(n for n in cut), *(c.name for c in d.cylinders)]
+        known = [*self.velocities, *cut, *lengths(d)]
         raise UsageError(f"'{name}' is no velocity of joints or cylinders here. {nearest(name, known, 'Velocities')}")
 
     def chosen(self, by: str | Sequence[str]) -> Chosen:

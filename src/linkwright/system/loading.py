@@ -9,8 +9,8 @@ from typing import Any
 
 from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.mechanics.inverse.known_motion import driven_coordinate
 from linkwright.model import file as modelfile
+from linkwright.model.coordinates import coordinate_or_none
 from linkwright.model.description import Description
 from linkwright.model.library.finding import model_file
 from linkwright.results import files as run_files
@@ -42,9 +42,8 @@ def _restored(stored: run_files.Stored, about: Mapping[str, Any], presenter: Any
     if list(system.tree.cuts) != about["cuts"]:  # another version would cut elsewhere today
         system = System(stored.model, about["cuts"], about["length"], presenter=presenter)
     found = Trajectory(system.skel, **stored.fields(system.skel), system=system, drives=tuple(about["drives"]))
-    known = {c.name for c in system.description.cylinders}
     for name in about["drives"]:
-        if name not in known and driven_coordinate(system.description, name) is None:
+        if coordinate_or_none(system.description, name) is None:
             raise run_files.Misfit(f"'drives' names '{name[:60]}', which its mechanism does not have")
     if about["certificate"] is None:
         return found

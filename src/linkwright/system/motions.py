@@ -12,8 +12,8 @@ import numpy as np
 from linkwright.errors import UsageError, call_explained, whole_number
 from linkwright.kernels.equations.tasks import AXES, TWIST
 from linkwright.mechanics.closing.mobility import Mobility, mobility
-from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.kinematics.base import base_joints
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.curves.lines import Line
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from linkwright.errors import UsageError, listing, nearest
+from linkwright.model.coordinates import lengths, movable
 from linkwright.model.description import Description
 from linkwright.topology.build import tree_of
 from linkwright.topology.cost import forward_cost
@@ -62,11 +63,11 @@ def _drive_unknown(tree: Tree, name: str) -> UnknownEfforts:
     for loop in tree.loops:
         if loop.name == name and loop.kind == "joint":  # a drive on a cut joint acts along its whole circuit
             return UnknownEfforts(name, "drive", 1, loop.subsystems)
-    for cylinder in tree.description.cylinders:
-        if cylinder.name == name:
-            a, b = (tree.node_of_body[body] for body, _ in cylinder.between)
-            return UnknownEfforts(name, "drive", 1, _between(tree, a, b))
-    allowed = [*(joint.name for joint in tree.description.joints), *(c.name for c in tree.description.cylinders)]
+    between = lengths(tree.description).get(name)
+    if between is not None:
+        a, b = (tree.node_of_body[body] for body, _ in between)
+        return UnknownEfforts(name, "drive", 1, _between(tree, a, b))
+    allowed = movable(tree.description)
     raise UsageError(f"there is no joint or cylinder '{name}' to drive. {nearest(name, allowed, 'Joints and cylinders')}")
 
 

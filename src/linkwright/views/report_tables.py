@@ -15,6 +15,7 @@ from linkwright.design.cylinders import CylinderTable
 from linkwright.design.summary import NEAR_ANGLES, Range, Summary, TravelEnds, transmission_note
 from linkwright.design.tables import cleaned, marked, show
 from linkwright.errors import counted, degrees_of_freedom
+from linkwright.model.coordinates import lengths
 from linkwright.motion.cycle import position_text
 from linkwright.results.recorded import RunEvent
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -152,7 +153,7 @@ def motion_tables(system: System, s: Summary, over: str, dimension: str) -> str:
     """Swings and strokes on the left, transmission angles on the right."""
     drive = over if over != "t" else ""
     swings = ranges(system, "link" if s.space == "planar" else "hinge", s.swings, "angle", drive, dimension)
-    sliding = "slider or cylinder" if system.description.cylinders else "slider"
+    sliding = "slider or cylinder" if lengths(system.description) else "slider"
     strokes = ranges(system, sliding, s.strokes, "length", drive, dimension, ends=s.ends)
     passed = ranges(system, TRANSMISSION, s.transmission, "angle", drive, dimension, s.pressure)
     dead = [r.name for r in s.transmission if r.low < DEAD]

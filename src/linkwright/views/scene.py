@@ -17,6 +17,7 @@ from linkwright.errors import ChannelError
 from linkwright.joints import JOINTS, create, is_slider, track
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, node_motion, pose_of
+from linkwright.model.coordinates import lengths
 from linkwright.model.description import Body, Coupling, Description, Joint, PointRef
 from linkwright.numerics.spatial import Pose, array
 from linkwright.results.trajectory import Trajectory
@@ -402,10 +403,10 @@ class Scene:
     def _arrow(self, drive: Any) -> list[Arrow]:
         value = drive.value if drive.kind == "speed" and isinstance(drive.value, float | int) else 0.0
         sense = int(np.sign(value))
-        for c in self.description.cylinders:
-            if c.name == drive.joint:
-                a, b = (self._ref(r) for r in c.between)
-                return [Arrow(c.name, False, a, np.zeros(3), b, sense)]
+        between = lengths(self.description).get(drive.joint)
+        if between is not None:
+            a, b = (self._ref(r) for r in between)
+            return [Arrow(drive.joint, False, a, np.zeros(3), b, sense)]
         j = self.description.joint(drive.joint)
         X = pose_of(j.frame_first)
         node = self.skel.node(j.first)

@@ -21,6 +21,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.forces import line
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import accelerations, joint_coordinates, locate_at, motion, qdot
+from linkwright.model.coordinates import lengths
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.scalars import common_type, eliminate, minimum, real
 from linkwright.numerics.spatial import array, cross, point_acceleration
@@ -209,9 +210,8 @@ class KinematicEquations:
     def _laws(self, q: Any, v: Any, near: Any, accelerations: Sequence[Any]) -> list[Parabola]:
         """Drives that accelerate so at this state; a cylinder is as long and as fast as it is, because its row is divided by its length."""
         skel = self.loops.skel
-        cylinders = {c.name: c.between for c in skel.tree.description.cylinders if c.name in self.drives}
         at = Instant(skel, q, v, references=near)
-        lines = {name: line(at, between) for name, between in cylinders.items()}
+        lines = {name: line(at, between) for name, between in lengths(skel.tree.description).items() if name in self.drives}
         values = [(lines[n].length, lines[n].rate) if n in lines else (0.0, 0.0) for n in self.drives]
         return [Parabola(*x, a) for x, a in zip(values, accelerations, strict=True)]
 

@@ -19,7 +19,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Skeleton
-from linkwright.model.coordinates import joint_name
+from linkwright.model.coordinates import joint_name, movable
 from linkwright.model.curves.lines import Parabola
 from linkwright.topology.tree import Loop, Tree
 
@@ -36,7 +36,7 @@ class Variant:
     def checked(self, skel: Skeleton) -> Variant:
         """The same with plain numbers, or an error that says what is wrong."""
         d = skel.tree.description
-        names = [*(j.name for j in d.joints), *(c.name for c in d.cylinders)]
+        names = movable(d)
         for name in self.drivers:
             if joint_name(name) not in names:
                 raise UsageError(f"there is no joint or cylinder '{name}' to move. {nearest(name, names, 'Joints')}")

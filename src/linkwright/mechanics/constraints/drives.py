@@ -10,7 +10,7 @@ from linkwright import joints
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.driver import DrivenDistance, DrivenPoint, Driver
-from linkwright.model.coordinates import joint_name, joint_part
+from linkwright.model.coordinates import joint_name, joint_part, lengths
 from linkwright.model.curves import Curve
 from linkwright.model.description import Description
 
@@ -67,9 +67,9 @@ def driven(desc: Description, drive: str, law: Curve) -> Constraint:
     point, _, axis = rest.rpartition(".")
     if point and axis in ("x", "y", "z") and any(b.name == body for b in desc.bodies):
         return DrivenPoint(drive, (body, point), "xyz".index(axis), law)
-    for cylinder in desc.cylinders:
-        if cylinder.name == drive:
-            return DrivenDistance(drive, cylinder.between, law)
+    between = lengths(desc).get(drive)
+    if between is not None:
+        return DrivenDistance(drive, between, law)
     joint = desc.joint(joint_name(drive))
     jt = joints.create(joint.type, joint.options)
     if drive != joint.name and jt.q_names == jt.v_names:
@@ -77,13 +77,3 @@ def driven(desc: Description, drive: str, law: Curve) -> Constraint:
     if jt.nv != 1:
         raise UsageError(f"joint '{drive}' has {jt.nv} degrees of freedom and is not one drive; drive a hinge, a slider or a cylinder.")
     return Driver(joint, law)
-
-
-def is_rotary(desc: Description, drive: str) -> bool:
-    """True for a drive that turns: an angle (also one of several, `U.angle1`), not a slide or the length of a cylinder."""
-    if any(c.name == drive for c in desc.cylinders):
-        return False
-    joint = desc.joint(joint_name(drive))
-    jt = joints.create(joint.type, joint.options)
-    part = drive.partition(".")[2]
-    return jt.coordinate_kinds[jt.q_names.index(part) if part in jt.q_names else 0] == "angle"

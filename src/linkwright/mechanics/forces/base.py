@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwright.elements import FRAMES, LINE, POINT
 from linkwright.mechanics.kinematics.motion import joint_rate, locate, locate_at, pose_of
-from linkwright.model.coordinates import joint_name, line_element
+from linkwright.model.coordinates import joint_name, lengths
 from linkwright.model.description import Joint, PointRef
 from linkwright.numerics.spatial import point_wrench
 
@@ -87,8 +87,8 @@ def acting_at(at: Instant, thing: Any, node: int) -> Any:
     d = skel.tree.description
     if thing.acts == POINT:
         return locate(skel, at.motion, (thing.body, thing.point)).position
-    on = thing if thing.acts in (LINE, FRAMES) else line_element(d, thing.joint)
-    if on is not None:
-        return next(x.position for x in (locate(skel, at.motion, ref) for ref in on.between) if x.node == node)
+    between = thing.between if thing.acts in (LINE, FRAMES) else lengths(d).get(thing.joint)
+    if between:
+        return next(x.position for x in (locate(skel, at.motion, ref) for ref in between) if x.node == node)
     joint = d.joint(joint_name(thing.joint))
     return locate_at(skel, at.motion, skel.node(joint.second), pose_of(joint.frame_second).p).position

@@ -17,7 +17,7 @@ from linkwright.errors import ModelError
 from linkwright.joints import JOINTS, grouped, position_of
 from linkwright.mechanics.forces.base import ForceLine, Wrenches, joint_efforts, line, push
 from linkwright.mechanics.kinematics.motion import locate, node_motion
-from linkwright.model.coordinates import joint_part, line_element
+from linkwright.model.coordinates import is_rotary, joint_part, lengths
 from linkwright.model.description import Joint
 from linkwright.numerics.scalars import arctan2, real, where
 from linkwright.numerics.spatial import array, cross, point_wrench, skew
@@ -97,8 +97,7 @@ class ElementForce:
             force, moment = self._named(lambda: e.law(at))
             return np.array(force), np.array(moment)
         efforts = np.array([e.law(x) for x in self._travels(at)])
-        d = at.skel.tree.description
-        turns = e.acts == JOINT and line_element(d, e.joint) is None and joint_part(d, e.joint).kinds == {"angle"}
+        turns = e.acts == JOINT and is_rotary(at.skel.tree.description, e.joint)
         return (np.zeros(1), efforts) if turns else (efforts, np.zeros(1))
 
     def energy(self, at: Instant) -> Any:
@@ -194,8 +193,8 @@ class JointTravels:
 
 def driven_line(at: Instant, name: str) -> ForceLine | None:
     """The line of an element that is a coordinate itself, a cylinder, by its name; None if it is a joint's."""
-    found = line_element(at.skel.tree.description, name)
-    return None if found is None else line(at, found.between)
+    between = lengths(at.skel.tree.description).get(name)
+    return None if between is None else line(at, between)
 
 
 def joint_travels(at: Instant, name: str) -> JointTravels:

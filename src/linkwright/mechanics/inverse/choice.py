@@ -17,8 +17,9 @@ import numpy as np
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.reactions import AXES, JointWrench, every_joint_wrench, labelled
-from linkwright.mechanics.inverse.effort_weights import EffortWeights, effort_weights, is_rotary_effort, nearest_efforts
+from linkwright.mechanics.inverse.effort_weights import EffortWeights, effort_weights, nearest_efforts
 from linkwright.mechanics.inverse.problem import InverseProblem
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
 from linkwright.model.file.units import FORCE, TORQUE
 from linkwright.numerics.linalg import factor
@@ -51,7 +52,7 @@ class Choices:
         desc, rows = loops.skel.tree.description, _rows(loops)
         weights = effort_weights(desc, drives, loops.kappa, rated=rated) if rated is not None else None
         wanted = _by_name("preload", preload, drives, "Drives", "5")
-        ahead = {n: quantity(x, TORQUE if is_rotary_effort(desc, n) else FORCE, f"preload of '{n}'") for n, x in wanted.items()}
+        ahead = {n: quantity(x, TORQUE if is_rotary(desc, n) else FORCE, f"preload of '{n}'") for n, x in wanted.items()}
         stiff = {n: _stiffness(n, x, rows[n]) for n, x in _by_name("stiffness", stiffness, rows, "Joints", "10").items()}
         freed = {n: _released(n, x, rows[n]) for n, x in _by_name("release", release, rows, "Joints", "['tz']").items()}
         return Choices(weights, ahead, stiff, freed)

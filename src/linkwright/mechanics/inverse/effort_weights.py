@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, listing, nearest
-from linkwright.joints import JOINTS, velocity_kinds
 from linkwright.mechanics.forces.motor_dc import DCMotor
-from linkwright.model.coordinates import joint_part
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.description import Description, Drive
 from linkwright.model.file import quantity
 from linkwright.model.file.units import FORCE, LENGTH, TORQUE, shown
@@ -70,7 +69,7 @@ def effort_weights(
     who: str = "",
 ) -> EffortWeights:
     """The weights of these drives. `actuators`: largest efforts of a controller's actuators; `who` begins the messages."""
-    rotary = tuple(is_rotary_effort(desc, name) for name in drives)
+    rotary = tuple(is_rotary(desc, name) for name in drives)
     given = rated_efforts(desc, drives, rated, who)
     known = {name: _first(given.get(name), (actuators or {}).get(name), model_rating(desc, name)) for name in drives}
     unknown = tuple(name for name, x in known.items() if x is None)
@@ -90,14 +89,6 @@ def _first(*values: float | None) -> float | None:
     return next((x for x in values if x is not None), None)
 
 
-def is_rotary_effort(desc: Description, drive: str) -> bool:
-    """True if the effort of a drive is a torque: along a velocity that turns, the first one of a joint with several."""
-    if any(c.name == drive for c in desc.cylinders):
-        return False
-    joint, entries = joint_part(desc, drive)
-    return velocity_kinds(JOINTS[joint.type])[entries[0]] == "angle"
-
-
 def rated_efforts(desc: Description, drives: Sequence[str], given: Any, who: str = "") -> dict[str, float]:
     """Rated efforts as a caller gives them, checked, in N m or N."""
     if given is not None and not isinstance(given, Mapping):
@@ -107,7 +98,7 @@ def rated_efforts(desc: Description, drives: Sequence[str], given: Any, who: str
     for name, x in (given or {}).items():
         if name not in drives:
             raise UsageError(f"{who}rated: '{name}' is not a drive here. {nearest(str(name), list(drives), 'Drives')}")
-        out[name] = quantity(x, TORQUE if is_rotary_effort(desc, name) else FORCE, f"{who}rated effort of '{name}'")
+        out[name] = quantity(x, TORQUE if is_rotary(desc, name) else FORCE, f"{who}rated effort of '{name}'")
         if not 0.0 < out[name] < np.inf:
             raise UsageError(f"{who}the rated effort of '{name}' must be greater than zero, not {out[name]:g}.")
     return out

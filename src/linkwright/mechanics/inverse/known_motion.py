@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import joints
 from linkwright.errors import UsageError
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.loops import Loops
@@ -21,8 +20,8 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.loads import Loads
 from linkwright.mechanics.inverse.methods import Solved
 from linkwright.mechanics.inverse.problem import InverseProblem, LateTerms
-from linkwright.model.coordinates import joint_part
-from linkwright.model.description import Description, Joint
+from linkwright.model.coordinates import JointCoordinate, coordinate_or_none, joint_part
+from linkwright.model.description import Description
 from linkwright.numerics.scalars import is_symbolic
 from linkwright.numerics.spatial import cross
 from linkwright.topology.tree import Tree
@@ -77,37 +76,20 @@ def _rubbing(at: Instant, name: str, effort: Any) -> forces.Wrenches:
     return forces.joint_effort(at, joint, effort, i)
 
 
-def driven_coordinate(d: Description, name: str) -> tuple[Joint, int] | None:
-    """(joint, entry) of a coordinate by name, `A` or `C.slide`; None for a cylinder or anything else."""
-    every = {j.name: j for j in d.joints}
-    if name in every and joints.create(every[name].type, every[name].options).nv:
-        return every[name], 0
-    head, _, part = name.rpartition(".")
-    if head in every:
-        known = joints.create(every[head].type, every[head].options).v_names
-        if part in known:
-            return every[head], known.index(part)
-    return None
-
-
 def unit_push(d: Description, at: Instant, name: str) -> forces.Wrenches:
-    for c in d.cylinders:
-        if c.name == name:
-            return forces.push(forces.line(at, c.between), 1.0)
-    found = driven_coordinate(d, name)
+    found = coordinate_or_none(d, name)
     if found is None:
         raise UsageError(f"an effort of '{name}' was recorded, but there is no such joint, coordinate or cylinder.")
-    return forces.joint_effort(at, found[0], 1.0, found[1])
+    return at.along(found)
 
 
 def driven_rows(tree: Tree, names: Sequence[str]) -> dict[int, int]:
     """Indices of the efforts that act in joints of the tree, and their entries of v."""
-    d = tree.description
-    cylinders, out = {c.name for c in d.cylinders}, {}
+    d, out = tree.description, {}
     for i, name in enumerate(names):
-        found = None if name in cylinders else driven_coordinate(d, name)
-        if found is not None and found[0].name in tree.node_of_joint:
-            out[i] = tree.nodes[tree.node_of_joint[found[0].name]].v.start + found[1]
+        found = coordinate_or_none(d, name)
+        if isinstance(found, JointCoordinate) and found.joint.name in tree.node_of_joint:
+            out[i] = tree.nodes[tree.node_of_joint[found.joint.name]].v.start + found.v
     return out
 
 

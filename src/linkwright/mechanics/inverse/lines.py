@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwright import elements
 from linkwright.mechanics import forces
+from linkwright.model.coordinates import movable
 from linkwright.model.description import Description, PointRef
 
 if TYPE_CHECKING:
@@ -39,9 +40,8 @@ def line_eyes(d: Description) -> list[LineEye]:
 
 def line_parts(d: Description) -> dict[str, tuple[PointRef, PointRef]]:
     """Ends of springs and dampers between two points by name, a joint or body of the same name first."""
-    lines = [x for x in d.acting if x.acts == elements.LINE]
-    taken = {x.name for x in (*d.joints, *(x for x in lines if x.coordinate), *d.bodies)}
-    return {x.name: x.between for x in lines if x.name not in taken}
+    taken = {*movable(d), *(b.name for b in d.bodies)}
+    return {x.name: x.between for x in d.acting if x.acts == elements.LINE and x.name not in taken}
 
 
 def line_eye(d: Description, pin: str, body: str) -> LineEye | None:

@@ -22,8 +22,8 @@ from linkwright import joints
 from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics.tree import generalised
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.known_motion import driven_coordinate
 from linkwright.mechanics.kinematics.motion import locate
+from linkwright.model.coordinates import coordinate_or_none
 from linkwright.model.description import Description, PointRef
 from linkwright.numerics.spatial import array, point_wrench
 
@@ -51,17 +51,9 @@ class EffortPlace:
 
 def effort_place(d: Description, name: str) -> EffortPlace | None:
     """The place of that name; None if there is none."""
-    for c in d.cylinders:
-        if c.name == name:
-            return EffortPlace(name, "length", lambda x, c=c: [forces.push(forces.line(x, c.between), 1.0)], _cylinder(c.between))
-    found = driven_coordinate(d, name)
-    if found is not None:
-        joint, i = found
-        jt = joints.create(joint.type, joint.options)
-        if name != joint.name or jt.nv == 1:
-            label = jt.v_names[i]
-            kind = jt.coordinate_kinds[jt.q_names.index(label)] if label in jt.q_names else "angle"
-            return EffortPlace(name, kind, lambda x: [forces.joint_effort(x, joint, 1.0, i)], lambda x: x.joint_accelerations(joint)[i])
+    found = coordinate_or_none(d, name)
+    if found is not None and (found.alone or "." in name):
+        return EffortPlace(name, found.kind, lambda x: [x.along(found)], lambda x: x.travel_acceleration(found))
     body, _, rest = name.partition(".")
     if body not in {b.name for b in d.bodies} or not rest:
         return None
@@ -114,17 +106,3 @@ def _turning(x: Instant, node: int) -> list[forces.Wrenches]:
 
 def _spin(x: Instant, node: int) -> Any:
     return x.A[node][2] if node >= 0 else 0.0
-
-
-def _cylinder(between: tuple[PointRef, PointRef]) -> Callable[[Instant], Any]:
-    """L'' = (d'.d' + d.d'' - L'^2)/L of the line d between two points."""
-
-    def acceleration(x: Instant) -> Any:
-        d = x.skel.tree.description
-        ends = [(x.skel.node(body), array(d.point((body, point)).at)) for body, point in between]
-        r, v, a = (f(*ends[1]) - f(*ends[0]) for f in (x.point, x.point_velocity, x.point_acceleration))
-        length = np.sqrt(r @ r)
-        rate = (r @ v) / length
-        return (v @ v + r @ a - rate * rate) / length
-
-    return acceleration

@@ -24,9 +24,9 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.dynamics.reactions import at_joint, constraint_part, every_joint_wrench
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.known_motion import driven_coordinate
 from linkwright.mechanics.inverse.places import EffortPlace, effort_place
 from linkwright.mechanics.kinematics.motion import locate
+from linkwright.model.coordinates import Distance, JointCoordinate, coordinate, coordinate_or_none
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.groups import Groups
 from linkwright.numerics.scalars import arctan2
@@ -75,9 +75,9 @@ def transmissions_by_force(terms: np.ndarray) -> np.ndarray:
 
 
 def _output(d: Description, name: str) -> tuple[Joint, int]:
-    found = driven_coordinate(d, name)
-    assert found is not None
-    return found
+    found = coordinate(d, name)
+    assert isinstance(found, JointCoordinate)
+    return found.joint, found.v
 
 
 def _rigid(d: Description) -> dict[str, str]:
@@ -133,14 +133,13 @@ def _sum(a: Contact, b: Contact) -> Contact:
 def _moved(place: Instant, node: int, w: Any, by: Any, nodes: dict[int, str], output: Joint) -> Contact:
     """A wrench at a body's subsystem origin, at the point where it acts: the end of a rod or cylinder, the point of a joint."""
     skel = place.skel
-    d = skel.tree.description
-    cylinder = next((c.between for c in d.cylinders if c.name == by.name), None)
-    between = by.between if isinstance(by, RodConstraint) else cylinder
-    joint = driven_coordinate(d, by.name) if isinstance(by, EffortPlace) and between is None else None
+    found = coordinate_or_none(skel.tree.description, by.name)
+    between = by.between if isinstance(by, RodConstraint) else found.between if isinstance(found, Distance) else None
+    joint = found.joint if isinstance(by, EffortPlace) and isinstance(found, JointCoordinate) else None
     if between is not None:
         arm = locate(skel, place.motion, next(ref for ref in between if skel.node(ref[0]) == node)).arm
     else:
-        arm = at_joint(place, output.name if joint is None else joint[0].name).point - skel.origin(node)
+        arm = at_joint(place, output.name if joint is None else joint.name).point - skel.origin(node)
     return Contact(w[3:], w[:3] - cross(arm, w[3:]), arm + skel.origin(node))
 
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, listing
-from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import Terms, terms
 from linkwright.mechanics.instant import Instant
+from linkwright.model.coordinates import coordinate
 from linkwright.model.description import Description
 from linkwright.numerics.linalg import Factored, factor
 
@@ -122,11 +122,4 @@ class InverseProblem:
 
 def unit_pushes(desc: Description, at: Instant, drives: Sequence[str]) -> tuple[tuple[tuple[int, Any], ...], ...]:
     """Wrenches on bodies of a unit effort of each drive: a joint's torque or force, a cylinder's push."""
-    cylinders = {c.name: c for c in desc.cylinders}
-    out = []
-    for name in drives:
-        if name in cylinders:
-            out.append(tuple(forces.push(forces.line(at, cylinders[name].between), 1.0)))
-        else:
-            out.append(tuple(forces.joint_effort(at, desc.joint(name), 1.0)))
-    return tuple(out)
+    return tuple(tuple(at.along(coordinate(desc, name))) for name in drives)

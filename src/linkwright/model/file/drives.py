@@ -63,12 +63,12 @@ def read_drives(context: Context, node: FileNode | None, channels: ChannelDimens
 
 
 def _target(name: str, node: FileNode, channels: ChannelDimensions) -> str:
-    if name in channels.cylinders:
+    if name in channels.lengths:
         return name
     if name not in channels.joints:
         raise node.error(
-            f"drive: there is no joint or cylinder '{name}'. {spaced(name, [*channels.joints, *channels.cylinders])}"
-            f"{nearest(name, [*channels.joints, *channels.cylinders], 'Joints and cylinders')}"
+            f"drive: there is no joint or cylinder '{name}'. {spaced(name, [*channels.joints, *channels.lengths])}"
+            f"{nearest(name, [*channels.joints, *channels.lengths], 'Joints and cylinders')}"
         )
     kinds = JOINTS[channels.joints[name].type].coordinate_kinds
     if len(kinds) != 1:
@@ -81,7 +81,7 @@ def _target(name: str, node: FileNode, channels: ChannelDimensions) -> str:
 
 def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensions) -> Drive:
     what = f"drive of '{name}'"
-    slides = name in channels.cylinders or channels.dimension(name) == LENGTH
+    slides = name in channels.lengths or channels.dimension(name) == LENGTH
     if node.text is not None:
         if node.text.strip() in ("free", ""):
             return Drive(name, "free", where=node.where)
@@ -199,11 +199,11 @@ def read_start(context: Context, node: FileNode | None, channels: ChannelDimensi
             else:
                 start[channel] = value
             continue
-        known = head in channels.joints or head in channels.cylinders
+        known = head in channels.joints or head in channels.lengths
         if not known or (dot and tail != "v"):
             each = [(j, n) for j, x in channels.joints.items() for n in JOINTS[x.type].v_names]
             parts = [f"{j}.{n}" for j, n in each if _one_of_several(channels.joints, j, f"{n}.v")]
-            places = [*channels.joints, *(p for p in parts if p.split(".")[1] not in ANGULAR), *channels.cylinders]
+            places = [*channels.joints, *(p for p in parts if p.split(".")[1] not in ANGULAR), *channels.lengths]
             short = [f"{j}.{n}" for j, x in channels.joints.items() for n in (*attitudes(JOINTS[x.type]), *speed_names(JOINTS[x.type]))]
             allowed = [*places, *short, *(f"{j}.v" for j in dict.fromkeys((*places, *parts)))]
             raise entry.error(

@@ -130,7 +130,7 @@ class Elements:
     @property
     def lines(self) -> Sequence[str]:
         """Names of elements that are coordinates themselves: cylinders."""
-        return self.channels.cylinders
+        return self.channels.lengths
 
     def element(self, name: str, entry: FileNode, among: Sequence[Any]) -> Any:
         """Read an element of one of some kinds by its fields."""

@@ -11,6 +11,7 @@ from typing import Any
 from linkwright import files
 from linkwright.errors import ModelError, Source, counted, nearest
 from linkwright.joints import JOINTS, speed_names, velocity_kinds
+from linkwright.model.coordinates import lengths
 from linkwright.model.curves.tables import INTERPOLATIONS
 from linkwright.model.description import Description, Joint, Table
 from linkwright.model.expressions import Expr, evaluate, free_variables, variable
@@ -34,13 +35,13 @@ class ChannelDimensions:
 
     joints: Mapping[str, Joint]
     points: Mapping[str, Sequence[str]]
-    cylinders: Sequence[str] = field(default=())
+    lengths: Sequence[str] = field(default=())  # coordinates that no joint has: cylinders
     plane: str | None = None  # the drawing's axes; None in space
 
     @staticmethod
     def of(d: Description) -> ChannelDimensions:
         points = {b.name: tuple(p.name for p in b.points) for b in d.bodies}
-        return ChannelDimensions({j.name: j for j in d.joints}, points, tuple(c.name for c in d.cylinders), d.plane)
+        return ChannelDimensions({j.name: j for j in d.joints}, points, tuple(lengths(d)), d.plane)
 
     def dimension(self, name: str) -> Dimension | None:
         """None when there is no such channel: `t`, `A`, `A.v`, `C.slide`, `base.vx`, `rocker.angle`, `ram.P.x`, `ram.P.vx`."""
@@ -50,7 +51,7 @@ class ChannelDimensions:
         rate = rest[-1:] == ["v"]
         rest = rest[:-1] if rate else rest
         found: Dimension | None = None
-        if head in self.cylinders and not rest:
+        if head in self.lengths and not rest:
             found = LENGTH
         elif head in self.joints and not rest:
             kinds = JOINTS[self.joints[head].type].coordinate_kinds
@@ -81,7 +82,7 @@ class ChannelDimensions:
         points = [f"{b}.{p}.{v}{x}" for b, names in self.points.items() for p in names for v in ("", "v") for x in axes]
         parts = [(n, JOINTS[j.type]) for n, j in self.joints.items()]
         several = [f"{n}.{x}" for n, jt in parts for x in (*jt.v_names, *speed_names(jt)) if self._of_several(n, x, False) is not None]
-        return ["t", *joints, *(f"{j}.v" for j in joints), *dict.fromkeys(several), *self.cylinders, *points]
+        return ["t", *joints, *(f"{j}.v" for j in joints), *dict.fromkeys(several), *self.lengths, *points]
 
     def quantity(self, name: str) -> Quantity | None:
         dimension = self.dimension(name)

@@ -12,7 +12,7 @@ from typing import Any
 
 from linkwright import elements
 from linkwright.errors import UsageError, nearest
-from linkwright.model.coordinates import joint_part
+from linkwright.model.coordinates import slides
 from linkwright.model.description import Description, Drive
 from linkwright.model.file.nodes import FileNode, from_python
 from linkwright.model.file.quantities import si_value
@@ -130,16 +130,12 @@ def _with_drive(d: Description, joint: str, node: FileNode) -> Description:
 # -------------------------------------------------------------------- dimensions
 
 
-def _slides(d: Description, joint: str) -> bool:
-    return joint in {c.name for c in d.cylinders} or joint_part(d, joint).kinds == {"length"}
-
-
 def _coordinate(d: Description, joint: str) -> Dimension:
-    return LENGTH if _slides(d, joint) else ANGLE
+    return LENGTH if slides(d, joint) else ANGLE
 
 
 def _effort(d: Description, joint: str) -> Dimension:
-    return FORCE if _slides(d, joint) else TORQUE
+    return FORCE if slides(d, joint) else TORQUE
 
 
 def dimension(d: Description, name: str, p: Parameter) -> Dimension:
@@ -160,4 +156,4 @@ def field_dimension(d: Description, thing: Any, key: str) -> Dimension:
     if kind in OF_PAIR:
         return of_pair(kind, _coordinate(d, thing.first), _coordinate(d, thing.second))
     joint = elements.joint_of(thing)
-    return dimension_of(kind, not joint or _slides(d, joint))
+    return dimension_of(kind, not joint or slides(d, joint))

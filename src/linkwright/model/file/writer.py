@@ -31,6 +31,7 @@ from linkwright.elements import (
     Stop,
     TurnsRole,
 )
+from linkwright.model.coordinates import movable
 from linkwright.model.description import (
     EYE3,
     NO_INERTIA,
@@ -155,8 +156,7 @@ def _shared(sections: dict[str, Any], d: Description) -> dict[Expr, tuple[str, s
         _visit(root, size, uses, order)
     if all(size[r] <= LONG for r in roots):
         return {}
-    lines = (x.name for x in elements.every(d) if x.coordinate)
-    taken = {*dict(d.parameters), *(j.name for j in d.joints), *(b.name for b in d.bodies), *lines}
+    taken = {*dict(d.parameters), *movable(d), *(b.name for b in d.bodies)}
     prefix = "_"
     while any(name.startswith(prefix) for name in taken):
         prefix += "_"

@@ -15,8 +15,9 @@ from linkwright.arguments import spelled
 from linkwright.errors import UsageError, counted, listing, nearest
 from linkwright.mechanics.closing.continuation import Walker, walk
 from linkwright.mechanics.closing.continuation import start as walker
-from linkwright.mechanics.constraints.drives import driven, is_rotary
+from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.instant import Instant
+from linkwright.model.coordinates import is_rotary, movable
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
 from linkwright.model.file.units import KINDS, display_unit, quantity, shown
@@ -40,7 +41,7 @@ BESIDE = 3  # strides before trouble that a native walk is left for one on float
 
 def over_drives(d: Description, over: Any) -> bool:
     """True if `over` names joints with one coordinate or cylinders only, as drives are named."""
-    known = {c.name for c in d.cylinders} | {j.name for j in d.joints}
+    known = set(movable(d))
     return all(name in known for name in request.names_over(over))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import is_rotary
 from linkwright.motion.atlas.pose_solver import AT_ONCE, PoseRows, PoseSolver
 
 ANGULAR, LINEAR = slice(0, 3), slice(3, 6)

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError, counted, degrees_of_freedom, listing
-from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.kinematics.motion import displaced
+from linkwright.model.coordinates import is_rotary
 from linkwright.motion.atlas.coordinates import PoseCoordinates
 from linkwright.motion.compiled import Compiled
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.errors import UsageError, nearest
-from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.kinematics.motion import pose_of
+from linkwright.model.coordinates import is_rotary, lengths
 from linkwright.motion.compiled import Compiled
 
 
@@ -20,12 +20,12 @@ def positions(core: Compiled, name: str, q: np.ndarray) -> np.ndarray:
     d, entries = core.description, core.kernels.entries["q"]
     if name in entries:
         return q[:, entries.index(name)]
-    for c in d.cylinders:
-        if c.name == name:
-            found = core.kernels.get("points").batch((q, np.zeros((len(q), core.tree.nv))), {}).position
-            names = [f"{b.name}.{p.name}" for b in d.bodies for p in b.points]
-            first, second = (found[:, names.index(".".join(ref))] for ref in c.between)
-            return np.sqrt(((second - first) ** 2).sum(axis=1))
+    between = lengths(d).get(name)
+    if between is not None:
+        found = core.kernels.get("points").batch((q, np.zeros((len(q), core.tree.nv))), {}).position
+        names = [f"{b.name}.{p.name}" for b in d.bodies for p in b.points]
+        first, second = (found[:, names.index(".".join(ref))] for ref in between)
+        return np.sqrt(((second - first) ** 2).sum(axis=1))
     cut = {j.name: j for j in d.joints if j.name in core.tree.cuts}
     if name in cut:
         joint = cut[name]
@@ -37,7 +37,7 @@ def positions(core: Compiled, name: str, q: np.ndarray) -> np.ndarray:
             )
             R, p = np.swapaxes(Ra, 1, 2) @ Rb, (np.swapaxes(Ra, 1, 2) @ (pb - pa)[:, :, None])[:, :, 0]
             return np.arctan2(R[:, 1, 0], R[:, 0, 0]) if joints.is_hinge(jt) else p[:, 0]
-    known = [*entries, *cut, *(c.name for c in d.cylinders)]
+    known = [*entries, *cut, *lengths(d)]
     raise UsageError(f"'{name}' is no coordinate of a joint and no cylinder here. {nearest(name, known, 'Coordinates')}")
 
 
@@ -63,7 +63,7 @@ class JointLimits:
         out = np.empty((len(q), len(self.ranges)))
         for k, (name, (low, high)) in enumerate(self.ranges.items()):
             x = positions(self.core, name, q)
-            turning = self._rotary(name)
+            turning = is_rotary(self.core.description, name)
             if turning and np.isfinite(low + high):  # whole turns do not count
                 middle = 0.5 * (low + high)
                 x = middle + (x - middle + np.pi) % (2.0 * np.pi) - np.pi
@@ -73,18 +73,3 @@ class JointLimits:
     def least(self, q: np.ndarray) -> np.ndarray:
         """The smallest margin of each state."""
         return self.margins(q).min(axis=1)
-
-    def _rotary(self, name: str) -> bool:
-        return is_rotary_coordinate(self.core, name)
-
-
-def is_rotary_coordinate(core: Compiled, name: str) -> bool:
-    """True for an angle of a joint."""
-    head, _, part = name.partition(".")
-    if any(c.name == name for c in core.description.cylinders):
-        return False
-    if not part:
-        return is_rotary(core.description, name)
-    joint = core.description.joint(head)
-    jt = joints.create(joint.type, joint.options)
-    return part in jt.q_names and jt.coordinate_kinds[jt.q_names.index(part)] == "angle"

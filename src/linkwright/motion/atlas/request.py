@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, counted, listing, nearest
-from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.description import Description
 from linkwright.model.file.units import KINDS, parse_unit, quantity
 from linkwright.motion.atlas.measures import RobotData
-from linkwright.motion.atlas.readings import is_rotary_coordinate, positions
+from linkwright.motion.atlas.readings import positions
 from linkwright.motion.compiled import Compiled
 
 COUNTS = {1: 400, 2: 100, 3: 30, 4: 16}  # values of an axis, by the number of axes
@@ -143,7 +143,7 @@ def joint_ranges(core: Compiled, given: Any) -> dict[str, tuple[float, float]]:
     out = {}
     for name, ends in given.items():
         positions(core, str(name), core.start.q[None])
-        kind = "angle" if is_rotary_coordinate(core, str(name)) else "length"
+        kind = "angle" if is_rotary(core.description, str(name)) else "length"
         if isinstance(ends, str):
             low, high, _ = _of_text(f"limits: '{name}'", ends, kind, 2)
         elif isinstance(ends, Sequence) and len(ends) == 2:

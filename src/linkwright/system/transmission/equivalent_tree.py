@@ -17,7 +17,7 @@ import numpy as np
 from linkwright import elements
 from linkwright.errors import UsageError, listing
 from linkwright.mechanics.kinematics.motion import node_motion
-from linkwright.model.coordinates import joint_name
+from linkwright.model.coordinates import joint_name, lengths
 from linkwright.model.description import Body, Description, Drive
 from linkwright.numerics.spatial import Pose
 from linkwright.results.labelled import Labelled
@@ -139,7 +139,7 @@ def _elements(d: Description, gone: set[str], joints: set[str], motors: set[str]
     def stays(x: Any) -> bool:
         places = elements.body_names(x)
         named = [joint_name(n) for n in elements.joint_names(x)]
-        lines = {c.name for c in d.cylinders if c.name not in motors and not {r[0] for r in c.between} & gone}
+        lines = {name for name, ends in lengths(d).items() if name not in motors and not {r[0] for r in ends} & gone}
         return not set(places) & gone and all(n in joints | lines for n in named) and x.name not in motors
 
     fields: dict[str, Any] = {}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import SingularityError, UsageError, calls_explained, listing, nearest
-from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.numerics.pickling import essentials

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError, counted, listing
-from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import is_rotary
 from linkwright.model.file.units import KINDS, shown
 from linkwright.system.independent import FIRM, Independent
 from linkwright.system.named_terms import NamedTerms

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from linkwright.model.coordinates import joint_name
+from linkwright.model.coordinates import joint_name, lengths
 from linkwright.model.description import Description
 
 
@@ -27,9 +27,9 @@ def between(d: Description, motors: Sequence[str], joints: Sequence[str]) -> tup
 
 def ends(d: Description, name: str) -> tuple[str, str]:
     """The two bodies of a joint or cylinder."""
-    for c in d.cylinders:
-        if c.name == name:
-            return c.between[0][0], c.between[1][0]
+    between = lengths(d).get(name)
+    if between is not None:
+        return between[0][0], between[1][0]
     joint = d.joint(joint_name(name))
     return joint.first, joint.second
 

@@ -20,6 +20,7 @@ from linkwright.errors import LinkwrightError, SingularityError, counted
 from linkwright.mechanics.closing.idle import idle_rows
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.instant import Instant
+from linkwright.model.coordinates import coordinate, lengths, movable
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line, Parabola
 from linkwright.motion import cycle
@@ -90,7 +91,7 @@ def independent(system: System) -> tuple[str, ...]:
     ground = d.bodies[0].name
     single = [j for j in d.joints if joints.create(j.type, j.options).nv == 1]
     wanted = [x.joint for x in d.drives] + [j.name for j in single if ground in (j.first, j.second)]
-    wanted += [c.name for c in d.cylinders] + [j.name for j in single]
+    wanted += [*lengths(d), *(j.name for j in single)]
     st, loops = system.start, system.loops
     still = np.zeros(system.tree.nv)
     idle = idle_rows(system.kernels.plan, system.skel, st.instant.motion).rows * loops.columns
@@ -110,7 +111,7 @@ def independent(system: System) -> tuple[str, ...]:
 
 
 def kinds(system: System, drives: tuple[str, ...]) -> list[str]:
-    return ["angle" if cycle.is_rotary(system.description, n) else "length" for n in drives]
+    return [coordinate(system.description, n).kind for n in drives]
 
 
 def jump_sentences(c: Trajectory) -> list[str]:
@@ -162,7 +163,7 @@ def _over(c: Trajectory, motion: PageMotion, value: np.ndarray) -> dict[str, Any
     lead = motion.drives.index(c.drive)
     steps = np.diff(value[:, lead])
     if np.all(steps > 0.0) or np.all(steps < 0.0):
-        kind = "angle" if cycle.is_rotary(c.skel.tree.description, c.drive) else "length"
+        kind = coordinate(c.skel.tree.description, c.drive).kind
         symbol, size = unit_of(units, kind)
         label = f"{'angle' if kind == 'angle' else 'travel'} of {c.drive}"
         return {"name": c.drive, "label": label, "symbol": symbol, "size": size, "values": encoded(value[:, lead])}
@@ -278,7 +279,7 @@ def interesting(system: System, run: Trajectory) -> list[str]:
     """Single numbers, the important ones first: joints, efforts and powers, pin loads, energies, angles, points, what was recorded."""
     d = system.description
     lead = [x.joint for x in d.drives]
-    joined = list(dict.fromkeys([*lead, *(j.name for j in d.joints), *(c.name for c in d.cylinders)]))
+    joined = list(dict.fromkeys([*lead, *movable(d)]))
     wanted = [f"{n}{tail}" for n in lead for tail in ("", ".v", ".torque", ".force", ".power")]
     wanted += [f"{n}{tail}" for tail in ("", ".v") for n in joined]
     wanted += [f"{x.name}.supply.{kind}" for x in d.cylinders for kind in ("pressure", "flow")]

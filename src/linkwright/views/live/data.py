@@ -15,7 +15,7 @@ from linkwright import joints
 from linkwright.mechanics.closing.idle import idle_rows
 from linkwright.mechanics.inverse.lines import line_eyes
 from linkwright.mechanics.inverse.meshes import meshes_not_modelled
-from linkwright.model.coordinates import joint_part
+from linkwright.model.coordinates import joint_part, lengths
 from linkwright.model.file.units import KINDS, display_unit
 from linkwright.model.plausibility import elastic_loads
 from linkwright.results.element_limits import element_limits
@@ -154,13 +154,13 @@ def _eyes(system: System, acting: list[dict[str, Any]], turn: Any) -> list[dict[
 def _stops(system: System) -> list[dict[str, Any]]:
     """Rigid stops: of which entry of q, or between which places of a cylinder."""
     d, tree, out = system.description, system.tree, []
-    cylinders = {c.name: c for c in d.cylinders}
+    distances = lengths(d)
     for s in d.stops:
         if s.stiffness is not None:
             continue
         ends, index, slides = None, -1, True
-        if s.joint in cylinders:
-            ends = [{"body": system.skel.node(b) + 1, "at": [float(x) for x in d.point((b, p)).at]} for b, p in cylinders[s.joint].between]
+        if s.joint in distances:
+            ends = [{"body": system.skel.node(b) + 1, "at": [float(x) for x in d.point((b, p)).at]} for b, p in distances[s.joint]]
         else:
             part = joint_part(d, s.joint)
             node = tree.node_of_joint.get(part.joint.name)

@@ -16,7 +16,7 @@ import numpy as np
 from linkwright.kernels import export
 from linkwright.kernels.kernels import Kernels
 from linkwright.kernels.page_kernels import TracedKernel, acting_on
-from linkwright.kernels.page_motion import beside_names
+from linkwright.kernels.page_motion import beside
 from linkwright.model.description import Description
 from linkwright.system.system import System
 from linkwright.views.live.geometry import Ref, places, references
@@ -64,7 +64,7 @@ def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
     massless = [b.name for b in d.bodies[1:] if b.mass is None]
     names: list[str] = [*ALWAYS]
     if kernels.drives and all(export.possible(kernels, n) for n in MOVED):
-        names += [*MOVED, *(["speeds"] if beside_names(system.skel) else [])]
+        names += [*MOVED, *(["speeds"] if beside(system.skel) else [])]
     if massless:
         names += ["acting"] if d.loads else []  # where loads act and how large they are needs no mass
         return names, f"kinematics only: no mass given for {', '.join(massless[:4])}{' ...' if len(massless) > 4 else ''}"

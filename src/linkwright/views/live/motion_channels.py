@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from linkwright.elements import Belt
-from linkwright.kernels.page_motion import beside_names, joint_coordinates
+from linkwright.kernels import page_motion
 from linkwright.mechanics.constraints.belt import centre_on
 from linkwright.mechanics.inverse.lines import line_eyes, line_parts
 from linkwright.mechanics.inverse.places import resting_points
+from linkwright.model.coordinates import Distance, coordinates, joint_coordinates
 from linkwright.model.description import Cylinder, PointRef
 from linkwright.motion.stop_ends import stops_of
 from linkwright.results.cylinder_channels import areas
@@ -86,16 +87,16 @@ def _belt(system: System, b: Belt) -> dict[str, Any]:
 def _coordinates(system: System) -> list[dict[str, Any]]:
     """Every coordinate of a joint and every cylinder: where it is in q and v, or among those beside the tree."""
     skel, d = system.skel, system.description
-    beside = {name: k for k, name in enumerate(beside_names(skel))}
+    beside = {x.name: k for k, x in enumerate(page_motion.beside(skel))}
     out = []
-    for x in joint_coordinates(d):
-        entry = {"name": x.name, "pin": x.joint.pin or x.joint.name, "kind": x.kind}
-        if x.name in beside:
+    for x in coordinates(d):
+        entry = {"name": x.name, "pin": x.name if isinstance(x, Distance) else x.joint.pin or x.joint.name, "kind": x.kind}
+        if isinstance(x, Distance) or x.name in beside:
             out.append({**entry, "beside": beside[x.name]})
         else:
             node = skel.tree.nodes[skel.tree.node_of_joint[x.joint.name]]
             out.append({**entry, "q": node.q.start + x.q, "v": node.v.start + x.v})
-    return out + [{"name": c.name, "pin": c.name, "kind": "length", "beside": beside[c.name]} for c in d.cylinders]
+    return out
 
 
 def _first_angles(system: System, c: Trajectory) -> list[float]:

@@ -35,8 +35,9 @@ from linkwright.kernels.kernels import Kernels
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.model.coordinates import Distance
 from linkwright.model.curves.lines import Parabola
-from linkwright.model.description import Cylinder, Description
+from linkwright.model.description import Description
 from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.numerics.memory import all_in_use
 
@@ -247,9 +248,9 @@ class Trace:
 
 def _placed(b: Any, described: Description) -> Bound:
     """A drive in the joint of a description on symbols: in a cut joint its effort depends on where the joint is."""
-    if b.target.entry is not None or isinstance(b.target.of, Cylinder):
+    if b.target.entry is not None or isinstance(b.target.on, Distance):
         return b
-    target = replace(b.target, of=described.joint(b.target.of.name))
+    target = replace(b.target, on=replace(b.target.on, joint=described.joint(b.target.on.joint.name)))
     return replace(b, plate=replace(b.plate, target=target)) if isinstance(b, ExternalMotor) else replace(b, target=target)
 
 

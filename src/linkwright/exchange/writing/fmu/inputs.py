@@ -32,6 +32,7 @@ from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.exchange.writing.fmu.laws import PARAMETER, steered_kind
 from linkwright.mechanics.forces.motor_dc import DCMotor, flow
 from linkwright.mechanics.instant import Instant
+from linkwright.model.coordinates import movable
 from linkwright.model.curves.lines import Constant
 from linkwright.results.state import State
 
@@ -301,20 +302,20 @@ def _kinds(system: Any, drive: Mapping[str, Any], inputs: Any) -> dict[str, str]
     given = dict(inputs) if isinstance(inputs, Mapping) else dict.fromkeys(inputs)
     d = system.description
     bodies = [b.name for b in d.moving]
-    movable = [*(j.name for j in d.joints), *(c.name for c in d.cylinders)]
+    movers = movable(d)
     out: dict[str, str] = {}
     for name, kind in given.items():
-        known = str(name) in bodies or str(name).partition(".")[0] in movable
+        known = str(name) in bodies or str(name).partition(".")[0] in movers
         if kind == PARAMETER or (kind is None and not known and name in dict(d.parameters)):
             out[str(name)] = steered_kind(system.kernels.described, str(name))
             continue
         if not known:
-            every = [*movable, *bodies, *dict(d.parameters)]
+            every = [*movers, *bodies, *dict(d.parameters)]
             raise UsageError(f"inputs: there is no joint, cylinder, body or parameter '{name}'. {nearest(str(name), every, 'Names')}")
         found = _own_kind(system, str(name), drive, bodies) if kind is None else str(kind)
         if found not in KINDS_OF_INPUT:
             raise UsageError(f"inputs: '{name}' cannot be a {found!r}. {nearest(found, [*KINDS_OF_INPUT, PARAMETER], 'Kinds')}")
-        if (found == "wrench") != (str(name) in bodies) and (found == "wrench" or str(name) not in movable):
+        if (found == "wrench") != (str(name) in bodies) and (found == "wrench" or str(name) not in movers):
             what = "a joint or cylinder, which has no wrench" if found == "wrench" else f"a body, which has no {found}"
             raise UsageError(f"inputs: '{name}' is {what}. Joints take {', '.join(KINDS_OF_INPUT[:-1])}; bodies take wrench.")
         out[str(name)] = found
@@ -366,7 +367,7 @@ def _external(on: DriveTarget, kind: str, d: Any, at: Start) -> ExternalDrive:
         raise UsageError(f"inputs: the motion of '{name}' cannot be prescribed: its joint has several degrees of freedom. Use an effort.")
     where, speed, acceleration = _motion_at_start(d, on, at)
     size = 1.0 if on.rotary else float(at.kappa)
-    kinds = (on.position_kind, on.speed_kind, "angular acceleration" if on.rotary else "acceleration")
+    kinds = (on.position_kind, on.speed_kind, on.on.acceleration_kind)
     every = [
         FmuVariable(f"{name}.{part}", of, value, f"prescribed {part} of {name}")
         for part, of, value in zip(("position", "speed", "acceleration"), kinds, (where, speed, acceleration), strict=True)

@@ -19,6 +19,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
+from linkwright.model.coordinates import lengths, movable
 from linkwright.numerics.scalars import where
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.load_channels import load_channels
@@ -61,8 +62,7 @@ class OutputReader:
 
     @property
     def _whole_joints(self) -> set[str]:
-        d = self.system.description
-        return {*(j.name for j in d.joints), *(c.name for c in d.cylinders)}
+        return set(movable(self.system.description))
 
     def read(self, wanted: Sequence[str] | None, inputs: set[str], states: set[str]) -> ChosenOutputs:
         """The channels asked for; what is an input or a state already is no second variable."""
@@ -97,7 +97,7 @@ class OutputReader:
             names = joint_types.create(joint.type, joint.options).v_names
             parts = [f"{joint.name}.{n}" if n else joint.name for n in names]
             out += [n for p in parts for n in (p, f"{p}.v") if n in self.channels]
-        out += [n for c in d.cylinders for n in (c.name, f"{c.name}.v")]
+        out += [n for x in lengths(d) for n in (x, f"{x}.v")]
         for body in d.moving:
             out += [f"{body.name}.angle"] if planar else []
             marked = [p.name for p in body.points if not self._is_eye(body.name, p)]

@@ -11,7 +11,7 @@ from linkwright.compiler import c99, tape
 from linkwright.compiler.program import Program
 from linkwright.exchange.writing.fmu.equations import FmuEquations
 from linkwright.exchange.writing.fmu.variables import FmuState, places_of_copies
-from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model.coordinates import is_rotary
 
 _HERE = Path(__file__).parent / "c"
 SHARED = ("tape.h", "tape.c", "core.h", "core.c", "singular.c", "start.c", "step.c", "derivative.c")

@@ -16,6 +16,7 @@ from linkwright.exchange.writing.losses import Loss
 from linkwright.exchange.writing.mujoco.forces import OPEN, MujocoForces, numbers
 from linkwright.exchange.writing.mujoco.map import placed_pieces
 from linkwright.exchange.writing.mujoco.servos import Servo, servos
+from linkwright.model.coordinates import lengths
 from linkwright.model.description import Drive, Table
 from linkwright.model.expressions import free_variables
 from linkwright.system.system import System
@@ -91,9 +92,8 @@ def _over(value: Any) -> str:
 
 def _can_be_held(system: System, servo: Servo) -> bool:
     """True if all coordinates of a servo are joints of the text."""
-    cylinders = {c.name for c in system.description.cylinders}
-    names = [x for x, _ in servo.coefficients]
-    if any(x in cylinders for x in names):
+    tendons, names = lengths(system.description), [x for x, _ in servo.coefficients]
+    if any(x in tendons for x in names):
         return len(names) == 1
     return all(system.coordinate(x)[0].name in system.tree.node_of_joint for x in names)
 
@@ -111,7 +111,7 @@ def _law(servo: Servo) -> dict[str, str]:
 
 def _transmission(system: System, name: str) -> dict[str, str]:
     """The joint or tendon that a drive of ours means."""
-    if name in {c.name for c in system.description.cylinders}:
+    if name in lengths(system.description):
         return {"tendon": name}
     joint, i, _ = system.coordinate(name)
     if joint.name not in system.tree.node_of_joint:

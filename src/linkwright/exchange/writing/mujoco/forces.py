@@ -24,6 +24,7 @@ from linkwright.exchange.writing.pieces import is_free, pieces
 from linkwright.mechanics.forces import ElementForce, Wrenches, line, push
 from linkwright.mechanics.instant import Instant
 from linkwright.model import description as model
+from linkwright.model.coordinates import lengths
 from linkwright.system.system import System
 
 FORMAT = "mjcf"  # in `formats` of an element
@@ -146,8 +147,7 @@ def _armature(out: MujocoForces, system: System, j: model.Joint) -> None:
 def _stop(out: MujocoForces, system: System, s: model.Stop) -> str:
     """Put the ends of a travel as a range; MuJoCo's limits push back with a stiffness of their own."""
     lower, upper = (-OPEN if s.lower is None else float(s.lower), OPEN if s.upper is None else float(s.upper))
-    cylinders = {c.name for c in system.description.cylinders}
-    names = [s.joint] if s.joint in cylinders else _pieces_of(system, s.joint, ball=False)
+    names = [s.joint] if s.joint in lengths(system.description) else _pieces_of(system, s.joint, ball=False)
     if isinstance(names, str):
         return names
     for name in names:
