@@ -366,7 +366,7 @@ def _moved(c: Trajectory, kind: str, swing: float, way: np.ndarray, weight: np.n
 
 def _cams(c: Trajectory, where: np.ndarray) -> tuple[CamLoad, ...]:
     out = []
-    for x in (x for x in c.skel.tree.description.couplings if x.cam is not None):
+    for x in c.skel.tree.description.cams:
         force = c[f"{x.name}.contact"]
         ends = extremes(c.t, force, where)
         rms = float(np.sqrt(time_mean(c.t, force**2)))

@@ -332,6 +332,7 @@ class ModelElement:
     from_outside: ClassVar[bool] = False  # a load; everything else pushes between bodies of the machine
     conservative: ClassVar[bool] = False  # all work is stored
     of_speed: ClassVar[bool] = False  # the law depends on rates
+    switches: ClassVar[bool] = False  # its effort may change at once, or nearly
     by_load: ClassVar[bool] = False  # a part of it follows from the reactions: inverse dynamics adds it
     joins: ClassVar[bool] = False  # bodies that it holds need no joint: they float by themselves
     coordinate: ClassVar[bool] = False  # its travel can be driven, stopped, started from and read by its name
@@ -349,9 +350,19 @@ class ModelElement:
         return acts(self)
 
     @property
+    def counts(self) -> bool:
+        """Return True for a constraint that counts from the coordinates of its joints in the drawing."""
+        return bool(self.constraint)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Names of the rows of a constraint."""
         return ()
+
+    @property
+    def keeps_axes(self) -> tuple[str, ...]:
+        """Bodies whose own axes its numbers are in: native code does not turn them into the axes of their joints."""
+        return tuple(getattr(self, name) for name, role in roles(type(self)).items() if isinstance(role, AxesRole))
 
     @property
     def body_pairs(self) -> tuple[tuple[str, str], ...]:

@@ -77,6 +77,10 @@ class Belt(ModelElement):
         return tuple(p.body for p in self.pulleys)
 
     @property
+    def keeps_axes(self) -> tuple[str, ...]:
+        return tuple(p.carrier for p in self.pulleys)
+
+    @property
     def body_pairs(self) -> tuple[tuple[str, str], ...]:
         return tuple((self.pulleys[i].body, self.pulleys[j].body) for i, j in self.spans)
 

@@ -28,6 +28,7 @@ class Stop(ModelElement):
     section, word, form = "stops", "stop", "stop"
     synonyms = ("limits", "limit", "end_stops", "bumpers")
     of_speed = True
+    switches = True
     formats = held(mjcf="range", robot="range")
     order = ("joint", "between", "min", "max", "stiffness", "damping", "restitution")
     further = MappingProxyType({"between": Key("numbers", "both ends, in the place of `min` and `max`", "travel")})

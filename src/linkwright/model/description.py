@@ -223,6 +223,31 @@ class Description(ElementSections):
         return tuple(x for section in elements.ACTING for x in getattr(self, section))
 
     @property
+    def connected(self) -> tuple[tuple[str, str], ...]:
+        """Return the pairs of bodies that elements connect without a joint: rods, cylinders, bushings."""
+        return tuple(pair for x in elements.every(self) if x.joins for pair in x.body_pairs)
+
+    @property
+    def ties(self) -> tuple[Any, ...]:
+        """Return the constraints between joints: couplings, cams, gears, belts."""
+        return tuple(x for x in elements.constraints(self) if elements.acts(x) != elements.LINE)
+
+    @property
+    def cams(self) -> tuple[Coupling, ...]:
+        """Return the couplings whose disc and follower touch."""
+        return tuple(x for x in self.couplings if x.cam is not None)
+
+    @property
+    def rigid_stops(self) -> tuple[Stop, ...]:
+        """Return the stops without a stiffness: no forces, but ends of the motion."""
+        return tuple(x for x in self.stops if x.rigid)
+
+    @property
+    def rubbing(self) -> tuple[Friction, ...]:
+        """Return the friction that grows with the load of its joint."""
+        return tuple(x for x in self.frictions if x.mu)
+
+    @property
     def planar(self) -> bool:
         return self.plane is not None
 

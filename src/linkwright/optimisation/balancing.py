@@ -290,7 +290,7 @@ def _result(
         for body, added in points.items()
         for p in added
     ]
-    rubbing = [f.name for f in d.frictions if f.mu]
+    rubbing = [f.name for f in d.rubbing]
     notes = [f"shaking force and moment {'include' if weight else 'without'} the weight; efforts include it"]
     if rubbing:
         notes.append(f"friction that grows with the load ({', '.join(rubbing)}) is left out of the efforts")

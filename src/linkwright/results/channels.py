@@ -151,7 +151,7 @@ class Channels:
 
     def _cams(self) -> None:
         d = self.skel.tree.description
-        for c in (c for c in d.couplings if c.cam is not None and c.name not in self._all):
+        for c in (c for c in d.cams if c.name not in self._all):
             kind = "length" if joints.is_slider(joints.create(d.joint(c.second).type, d.joint(c.second).options)) else "angle"
 
             def touching(x: Instant, c: Coupling = c) -> tuple[CamGeometry, Any]:
