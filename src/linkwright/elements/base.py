@@ -107,7 +107,7 @@ class AxesRole:
 
 @dataclass(frozen=True)
 class ChoiceRole:
-    """One of some words."""
+    """One of some choices."""
 
     choices: tuple[str, ...]
     meaning: str
@@ -170,7 +170,7 @@ def point_of(body: str) -> Any:
 
 
 def choice(*choices: str, meaning: str) -> Any:
-    """A field that is one of some words, the first one where it is left out."""
+    """A field that is one of some choices, the first one where it is left out."""
     return _field(ChoiceRole(choices, meaning), choices[0])
 
 
