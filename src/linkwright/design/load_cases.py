@@ -2,9 +2,9 @@
 
 The worst instants of a link are those of the largest load of each of its pins, of the largest acceleration of its centre of mass and
 of the largest angular acceleration, located between samples; one instant may be several of them. A case lists everything that acts:
-pins, drives, springs and loads, weight, and the inertia force and moment at the centre of mass, in equilibrium to round-off. A finite-element program takes
-either the two last rows as point loads, or in their place the acceleration of the origin, the angular velocity and acceleration and the
-gravity of the same case as a field.
+pins, drives, springs and loads, weight, and the inertia force and moment at the centre of mass, in equilibrium to round-off. A
+finite-element program takes either the two last rows as point loads, or in their place the acceleration of the origin, the angular
+velocity and acceleration and the gravity of the same case as a field.
 """
 
 from __future__ import annotations

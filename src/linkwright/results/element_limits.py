@@ -5,7 +5,7 @@ Every such limit is data, `low <= channel <= high`, so that a cycle, a run, many
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -246,10 +246,19 @@ def _unresolved(x: ElementLimit, at: JudgedLimit, units: tuple[str, ...]) -> str
 
 
 def place_text(c: Trajectory, t: float) -> str:
-    """`A = 66 deg` of a cycle at a time, `t = 0.42 s` of a run."""
-    d = c.skel.tree.description
-    if c.drive and c.drive in c.channels and c.dimension(c.drive) in ("angle", "length"):
-        order = np.argsort(c.t, kind="stable")
-        x = float(np.interp(t, c.t[order], c[c.drive][order]))
-        return f"{c.drive} = {shown(float(c.place(x)), KINDS[c.dimension(c.drive)], d.units, 4)}"
-    return f"t = {t:.4g} s"
+    """`A = 66 deg` of a motion at a time, `t = 0.42 s` where no drive leads it."""
+    if not leads(c.drive, c.dimension, c.channels):
+        return f"t = {t:.4g} s"
+    x = float(c.place(position_at(c.t, c[c.drive], t)))
+    return f"{c.drive} = {shown(x, KINDS[c.dimension(c.drive)], c.skel.tree.description.units, 4)}"
+
+
+def leads(drive: str, dimension: Callable[[str], str], channels: Container[str]) -> bool:
+    """True for a leading drive with one coordinate, whose positions are places of the motion."""
+    return bool(drive) and drive in channels and dimension(drive) in ("angle", "length")
+
+
+def position_at(times: np.ndarray, positions: np.ndarray, t: float) -> float:
+    """Where a drive is at a time."""
+    order = np.argsort(times, kind="stable")
+    return float(np.interp(t, times[order], positions[order]))
