@@ -97,3 +97,18 @@ def test_an_advantage_grows_without_bound_at_a_dead_centre():
     found = lw.study(m, {"l": "0.19..0.21 / 3"}, "max slide.advantage").summary()
     assert found["max slide.advantage"].growing == 3 and "* max slide.advantage grows without bound in 3 rows" in str(found)
     assert found.as_dict()["measures"]["max slide.advantage"]["grows_without_bound"] == 3
+
+
+def test_an_optimum_marks_what_grows_without_bound_in_its_table():
+    """Every sample is below the limit; whether the curve is, no number of samples can tell."""
+    limits = ["max slide.advantage < 1e9 1/m", "max slide > 1 mm"]
+    found = offset_slider().optimise("min range slide", vary={"l": "0.19..0.21 m"}, subject_to=limits)
+    rows = {row[0]: row for row in found.rows()}
+    name = next(n for n in rows if "advantage" in n)
+    _, before, after, _, remark = rows[name]
+    assert before.endswith("*") and after.endswith("*") and remark == "not known between samples"
+    other = next(row for n, row in rows.items() if n.startswith("max slide >"))
+    assert "*" not in other[1] + other[2] and other[4] == "holds"
+    (told,) = [x for x in found.as_dict()["limits"] if "advantage" in x["limit"]]
+    assert told["grows"] is True and told["known"] is False
+    assert f"{after} " in str(found) and "grows without bound near A = " in str(found)
