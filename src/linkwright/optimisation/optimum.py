@@ -185,7 +185,7 @@ class Optimum:
                 {
                     "limit": x.text, "before": x.before, "after": x.after, "met": x.met, "missed": x.missed, "known": x.known,
                     "grows": x.grows,
-                }  # fmt: skip
+                }
                 for x in self.limits
             ],
             "numbers": self.numbers,
