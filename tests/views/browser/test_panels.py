@@ -142,14 +142,15 @@ def test_peaks_lie_between_samples_as_in_every_verb(name: str, drive: str, point
         more = re.search(r"\(up to (\S+)\sN\sm more between samples\)", text)
         assert peak.error > 0.1 * peak and more is not None and number(more[1]) == pytest.approx(peak.error, rel=DIGITS)
     here.page.get_by_role("tab", name="Drive").click()
-    rows = {row[0]: row[1] for row in here.page.eval_on_selector_all(".lw-drive tr", "x => x.map((r) => [...r.cells].map((c) => c.innerText))")}
+    cells = here.page.eval_on_selector_all(".lw-drive tr", "x => x.map((r) => [...r.cells].map((c) => c.innerText))")
+    rows = {row[0]: row[1] for row in cells}
     assert abs(number(rows["Largest torque"].split()[0])) == pytest.approx(peak, rel=DIGITS)
     for key, entry in here.ask("Object.entries(e.cycle.pins).map(([k, p]) => [k, p.max])"):
         pin, body = key.split("|")
         assert entry == pytest.approx(table[pin, body].max, rel=1e-6), key
-    for what in ("max", "min"):
-        wanted = turn.measure(f"{what} {point}")
-        assert here.ask(f"LW.extremes(e.channels.read(x), e.cycle.t).{ {'max': 'high', 'min': 'low'}[what] }", point) == pytest.approx(wanted, abs=1e-9)
+    found = here.ask("LW.extremes(e.channels.read(x), e.cycle.t)", point)
+    for what, end in (("max", "high"), ("min", "low")):
+        assert found[end] == pytest.approx(turn.measure(f"{what} {point}"), abs=1e-9)
 
 
 def test_every_one_of_several_drives_has_its_figures(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:

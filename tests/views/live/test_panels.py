@@ -23,8 +23,9 @@ from tests.compiler.samples import node
 
 ASSETS = Path(str(resources.files("linkwright.views"))) / "live" / "assets"
 OWN = (
-    *("base/lw", "base/dom", "base/format", "base/yaml", "engine/extremes", "plots/scale", "plots/tools", "plots/plots", "player/transport"),
-    *("drawing/frame", "panels/pins", "panels/parameters", "panels/machinery", "panels/checks", "panels/chooser", "panels/record"),
+    *("base/lw", "base/dom", "base/format", "base/yaml", "engine/extremes", "plots/scale", "plots/tools", "plots/plots"),
+    *("player/transport", "drawing/frame"),
+    *("panels/pins", "panels/parameters", "panels/machinery", "panels/checks", "panels/chooser", "panels/record"),
 )
 
 
