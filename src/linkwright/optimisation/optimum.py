@@ -59,7 +59,7 @@ class QuantityChange:
 
     @property
     def remark(self) -> str:
-        """What is to be said of a limit that does not bind."""
+        """Remark on a limit that does not bind."""
         if not self.met:
             return self.violation
         return "holds" if self.known else "not known between samples"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 REACH, CONTACT, DRIVES = "reach", "contact", "drives"
 BEYOND = 1e-6  # rad, or share of the values seen: so far beyond a limit is at the limit
 NO_FORCE = 1e-9  # of the largest contact force or tension: what round-off leaves where nothing presses
-FINER = 8  # times the samples of a cycle, where these do not tell
+FINER = 8  # times the samples of a cycle, where these do not decide
 SHORTEST = 1e-3  # m: of a length that hardly changes, for the share
 
 
@@ -169,7 +169,7 @@ class JudgedLimit:
 
     @property
     def unknown(self) -> np.ndarray:
-        """(motions,): True where nothing is known, or samples do not tell whether the limit is passed between them."""
+        """(motions,): True where nothing is known, or samples do not say whether the limit is passed between them."""
         return ~self.failed & ~(self.most <= 0.0)
 
 
@@ -229,8 +229,8 @@ def _closer(c: Trajectory, x: ElementLimit, at: JudgedLimit) -> JudgedLimit:
     shares = np.arange(FINER) / FINER
     times = np.append((c.t[:-1, None] + shares * np.diff(c.t)[:, None]).ravel(), c.t[-1])
     try:
-        fine = c.at(times)
-        return JudgedLimit.of([x], _measured(fine, fine.read([x.channel])))
+        dense = c.at(times)
+        return JudgedLimit.of([x], _measured(dense, dense.read([x.channel])))
     except LinkwrightError:
         return at
 
@@ -259,6 +259,6 @@ def leads(drive: str, dimension: Callable[[str], str], channels: Container[str])
 
 
 def position_at(times: np.ndarray, positions: np.ndarray, t: float) -> float:
-    """Where a drive is at a time."""
+    """Position of a drive at a time."""
     order = np.argsort(times, kind="stable")
     return float(np.interp(t, times[order], positions[order]))

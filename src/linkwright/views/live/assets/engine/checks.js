@@ -202,7 +202,7 @@
       if (wrong.length) return judged(check, false, wrong.join("; "));
       if (open.length) return /** @type {Check} */ ({ name: check, verdict: "unknown", text: `${open.join(", ")}: not computed for the values shown` });
       // at the file's values Python has looked closer
-      if (rough.length) return e.changed ? /** @type {Check} */ ({ name: check, verdict: "unknown", text: `${rough.join(", ")}: the samples do not tell whether the limit is passed between them` }) : null;
+      if (rough.length) return e.changed ? /** @type {Check} */ ({ name: check, verdict: "unknown", text: `${rough.join(", ")}: the samples do not say whether the limit is passed between them` }) : null;
       return e.changed && check === "drives" && data.motors ? null : judged(check, true, held.join("; "));
     });
     const changedNames = () => (e.changed ? Object.keys(e.values).filter((name) => e.values[name] !== /** @type {Record<string, number>} */ (fileValues)[name]) : []);
