@@ -112,3 +112,16 @@ def test_an_optimum_marks_what_grows_without_bound_in_its_table():
     (told,) = [x for x in found.as_dict()["limits"] if "advantage" in x["limit"]]
     assert told["grows"] is True and told["known"] is False
     assert f"{after} " in str(found) and "grows without bound near A = " in str(found)
+
+
+def test_a_curve_that_rests_at_a_bound_or_turns_at_an_event_does_not_go_beyond():
+    """A clipped effort stays at its bound; of an impact both sides are sampled at one time."""
+    t = np.linspace(0.0, 1.0, 41)
+    clipped = curve_extremes(t, np.clip(np.sin(7.0 * t), -0.7, 0.7))
+    assert clipped.both == (-0.7, 0.7) and (clipped.error_low, clipped.error_high) == (0.0, 0.0)
+    hit = np.sort(np.append(t, [0.512, 0.512]))
+    bounce = np.where(np.arange(len(hit)) <= np.flatnonzero(hit == 0.512)[0], hit, 0.512 - 0.5 * (hit - 0.512))
+    found = curve_extremes(hit, bounce)
+    assert found.high == 0.512 and found.error_high == 0.0
+    open_ = curve_extremes(t, np.where(t <= 0.512, t, 0.512 - 0.5 * (t - 0.512)))  # between two samples it does
+    assert open_.high < 0.512 <= open_.high + open_.error_high
