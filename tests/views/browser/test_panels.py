@@ -124,6 +124,35 @@ def test_the_figures_of_a_drive_are_those_of_its_sizing(desk: Callable[..., Desk
     assert abs(over_angle - over_time) > 20 * DIGITS * over_time  # the mean over the plot's axis is another
 
 
+@pytest.mark.parametrize(("name", "drive", "point"), [("wiper", "A", "rocker.angle"), ("punch-press", "E", "slide")])
+def test_peaks_lie_between_samples_as_in_every_verb(name: str, drive: str, point: str, desk: Callable[..., Desk], tmp_path: Path) -> None:
+    """At 36 positions a turn: plot, drive, pins and curves of the page, tables, report and measures have one number for each peak."""
+    m = lw.load(name)
+    here = desk(live.write(m, tmp_path / "coarse.html", steps=36), "#play=0", height=1400)
+    turn = m.turn(steps=36)
+    load, table, torque = turn.drive_sizing(drive).load, turn.bearings(), turn[f"{drive}.torque"]
+    peak = turn.measure(f"peak {drive}.torque")
+    assert max(abs(load.min), abs(load.max)) == pytest.approx(peak, rel=1e-12)
+    text = here.text("#torque .lw-plot-stats")
+    assert abs(number(text.split()[1])) == pytest.approx(peak, rel=DIGITS)
+    if name == "wiper":
+        assert peak > np.abs(torque).max() * (1.0 + 20 * DIGITS), "samples alone are another number on the screen"
+        assert peak.error == 0.0 and "between samples" not in text
+    else:  # the blow begins between two samples
+        more = re.search(r"\(up to (\S+)\sN\sm more between samples\)", text)
+        assert peak.error > 0.1 * peak and more is not None and number(more[1]) == pytest.approx(peak.error, rel=DIGITS)
+    here.page.get_by_role("tab", name="Drive").click()
+    cells = here.page.eval_on_selector_all(".lw-drive tr", "x => x.map((r) => [...r.cells].map((c) => c.innerText))")
+    rows = {row[0]: row[1] for row in cells}
+    assert abs(number(rows["Largest torque"].split()[0])) == pytest.approx(peak, rel=DIGITS)
+    for key, entry in here.ask("Object.entries(e.cycle.pins).map(([k, p]) => [k, p.max])"):
+        pin, body = key.split("|")
+        assert entry == pytest.approx(table[pin, body].max, rel=1e-6), key
+    found = here.ask("LW.extremes(e.channels.read(x), e.cycle.t)", point)
+    for what, end in (("max", "high"), ("min", "low")):
+        assert found[end] == pytest.approx(turn.measure(f"{what} {point}"), abs=1e-9)
+
+
 def test_every_one_of_several_drives_has_its_figures(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("five-bar"), "#play=0&s=40", width=360)
     turn, drives = lw.load("five-bar").turn(), here.ask("DATA.cycle.drives")

@@ -37,20 +37,9 @@
     return (extent && Math.hypot(...extent.high.map((h, i) => h - extent.low[i]))) || 1;
   };
 
-  // magnitudes of vectors in one array, and their largest
-  const magnitudes = (vectors) => {
-    const values = new Float64Array(vectors.length / 3);
-    let index = -1;
-    for (let i = 0; i < values.length; i++) {
-      values[i] = Math.hypot(vectors[3 * i], vectors[3 * i + 1], vectors[3 * i + 2]);
-      if (values[i] >= 0 && (index < 0 || values[i] > values[index])) index = i;
-    }
-    return { values, index, max: index < 0 ? NaN : values[index] };
-  };
-
   const loadOf = (cycle, row) => {
     const found = cycle && cycle.pins && cycle.pins[row.key];
-    return found ? { force: magnitudes(found.force), moment: found.moment ? magnitudes(found.moment) : null, doubtful: Boolean(found.doubtful) } : null;
+    return found ? { force: LW.magnitudes(found.force, cycle.t), moment: found.moment ? LW.magnitudes(found.moment, cycle.t) : null, doubtful: Boolean(found.doubtful) } : null;
   };
 
   const change = (now, before) => {
@@ -85,7 +74,7 @@
     row.share = row.unique ? null : el("abbr", { class: "share", title, text: "\u2248" }, spoken);
     const go = (event) => {
       event.stopPropagation(); // the row would be picked
-      if (row.index >= 0) hooks.seek(row.index);
+      if (row.s >= 0) hooks.seek(row.s);
     };
     row.at = hooks.seek ? el("button", { type: "button", class: "lw-at", title: "Go there", on: { click: go } }) : el("span", { class: "lw-at" });
     row.under = el("small", { class: "under" });
@@ -109,20 +98,24 @@
     const missing = "Loads need the masses of the bodies and drives that determine the motion.";
     if (!cycle || !cycle.pins || data.loads === false) return (cycle && cycle.why) || data.why || missing;
     const marked = loads.some((load) => load && load.doubtful) ? "* Near a singular position: the load grows without bound there, this value depends on the sample distance." : "";
-    if (cycle.why || marked) return [cycle.why && `${cycle.why}.`, marked].filter(Boolean).join(" ");
+    const rough = loads.some((load) => load && !load.doubtful && roughMark(load, load.force.max)) ? "+ The samples do not resolve this peak: the load goes further between them." : "";
+    if (cycle.why || marked || rough) return [cycle.why && `${cycle.why}.`, marked, rough].filter(Boolean).join(" ");
     const open = rows.filter((row) => !row.unique).length;
     if (open) return "\u2248 not unique: redundant loops leave open how the joints share this load; shown is the least-norm share.";
     return "All loads are statically determinate.";
   };
 
+  const roughMark = (load, shown) => (LW.samplingText(shown, load.force.error, String) ? "+" : "");
+
   const showRow = (data, row, load, before, unit, largest) => {
-    const index = load ? load.force.index : -1;
-    const where = index < 0 || !(load.force.max > ZERO * largest) ? "" : LW.withUnit(LW.placeNumber(LW.cycleAxis(data.cycle, row.x), row.x[index]), data.cycle.over.symbol);
+    const s = load ? load.force.s : -1;
+    const where = s < 0 || !(load.force.max > ZERO * largest) ? "" : LW.withUnit(LW.placeNumber(LW.cycleAxis(data.cycle, row.x), LW.scale.between(row.x, s)), data.cycle.over.symbol);
     row.load = load;
-    row.index = index;
+    row.s = s;
     const doubtful = Boolean(load && load.doubtful);
     const shown = load && load.force.max > ZERO * largest ? load.force.max : 0;
-    LW.setText(row.value, load ? LW.withUnit(LW.number(shown / unit.size), unit.symbol) + (doubtful ? "*" : "") : "\u2013");
+    LW.setText(row.value, load ? LW.withUnit(LW.number(shown / unit.size), unit.symbol) + (doubtful ? "*" : roughMark(load, shown)) : "\u2013");
+    row.value.title = load && !doubtful ? LW.samplingText(shown, load.force.error, (v) => LW.withUnit(LW.number(v / unit.size), unit.symbol)) : "";
     row.node.classList.toggle("doubtful", doubtful);
     LW.setText(row.delta, load && before && !doubtful && !before.doubtful ? change(load.force.max, before.force.max) : "");
     LW.setText(row.at, where);
