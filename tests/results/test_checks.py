@@ -163,6 +163,10 @@ def test_the_force_in_the_mesh_of_a_coupling_is_unknown() -> None:
     assert check.verdict == "unknown" and "mesh of 'index'" in check.text and not c.checks().ok
     assert not any(row.unique for row in c.bearings()) and "not known: 'index' passes a torque" in str(c.bearings())
     assert "statically determinate" not in str(c.checks())
+    assert [row[2:4] for row in c.bearings().table()[1]] == [("unknown", None)] * 2  # a number would be read as the load
+    assert c.bearings().as_dict()["not_known"] == [{"pin": "A", "coupling": "index"}, {"pin": "T", "coupling": "index"}]
+    notes = c.load_cases("wheel").notes
+    assert notes == ("wheel: loads of T are not known, the force in the mesh of 'index' is not modelled",)
 
 
 def test_an_error_that_was_not_estimated_is_unknown() -> None:

@@ -24,6 +24,7 @@ from linkwright.design.efforts import cycle_axis
 from linkwright.design.tables import columns
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.inverse import Loads
+from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.mechanics.kinematics.motion import accelerations, node_motion
 from linkwright.numerics.spatial import cross
 from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
@@ -158,9 +159,15 @@ def load_cases(c: Trajectory, bodies: str | Sequence[str] | None = None) -> Load
             raise UsageError(f"there is no moving body '{name}'. {nearest(str(name), known, 'Bodies')}")
     over = cycle_axis(c)
     cases, notes = [], []
+    tied = meshes_not_modelled(d)
+    meshes = {j.pin or j.name: tied[j.name] for j in d.joints if j.name in tied}
     for body in wanted:
         reasons, unique = _worst(c, body)
-        notes += [f"{body}: loads of {', '.join(unique)} are not unique, they depend on how redundant joints share them"] if unique else []
+        bare = [pin for pin in unique if pin in meshes]
+        shared = [pin for pin in unique if pin not in meshes]
+        notes += [f"{body}: loads of {', '.join(shared)} are not unique, they depend on how redundant joints share them"] if shared else []
+        by = ", ".join(f"'{x}'" for x in dict.fromkeys(meshes[pin] for pin in bare))
+        notes += [f"{body}: loads of {', '.join(bare)} are not known, the force in the mesh of {by} is not modelled"] if bare else []
         for k, (i, why) in enumerate(sorted(reasons.items()), 1):
             near = (NEAR,) if c.near_singular[i] else ()
             cases.append(_case(c.loads[i], body, k, (*why, *near), i, float(c.t[i]), float(over.values[i])))

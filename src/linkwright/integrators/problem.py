@@ -195,7 +195,7 @@ class Problem:
         return self.nq + self.nv + self.nx
 
     def without_events(self) -> Problem:
-        """The same with nothing watched; stops that hold go on holding, whatever their push."""
+        """The same with nothing watched; stops that hold continue to do so, whatever their push."""
         return replace(self, events=None, event_specs=(EventSpec(direction=NEVER),) * len(self.rests))
 
 
