@@ -144,7 +144,8 @@ def test_a_gas_spring_outside_its_length_fails_and_has_a_channel() -> None:
     assert check.verdict == "failed" and check.value == pytest.approx(shortest) and check.limit == pytest.approx(0.35)
     assert "pushed in beyond its stroke" in check.text and "A = 60 deg" in check.where
     longer = lw.load({**ARM, "springs": {"gas": {**ARM["springs"]["gas"], "stroke": 200}}})
-    assert longer.turn().checks().ok
+    assert longer.turn().checks().ok and not any("gas spring" in x for x in longer.info().warnings)
+    assert check.text in m.info().warnings and f"warning: {check.text}" in str(m.info())
     pulled = lw.load({**ARM, "springs": {"gas": {**ARM["springs"]["gas"], "length": 400, "stroke": 200}}}).turn().checks()["reach"]
     assert pulled.verdict == "failed" and "pulled apart beyond its extended length" in pulled.text
 
