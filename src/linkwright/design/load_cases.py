@@ -24,6 +24,7 @@ from linkwright.design.efforts import cycle_axis
 from linkwright.design.tables import columns, extremes, place_between
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.inverse import Loads
+from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.mechanics.kinematics.motion import accelerations, node_motion
 from linkwright.numerics.spatial import cross
 from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
@@ -161,8 +162,14 @@ def load_cases(c: Trajectory, bodies: str | Sequence[str] | None = None) -> Load
     times = np.unique([x.t for instants, _ in worst.values() for x in instants])
     loads = dict(zip(times.tolist(), _loads_at(c, times), strict=True))
     cases, notes = [], []
-    for body, (instants, shared) in worst.items():
+    tied = meshes_not_modelled(d)
+    meshes = {j.pin or j.name: tied[j.name] for j in d.joints if j.name in tied}
+    for body, (instants, unique) in worst.items():
+        bare = [pin for pin in unique if pin in meshes]
+        shared = [pin for pin in unique if pin not in meshes]
         notes += [f"{body}: loads of {', '.join(shared)} are not unique, they depend on how redundant joints share them"] if shared else []
+        by = ", ".join(f"'{x}'" for x in dict.fromkeys(meshes[pin] for pin in bare))
+        notes += [f"{body}: loads of {', '.join(bare)} are not known, the force in the mesh of {by} is not modelled"] if bare else []
         for k, x in enumerate(instants, 1):
             near = (NEAR,) if c.near_singular[x.sample] else ()
             place = place_between(c.t, over.values, x.t, x.sample)

@@ -209,8 +209,12 @@ def loads_check(d: Description, unique: Mapping[tuple[str, str], bool], drives: 
     if loose:
         named = ", ".join(loose[:MOST_NAMED]) + (f" and {len(loose) - MOST_NAMED} more" if len(loose) > MOST_NAMED else "")
         said.append(f"the loads of {named} are statically indeterminate; the least-norm solution is shown")
-    if drives:
-        said.append(f"redundant drives share their work: {', '.join(sorted(drives))}")
+    driven = {x.joint for x in d.drives} | {c.name for c in d.cylinders}
+    resting = {s.joint for s in d.stops} & drives - driven
+    if resting:
+        said.append(f"stops that rest together share their push: {', '.join(sorted(resting))}")
+    if drives - resting:
+        said.append(f"redundant drives share their work: {', '.join(sorted(drives - resting))}")
     return Check("loads", "unknown", "; ".join(said)) if said else Check("loads", "passed", "all loads are statically determinate")
 
 

@@ -16,6 +16,7 @@ from linkwright.model import library as models
 from linkwright.views import live
 from linkwright.views.picture import Canvas
 from linkwright.views.scene import off_at
+from tests.results.test_checks import GENEVA
 from tests.views.browser import reading
 from tests.views.browser.desk import Desk
 from tests.views.browser.hand import on_screen, place
@@ -269,6 +270,17 @@ def test_a_model_without_masses_or_drives_is_shown_and_checked(desk: Callable[..
         )
         field.fill("2000")
         assert "failed" in here.text("#checks")
+
+
+def test_loads_beside_a_mesh_that_is_not_modelled_are_unknown(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    """Two shafts tied by a coupling: 0 N in their bearings was called the least-norm share of an over-constrained mechanism."""
+    here = desk(live.write(lw.load(GENEVA), tmp_path / "index.html"), "#tab=pins&play=0")
+    here.frame()
+    told = here.text("#pins")
+    assert told.count("unknown") == 2 and "not known: the force in the mesh of index is not modelled" in told
+    here.page.click("#pins .lw-row-button >> nth=0")
+    assert "the force in the mesh of index is not modelled" in here.text("#card")
+    assert not any(word in here.text("body") for word in ("least-norm", "over-constrained", "statically determinate"))
 
 
 def test_the_badge_of_a_recorded_run_is_the_verdict_on_it(desk: Callable[..., Desk], tmp_path: Path) -> None:

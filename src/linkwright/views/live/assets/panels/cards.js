@@ -86,7 +86,9 @@
       const size = recorded(DATA.run, `${pin.name}.on.${body}.size`);
       if (!DATA.loads || !entry) return unloaded(size);
       container.append(origin, key, figure, table.element);
-      if (pin.unique && pin.unique[body] === false) container.append(note("This load is statically indeterminate: the mechanism is over-constrained. The least-norm solution is shown."));
+      const mesh = LW.meshOf(pin.name, DATA);
+      if (mesh) container.append(note(`This load is ${mesh}. Shown is the load without this force.`));
+      else if (pin.unique && pin.unique[body] === false) container.append(note("This load is statically indeterminate: the mechanism is over-constrained. The least-norm solution is shown."));
       const most = LW.magnitudes(entry.moment, e.cycle.t).max || 0;
       row(2).hidden = !(most > 1e-9 * entry.max);
       table.set("moment", LW.format(most, "torque"));
