@@ -414,7 +414,7 @@ class ModelElement:
         raise NotImplementedError
 
     def limits(self) -> Iterator[Limit]:
-        """What its channels may not exceed: a motion beyond is a failed check."""
+        """Limits of its channels: a motion beyond is a failed check."""
         return iter(())
 
     def uses(self, field: str) -> bool:

@@ -43,6 +43,7 @@ class ElementLimit:
     above: str = "goes above"
     loads: bool = False  # the channel needs masses
     owner: str = ""  # element whose own numbers are the limits
+    enforced: bool = False  # a simulation holds the coordinate there
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
@@ -68,7 +69,7 @@ def element_limits(d: Description) -> list[ElementLimit]:
 
 
 def _of_elements(d: Description) -> Iterator[ElementLimit]:
-    """What elements state of their own channels, or of the coordinate that they act on."""
+    """Limits that elements state of their own channels, or of the coordinate that they act on."""
     distances = lengths(d)
     for x in elements.every(d):
         for limit in x.limits():
@@ -78,7 +79,7 @@ def _of_elements(d: Description) -> Iterator[ElementLimit]:
             kind = ("length" if slides(d, on) else "angle") if on else limit.dimension
             ends = [None if end is None else float(end) for end in (limit.low, limit.high)]
             channel, owner = on or f"{x.name}.{limit.channel}", x.name if limit.own else ""
-            yield ElementLimit(limit.check, element, channel, kind, *ends, limit.below, limit.above, limit.loads, owner)
+            yield ElementLimit(limit.check, element, channel, kind, *ends, limit.below, limit.above, limit.loads, owner, bool(on))
 
 
 def _of_drives(d: Description) -> Iterator[ElementLimit]:
@@ -122,15 +123,24 @@ class JudgedLimit:
     @classmethod
     def of(cls, limits: Sequence[ElementLimit], r: MeasuredMotions) -> JudgedLimit:
         """Judge one channel; `limits` has an entry for each motion, or one for all."""
-        first = limits[0]
-        curve = r.curve(first.channel, None, extreme=True)
+        curve = r.curve(limits[0].channel, None, extreme=True)
         assert curve.place is not None and curve.error is not None
-        x, rows, error = curve.x, np.arange(len(curve.x)), curve.error
-        known = np.isfinite(x)
+        return cls._of_points(limits, curve.x, curve.place, curve.error)
+
+    @classmethod
+    def at_samples(cls, limit: ElementLimit, values: np.ndarray, t: np.ndarray) -> JudgedLimit:
+        """Judge a channel that cannot pass its limit between samples, because something holds it there."""
+        x = np.asarray(values, dtype=float)[None]
+        return cls._of_points([limit], x, t[None], np.zeros_like(x))
+
+    @classmethod
+    def _of_points(cls, limits: Sequence[ElementLimit], x: np.ndarray, place: np.ndarray, error: np.ndarray) -> JudgedLimit:
+        """Judge points of curves, (motions, points): values, times, and how much further the curve may go there."""
+        rows, known = np.arange(len(x)), np.isfinite(x)
         lower, upper = np.where(known, x, np.inf), np.where(known, x, -np.inf)
         i, j = lower.argmin(axis=1), upper.argmax(axis=1)
         lowest, highest = (np.array([np.nan if y is None else y for y in ends]) for ends in zip(*(y.ends for y in limits), strict=True))
-        slack = first.slack(np.where(known, x, 0.0))
+        slack = limits[0].slack(np.where(known, x, 0.0))
         gaps, far = [], []
         for side, end in ((-lower, -lowest), (upper, highest)):
             set_ = np.isfinite(end)
@@ -141,7 +151,7 @@ class JudgedLimit:
         nothing = np.where(some, 0.0, np.nan)
         below, above = gaps
         return cls(
-            lower[rows, i] + nothing, upper[rows, j] + nothing, curve.place[rows, i], curve.place[rows, j],
+            lower[rows, i] + nothing, upper[rows, j] + nothing, place[rows, i], place[rows, j],
             below >= above, np.maximum(below, above) + nothing, np.maximum(*far) + nothing,
         )  # fmt: skip
 
@@ -181,7 +191,8 @@ def _judged(c: Trajectory, kind: str, known: list[ElementLimit], why: list[str])
     failed: list[tuple[float, Check]] = []
     held = []
     for x in known:
-        at = JudgedLimit.of([x], r)
+        held_there = x.enforced and c.proof is not None and x.channel != c.drive  # a run stops at it, unless its motion is given
+        at = JudgedLimit.at_samples(x, found[x.channel], c.t) if held_there else JudgedLimit.of([x], r)
         if at.unknown[0] and np.isfinite(at.most[0]) and c.proof is None:  # a cycle is solved at any position, a run is not
             at = _closer(c, x, at)
         if at.failed[0]:
