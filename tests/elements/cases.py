@@ -6,14 +6,16 @@ Kinds with a form of their own in the file (`form`) take theirs from `good_entri
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import linkwright as lw
 from linkwright import elements
 from linkwright.elements import ChoiceRole, EndsRole, JointRole, PointRole, TiedRole
-from linkwright.errors import ModelError
+from linkwright.errors import LinkwrightError
 from linkwright.model.file import read_text
 from tests.elements import good_entries
 
@@ -46,6 +48,7 @@ joints:
 start: {A: 0.3, G: -0.4, A.v: 2, G.v: -1}
 """
 BASES = {"plane": PLANE, "space": SPACE}
+INERT = {"plane": "mass: 1, inertia: 0.01 kg m^2}", "space": "mass: 1, inertia: [0.01 kg m^2, 0.02 kg m^2, 0.03 kg m^2]}"}
 VALUES = ("p", "0.5", "0.001", "3")  # of a number that its kind refuses next to the others: the next one is tried
 NAME = "it"
 
@@ -101,22 +104,28 @@ def _formed(kind: Any) -> list[Case]:
     for good in (g for g in good_entries.GOOD if g.section == kind.section):
         helpers = "".join(f"{key}: {text}\n" for key, text in good_entries.HELPERS[good.base].items() if key != good.section)
         number = sum(x.base == good.base for x in found) + 1
-        found.append(Case(kind, good.base, good_entries.BASES[good.base] + helpers, good.name, good.pairs, f"-{number}"))
+        before = good_entries.BASES[good.base].replace("mass: 1}", INERT[good.base])
+        found.append(Case(kind, good.base, before + helpers, good.name, good.pairs, f"-{number}"))
     return [case for case in found if _readable(case)]  # belts in space are there for their message
 
 
 def _generated(kind: Any) -> list[Case]:
     found = []
     for base, place in itertools.product(BASES, _places(kind)):
-        tried = (Case(kind, base, BASES[base], NAME, pairs, f"-{place}") for pairs in _entries(kind, base == "space", place))
-        found.append(next(case for case in tried if _readable(case)))
+        before = re.sub("(?m)^start:.*\n", "", BASES[base]) if kind.constraint else BASES[base]  # which leaves fewer coordinates to choose
+        tried = (Case(kind, base, before, NAME, pairs, f"-{place}") for pairs in _entries(kind, base == "space", place))
+        case = next((case for case in tried if _readable(case)), None)
+        assert case is not None, f"no entry of {kind.__name__} can be read: the first was {next(_entries(kind, base == 'space', place))}"
+        found.append(case)
     return found
 
 
 def _readable(case: Case) -> bool:
     try:
-        read_text(case.text)
-    except ModelError:
+        d = read_text(case.text)
+        if case.kind.constraint and not case.kind.form:
+            return bool(len(lw.Mechanism(d).system.start.q))  # it can be assembled
+    except LinkwrightError:
         return False
     return True
 
@@ -137,7 +146,8 @@ def _entries(kind: Any, space: bool, place: str) -> Iterator[tuple[tuple[str, st
             given = {n: r for n, r in own.items() if n not in out}
             for values in itertools.product(VALUES, repeat=min(len(given), 4)):
                 texts = itertools.chain(values, itertools.repeat(VALUES[0]))
-                yield (*typed, *placed, *((elements.key_of(n, r), _number(r, x, space)) for (n, r), x in zip(given.items(), texts, strict=False)))
+                sized = zip(given.items(), texts, strict=False)
+                yield (*typed, *placed, *((elements.key_of(n, r), _number(r, x, space)) for (n, r), x in sized))
 
 
 def _at_need(role: Any) -> bool:
