@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from linkwright import elements
+from linkwright.elements import ACTING, held
 from linkwright.errors import UsageError, nearest
 from linkwright.model.description import NO_INERTIA, ZERO3, Description
 
 # fields of a description that may be switched off -> kind of the part
-LISTS = {f: elements.held(f)[0].word for f in elements.ACTING if not elements.held(f)[0].coordinate}
+LISTS = {f: held(f)[0].word for f in ACTING if not held(f)[0].coordinate}
+DRIVABLE = [f for f in ACTING if held(f)[0].coordinate]  # they stay, without their force
 GRAVITY = "gravity"
 
 
@@ -24,7 +25,7 @@ def elements(d: Description) -> list[str]:
     """Names of loads and masses that a model can be without."""
     listed = [text for k, kind in LISTS.items() for x in getattr(d, k) for text in (x.name, f"{kind}.{x.name}")]
     heavy = [b.name for b in d.bodies if b.mass is not None]
-    return [*listed, *(c.name for c in d.cylinders), *heavy, GRAVITY]
+    return [*listed, *(x.name for f in DRIVABLE for x in getattr(d, f)), *heavy, GRAVITY]
 
 
 def without(d: Description, names: Sequence[str]) -> Description:
@@ -34,7 +35,8 @@ def without(d: Description, names: Sequence[str]) -> Description:
     changed: dict[str, Any] = {
         k: tuple(x for x in getattr(d, k) if x.name not in names and f"{kind}.{x.name}" not in names) for k, kind in LISTS.items()
     }
-    changed["cylinders"] = tuple(replace(c, force=0.0) if c.name in names else c for c in d.cylinders)
+    for f in DRIVABLE:
+        changed[f] = tuple(replace(x, force=0.0) if x.name in names else x for x in getattr(d, f))
     changed["bodies"] = tuple(replace(b, mass=0.0, inertia=NO_INERTIA) if b.name in names else b for b in d.bodies)
     if GRAVITY in names:
         changed["gravity"] = ZERO3

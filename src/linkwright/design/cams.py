@@ -220,7 +220,7 @@ def summaries(system: System, turn: Any = None, steps: int = COARSE) -> tuple[Ca
 
 def cams_of(d: Description) -> list[Coupling]:
     """Couplings of a description that are cams."""
-    return [c for c in d.couplings if c.cam is not None]
+    return list(d.cams)
 
 
 def find_cam(d: Description, name: str | None) -> Coupling:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.design.efforts import DriveHistory, cycle_axis, drive_history, drive_names
 from linkwright.design.tables import show, time_mean
 from linkwright.errors import LinkwrightError
@@ -77,8 +78,7 @@ def jumps(c: Trajectory) -> tuple[Jump, ...]:
 
 def can_switch(d: Description) -> bool:
     """True if anything acts that may change at once: loads over channels, friction, stops. Weight, springs and inertia do not."""
-    varying = [x for load in d.loads for x in (*load.force, *load.moment)] + [y.force for y in d.cylinders]
-    return bool(d.frictions or d.stops) or any(isinstance(x, (Expr, Table)) for x in varying)
+    return any(x.switches or any(isinstance(law, (Expr, Table)) for law in elements.varying(x)) for x in d.acting)
 
 
 @dataclass

@@ -107,7 +107,7 @@ class AxesRole:
 
 @dataclass(frozen=True)
 class ChoiceRole:
-    """One of some words."""
+    """One of some choices."""
 
     choices: tuple[str, ...]
     meaning: str
@@ -170,7 +170,7 @@ def point_of(body: str) -> Any:
 
 
 def choice(*choices: str, meaning: str) -> Any:
-    """A field that is one of some words, the first one where it is left out."""
+    """A field that is one of some choices, the first one where it is left out."""
     return _field(ChoiceRole(choices, meaning), choices[0])
 
 
@@ -290,6 +290,24 @@ class Looks:
     dashes: tuple[float, ...] = ()  # lengths of dash, gap, dash ... in widths
 
 
+REACH, CONTACT, DRIVES = "reach", "contact", "drives"  # kinds of limits
+
+
+@dataclass(frozen=True)
+class Limit:
+    """`low <= channel <= high`: a channel of an element (`length` of `gas.length`), or without one the coordinate that it acts on."""
+
+    check: str  # REACH, CONTACT or DRIVES
+    channel: str
+    dimension: str
+    low: Any = None
+    high: Any = None
+    below: str = "goes below"  # completes "gas spring 'gas' " for a value below `low`
+    above: str = "goes above"
+    loads: bool = False  # the channel needs masses
+    own: bool = False  # the ends are numbers of the element itself
+
+
 def held(**pieces: str) -> Mapping[str, str]:
     """Formats that can hold an element, each with the name of the piece of its writer that does."""
     return MappingProxyType(pieces)
@@ -332,9 +350,12 @@ class ModelElement:
     from_outside: ClassVar[bool] = False  # a load; everything else pushes between bodies of the machine
     conservative: ClassVar[bool] = False  # all work is stored
     of_speed: ClassVar[bool] = False  # the law depends on rates
+    switches: ClassVar[bool] = False  # its effort may change at once, or nearly
     by_load: ClassVar[bool] = False  # a part of it follows from the reactions: inverse dynamics adds it
     joins: ClassVar[bool] = False  # bodies that it holds need no joint: they float by themselves
     coordinate: ClassVar[bool] = False  # its travel can be driven, stopped, started from and read by its name
+    readings: ClassVar[Mapping[str, str]] = MappingProxyType({})  # channels of its own (`gas.stroke_used`) -> dimension
+    share: ClassVar[str] = ""  # of those, the one that must stay between 0 and 1: designs are optimized within
     looks: ClassVar[Looks] = Looks("")
     # what it is in other programs: format -> name of the piece of that format which takes it; none: lost with `lost_as`
     formats: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -349,9 +370,19 @@ class ModelElement:
         return acts(self)
 
     @property
+    def counts(self) -> bool:
+        """Return True for a constraint that counts from the coordinates of its joints in the drawing."""
+        return bool(self.constraint)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Names of the rows of a constraint."""
         return ()
+
+    @property
+    def keeps_axes(self) -> tuple[str, ...]:
+        """Bodies whose own axes its numbers are in: native code does not turn them into the axes of their joints."""
+        return tuple(getattr(self, name) for name, role in roles(type(self)).items() if isinstance(role, AxesRole))
 
     @property
     def body_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -377,6 +408,14 @@ class ModelElement:
 
     def lost(self, at: Any) -> Any:
         return 0.0
+
+    def reading(self, name: str, at: Any) -> Any:
+        """Value of one of `readings` at a travel."""
+        raise NotImplementedError
+
+    def limits(self) -> Iterator[Limit]:
+        """What its channels may not exceed: a motion beyond is a failed check."""
+        return iter(())
 
     def uses(self, field: str) -> bool:
         """Return False for a number that its law does not have as it is given."""

@@ -61,6 +61,10 @@ class Coupling(ModelElement):
         return (self.first, self.second, *(name for name, _ in self.plus))
 
     @property
+    def counts(self) -> bool:
+        return self.uses("offset") and self.offset is None
+
+    @property
     def labels(self) -> tuple[str, ...]:
         return ("ratio",)
 

@@ -23,6 +23,7 @@ class Freewheel(ModelElement):
     section, word = "freewheels", "freewheel"
     synonyms = ("freewheel", "one_way_clutches", "one_way_clutch", "sprag_clutches", "sprag_clutch", "overrunning_clutches")
     of_speed = True
+    switches = True
 
     name: str
     joint: str = in_joint(one=True)

@@ -24,6 +24,7 @@ class Friction(ModelElement):
 
     section, word, held_in = "friction", "friction", "frictions"
     of_speed = True
+    switches = True
     by_load = True
     formats = held(mjcf="friction", robot="friction")
 

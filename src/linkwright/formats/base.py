@@ -99,7 +99,7 @@ def warn_of_losses(mechanism: Any, writer: str, *, laws: bool) -> None:
     from linkwright.exchange.writing.losses import Loss, warn
 
     d = mechanism.description
-    lost = [Loss(s.name, "a rigid stop, which nothing holds there") for s in d.stops if s.stiffness is None]
+    lost = [Loss(s.name, "a rigid stop, which nothing holds there") for s in d.rigid_stops]
     advice = ""
     if lost:
         first = "Write the model as YAML first, m.save('my.yaml') or `linkwright convert`, and give" if mechanism.imported else "Give"

@@ -53,7 +53,7 @@ def derivatives(eq: Equations, q: Any, v: Any, a: Any, third: Any, t: Any, near:
         "rate": x.rate(_body_accelerations, j),
         "beside": np.array(rows).reshape(-1, 4),
         "sides": np.array([p.sides(x) for p in skel.transmission.passings]).reshape(-1, 4),
-        "cams": np.array([_cam(x, c.name) for c in skel.tree.description.couplings if c.cam is not None]).reshape(-1, 4),
+        "cams": np.array([_cam(x, c.name) for c in skel.tree.description.cams]).reshape(-1, 4),
     }
 
 

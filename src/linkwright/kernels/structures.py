@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.kernels import Kernels
@@ -111,7 +112,7 @@ def tree_numbers(loops: Loops) -> TreeNumbers:
     """Numbers that a mechanism's spanning tree adds to its own. Bodies whose axes a load or belt names stay in these."""
     skel = loops.skel
     d = skel.tree.description
-    as_drawn = {load.axes for load in d.loads} | {p.carrier for b in d.belts for p in b.pulleys}
+    as_drawn = {body for x in elements.every(d) for body in x.keeps_axes}
     turned = ((n.body, X.R) for n, X in zip(skel.tree.nodes, skel.X_CM, strict=True) if n.body not in as_drawn)
     return TreeNumbers(
         {body: R for body, R in turned if not (R == EYE).all()},

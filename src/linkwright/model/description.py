@@ -197,6 +197,11 @@ class Description(ElementSections):
     drawn: tuple[tuple[str, float], ...] = field(default=(), compare=False, repr=False)
     poses: tuple[tuple[str, Placement], ...] = field(default=(), compare=False, repr=False)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take in a pickle, also of an earlier version: it lacks sections that came later, and its cams are couplings."""
+        cams = tuple(Cam(**vars(c)) if type(c) is Coupling and c.cam is not None else c for c in state.get("couplings", ()))
+        vars(self).update({**dict.fromkeys(elements.HELD, ()), **state, "couplings": cams})
+
     def body(self, name: str) -> Body:
         return self._named("bodies", name, "body")
 
@@ -221,6 +226,31 @@ class Description(ElementSections):
     def acting(self) -> tuple[Any, ...]:
         """Return everything that pushes bodies apart from drives and weight, in the order of its sections."""
         return tuple(x for section in elements.ACTING for x in getattr(self, section))
+
+    @property
+    def connected(self) -> tuple[tuple[str, str], ...]:
+        """Return the pairs of bodies that elements connect without a joint: rods, cylinders, bushings."""
+        return tuple(pair for x in elements.every(self) if x.joins for pair in x.body_pairs)
+
+    @property
+    def ties(self) -> tuple[Any, ...]:
+        """Return the constraints between joints: couplings, cams, gears, belts."""
+        return tuple(x for x in elements.constraints(self) if elements.acts(x) != elements.LINE)
+
+    @property
+    def cams(self) -> tuple[Coupling, ...]:
+        """Return the couplings whose disc and follower touch."""
+        return tuple(x for x in self.couplings if x.cam is not None)
+
+    @property
+    def rigid_stops(self) -> tuple[Stop, ...]:
+        """Return the stops without a stiffness: no forces, but ends of the motion."""
+        return tuple(x for x in self.stops if x.rigid)
+
+    @property
+    def rubbing(self) -> tuple[Friction, ...]:
+        """Return the friction that grows with the load of its joint."""
+        return tuple(x for x in self.frictions if x.mu)
 
     @property
     def planar(self) -> bool:

@@ -147,7 +147,7 @@ class Compiled:
     @cached_property
     def determinate_loads(self) -> bool:
         """True if every effort and reaction is determinate in most positions, and friction does not depend on them."""
-        return self.all_rows_count and not any(f.mu for f in self.description.frictions)
+        return self.all_rows_count and not self.description.rubbing
 
     @property
     def numbers(self) -> DesignNumbers | None:

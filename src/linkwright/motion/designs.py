@@ -259,7 +259,7 @@ class Designs:
         begins = [name for name in core.drive_names if name in here and name not in given]
         if any_drawn(self.chosen):
             here = here | drawn_coordinates(mine.description, [mine.description.joint(name) for name in begins])
-        elif any((core.description.couplings, core.description.gears, core.description.belts)):  # they count from drawn positions
+        elif core.description.ties:  # they count from drawn positions
             begins = list(here)
         return all(np.allclose(here[name], new[name], rtol=0.0, atol=ROUND_OFF) for name in begins)
 

@@ -88,7 +88,7 @@ class LaneTurns:
         start = {name.removesuffix(".v") for name, _ in core.description.start if not name.endswith(".v")}
         drives = set(core.drive_names)
         plain = drives and drives == set(p.laws) and (not start or start == drives) and all(x in self.ready.here.references for x in drives)
-        stops = any(s.stiffness is None for s in core.description.stops)
+        stops = bool(core.description.rigid_stops)
         turns = is_rotary(core.description, p.lead) and not stops
         return bool(plain and p.stop is None and (turns or not p.open_ended))
 

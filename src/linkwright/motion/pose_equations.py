@@ -205,7 +205,7 @@ class PoseEquations:
 
 def pose_equations(d: Description, held: Mapping[str, tuple[Joint, int] | None], scale: float) -> PoseEquations:
     """Return the system of a mechanism; `held` maps names to (joint, entry of q), or None for a cylinder. Raise `Unsupported`."""
-    if d.couplings or d.gears or d.belts:
+    if d.ties:
         raise Unsupported("gears, couplings and belts are not polynomial in the poses")
     names = tuple(held)
     entries = {(x[0].name, x[1]): i for i, x in enumerate(held.values()) if x is not None}
@@ -244,7 +244,7 @@ def _legs(d: Description, rigid: Sequence[Joint]) -> list[Leg]:
         together = group[j.first] | group[j.second]
         for name in together:
             group[name] = together
-    pointed = {ref[0] for thing in (*d.rods, *d.cylinders) for ref in thing.between}
+    pointed = {body for pair in d.connected for body in pair}
     legs: list[Leg] = []
     gone: set[str] = set()
     for bodies in {id(g): g for g in group.values()}.values():

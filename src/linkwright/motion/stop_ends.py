@@ -33,13 +33,13 @@ def coordinate_now(loops: Loops, name: str, here: Instant) -> float:
 
 def stops_of(d: Description, lead: str) -> tuple[list[float], list[float]]:
     """Return the lower and the upper ends that rigid stops set to a coordinate."""
-    own = [s for s in d.stops if s.stiffness is None and s.joint == lead]
+    own = [s for s in d.rigid_stops if s.joint == lead]
     return [float(s.lower) for s in own if s.lower is not None], [float(s.upper) for s in own if s.upper is not None]
 
 
 def others_of(d: Description, lead: str) -> list[Stop]:
     """Return the rigid stops of other coordinates."""
-    return [s for s in d.stops if s.stiffness is None and s.joint != lead]
+    return [s for s in d.rigid_stops if s.joint != lead]
 
 
 class StopTimes(NamedTuple):

@@ -93,7 +93,7 @@ def _unloaded(core: Compiled, drives: Sequence[str], chosen: Sequence[Parameter]
     missing = [b.name for b in d.bodies[1:] if b.mass is None]
     if missing:
         return f"the mass of {listing(missing)} is not given"
-    if any(f.mu for f in d.frictions):
+    if d.rubbing:
         return "friction grows with the load; m.sensitivity(...) gives derivatives of single quantities"
     if core.kernels.plan.spinning and any(p.geometry for p in chosen):
         return "links spin about lines that dimensions move; m.sensitivity(...) gives derivatives of single quantities"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.errors import UsageError, counted, degrees_of_freedom, listing
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.mobility import digits_decide
@@ -43,8 +44,8 @@ def _too_many(loops: Loops, here: Instant, drives: Sequence[str], freedoms: int,
             f"{place}{counted(len(drives), 'drive')} ({listing(drives)}) for {degrees_of_freedom(freedoms)}: they contradict each "
             "other. Remove drives, or turn one by name: the others then follow or are held."
         )
-    held = [*desc.rods, *desc.couplings, *desc.gears, *desc.belts]
-    extra = [f"{type(x).__name__.lower()} '{x.name}'" + (f" ({x.where})" if x.where else "") for x in held if _frees(loops, here, x.name)]
+    held = [x for x in elements.constraints(desc) if _frees(loops, here, x.name)]
+    extra = [f"{x.constraint} '{x.name}'" + (f" ({x.where})" if x.where else "") for x in held]
     remedy = f"Without {' or without '.join(extra)} it can move." if extra else "Take out a body, a joint or a rod."
     digits = digits_decide(smallest)
     cannot = f"nothing can move (mobility 0), so {listing(drives)} cannot turn"

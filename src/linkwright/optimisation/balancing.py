@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
+from linkwright.design.efforts import cycle_axis
+from linkwright.design.jumps import jump_notes, jumps
 from linkwright.errors import UsageError, nearest
 from linkwright.files.columns import table
 from linkwright.mechanics.inverse.effort_weights import effort_weights
@@ -290,7 +292,7 @@ def _result(
         for body, added in points.items()
         for p in added
     ]
-    rubbing = [f.name for f in d.frictions if f.mu]
+    rubbing = [f.name for f in d.rubbing]
     notes = [f"shaking force and moment {'include' if weight else 'without'} the weight; efforts include it"]
     if rubbing:
         notes.append(f"friction that grows with the load ({', '.join(rubbing)}) is left out of the efforts")
@@ -306,7 +308,7 @@ def _result(
         about=about,
         weights=dict(weights),
         full_turn=bool(c.full_turn),
-        notes=(*c.notes, *notes),
+        notes=(*c.notes, *notes, *jump_notes(jumps(c), d.units, cycle_axis(c).dimension)),
     )
 
 

@@ -34,7 +34,7 @@ def areas(c: Cylinder) -> tuple[Any, Any]:
 
 def flow_channels(d: Description) -> Iterator[Named]:
     """Yield flows and volumes, which need the motion only."""
-    ends = {s.joint: (s.lower, s.upper) for s in d.stops if s.stiffness is None}
+    ends = {s.joint: (s.lower, s.upper) for s in d.rigid_stops}
     for c in (c for c in d.cylinders if c.bore is not None):
         (push, pull), length = areas(c), coordinate(d, c.name)
         low, high = ends.get(c.name, (None, None))

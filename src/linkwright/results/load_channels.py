@@ -67,9 +67,8 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
     for j in d.joints:
         if joints.create(j.type, j.options).rows:
             add(f"{j.name}.load", "force", lambda x, n=j.name: _size(x.loads.reaction(n).force), kink=0.0)
-    for c in d.couplings:
-        if c.cam is not None:
-            add(f"{c.name}.contact", "force", lambda x, n=c.name: _contact(x, n))
+    for c in d.cams:
+        add(f"{c.name}.contact", "force", lambda x, n=c.name: _contact(x, n))
     add("shaking.force", "force", lambda x: x.loads.ground_wrench[0][pick])
     add("shaking.moment", "torque", lambda x: x.loads.ground_wrench[1][2] if d.planar else x.loads.ground_wrench[1])
     return out

@@ -48,7 +48,7 @@ class TurnLoads:
     @classmethod
     def of(cls, loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], instant: Callable[[int], Instant]) -> TurnLoads | None:
         """None where the samples have to be solved one by one."""
-        rubbing = [f for f in loops.skel.tree.description.frictions if f.mu]
+        rubbing = loops.skel.tree.description.rubbing
         n = len(rows["q"])
         spins = {_idle_spins(loops, instant(i)) for i in (0, n // 3)}
         found = _terms(loops, rows, drives, any(spins)) if len(spins) == 1 else None

@@ -69,9 +69,9 @@ class StopEnd:
 def ends_of(d: Description) -> tuple[StopEnd, ...]:
     """Ends of the rigid stops of a model of numbers."""
     out = []
-    for s in d.stops:
+    for s in d.rigid_stops:
         for side, end in ((-1.0, s.lower), (1.0, s.upper)):
-            if s.stiffness is None and end is not None:
+            if end is not None:
                 out.append(StopEnd(s.name, s.joint, side, float(end), float(s.restitution)))
     return tuple(out)
 

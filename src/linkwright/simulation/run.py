@@ -88,7 +88,7 @@ class Simulation:
         self.evidence = Evidence(self.system, named, bool(driven), self.free, near)
         self.ends = {e.key: e for e in rigid_stops.ends_of(self.loops.skel.tree.description)}
         self.events = (*self.events, *rigid_stops.events_of(self.loops, tuple(self.ends.values())))
-        rubbing = [f.name for f in self.system.description.frictions if f.mu]
+        rubbing = [f.name for f in self.system.description.rubbing]
         if rubbing:
             self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation; turns and followed motions have it")
         keeper = self.options.stabiliser

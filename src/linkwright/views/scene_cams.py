@@ -51,7 +51,7 @@ class SceneCam:
 
 def scene_cams(d: Description, skel: Skeleton) -> list[SceneCam]:
     """Every cam of a planar mechanism."""
-    return [_cam(d, skel, c) for c in d.couplings if c.cam is not None] if d.planar else []
+    return [_cam(d, skel, c) for c in d.cams] if d.planar else []
 
 
 def _cam(d: Description, skel: Skeleton, c: Coupling) -> SceneCam:

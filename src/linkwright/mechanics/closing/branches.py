@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Motion, motion
@@ -92,7 +93,7 @@ def _joint_points(loops: Loops, m: Motion, node: int) -> np.ndarray | None:
     """Points of the joints and rods of a body; None if they are all in one place, which does not determine its pose."""
     d, body = loops.skel.tree.description, loops.skel.tree.nodes[node].body
     at = [j.frame_first.at if j.first == body else j.frame_second.at for j in d.joints if body in (j.first, j.second)]
-    at += [d.point(ref).at for r in (*d.rods, *d.cylinders) for ref in r.between if ref[0] == body]
+    at += [d.point(ref).at for x in elements.every(d) if x.joins for ref in x.between if ref[0] == body]
     points = np.array(at, dtype=float).reshape(-1, 3)
     if len(points) < 2 or np.ptp(points, axis=0).max() < SAME * loops.kappa:
         return None

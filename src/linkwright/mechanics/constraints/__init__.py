@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from linkwright import elements
 from linkwright.mechanics.constraints.base import Constraint, ConstraintRows
 from linkwright.mechanics.constraints.belt import BeltConstraint
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
@@ -28,21 +29,21 @@ from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.constraints.target import PointTarget, PoseTarget
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton
 
-# kind of a Loop -> (field of the description that holds its data, the constraint made of it)
+# kind of a Loop, `constraint` of an element -> the constraint made of it
 CONSTRAINTS: dict[str, Any] = {
-    "joint": ("joints", CutJoint.of),
-    "rod": ("rods", RodConstraint.of),
-    "coupling": ("couplings", CouplingConstraint.of),
-    "gear": ("gears", GearConstraint.of),
-    "belt": ("belts", BeltConstraint.of),
+    "joint": CutJoint.of,
+    "rod": RodConstraint.of,
+    "coupling": CouplingConstraint.of,
+    "gear": GearConstraint.of,
+    "belt": BeltConstraint.of,
 }
 
 
 def of_loops(skel: Skeleton) -> tuple[Constraint, ...]:
     """The closing constraints of a tree in the order of its loops."""
-    made = {kind: make for kind, (_, make) in CONSTRAINTS.items()}
-    data = {(kind, x.name): x for kind, (section, _) in CONSTRAINTS.items() for x in getattr(skel.tree.description, section)}
-    return tuple(made[loop.kind](skel, data[loop.kind, loop.name]) for loop in skel.tree.loops)
+    d = skel.tree.description
+    data: dict[Any, Any] = {(x.constraint, x.name): x for x in elements.constraints(d)} | {("joint", j.name): j for j in d.joints}
+    return tuple(CONSTRAINTS[loop.kind](skel, data[loop.kind, loop.name]) for loop in skel.tree.loops)
 
 
 def workless_wrenches(c: Constraint, skel: Skeleton, m: Motion, rows: ConstraintRows, lam: Any, references: Any) -> list[tuple[int, Any]]:

@@ -53,7 +53,7 @@ def solve(
     rub: list[tuple[int, Any]] = []
     first = posed(loops, q, v, a, t, references, external, drives, moving)
     loads = replace(_once(first, method, given), outside=tuple(outside))
-    if not any(f.mu for f in loops.skel.tree.description.frictions):
+    if not loops.skel.tree.description.rubbing:
         return loads
     for _ in range(FRICTION_ROUNDS):  # friction by load: a fixed point, contracting as long as mu r / link length is small
         old = np.concatenate([w for _, w in rub]) if rub else np.zeros(1)
@@ -116,10 +116,9 @@ def load_friction(loads: Loads) -> list[tuple[int, Any]]:
     """-mu |F| radius tanh(v / speed) in each rubbing joint (a slider: -mu |F| tanh), from the reactions found so far; analytic."""
     place = loads.problem.place
     out: list[tuple[int, Any]] = []
-    for f in place.loops.skel.tree.description.frictions:
-        if f.mu:
-            joint, (i,) = joint_part(place.skel.tree.description, f.joint)
-            out += forces.joint_effort(place, joint, rubbing_effort(loads, f), i)
+    for f in place.loops.skel.tree.description.rubbing:
+        joint, (i,) = joint_part(place.skel.tree.description, f.joint)
+        out += forces.joint_effort(place, joint, rubbing_effort(loads, f), i)
     return out
 
 

@@ -19,10 +19,10 @@ def base_joints(tree: Tree) -> list[str]:
 
 
 def _connected(tree: Tree, without: set[str]) -> set[str]:
-    """Bodies connected to ground by joints, rods and cylinders other than these joints."""
+    """Bodies connected to ground by joints and by rods, cylinders and the like, other than these joints."""
     d = tree.description
     pairs = [(j.first, j.second) for j in d.joints if j.name not in without]
-    pairs += [(x.between[0][0], x.between[1][0]) for group in (d.rods, d.cylinders) for x in group]
+    pairs += d.connected
     reached, waiting = {d.bodies[0].name}, [d.bodies[0].name]
     while waiting:
         here = waiting.pop()

@@ -281,8 +281,7 @@ def drawn_coordinates(d: Description, every: Sequence[Joint]) -> dict[str, np.nd
 
 def counted_joints(d: Description) -> list[str]:
     """Joints from whose coordinates in the drawing couplings, gears and belts count."""
-    counting = [c for c in d.couplings if c.table is None and not c.polynomial and not c.moves and c.offset is None]
-    return list(dict.fromkeys(name for c in (*counting, *d.gears, *d.belts) for name in c.joints))
+    return list(dict.fromkeys(name for x in d.ties if x.counts for name in x.joints))
 
 
 def counted_coordinates(d: Description) -> dict[str, np.ndarray]:

@@ -178,7 +178,7 @@ def structure(d: Description) -> Structure:
     if _forces(elements, rigid) > 3 * (len(set(rigid.values())) - 1) and not never:  # parallel paths: none decides alone
         return Structure((), (), {b.name: PARALLEL for b in d.bodies if rigid[b.name] != rigid[ground]}, elements, rigid)
     passings = [g.passing for g in found if g.passing is not None]
-    clear = not never and not d.gears and not d.couplings and not d.belts
+    clear = not never and not d.ties
     last = [p for p, g in zip(_last(found, rigid), found, strict=True) if g.passing is not None]
     last = [p if clear and p is not None and (p.carrier == ground or p is own) else None for p, own in zip(last, passings, strict=True)]
     number = {id(p): k for k, p in enumerate(passings)}

@@ -356,13 +356,13 @@ class _Reader:
             return
         for name, entry in self._entries(section).items():
             entries = entry.entries or {}
-            ends = tuple(self._end(n) for n in ((entries["between"].items if "between" in entries and section != "stops" else ()) or ()))
+            ends = tuple(self._end(n) for n in ((entries["between"].items if section in LINES and "between" in entries else ()) or ()))
             if "on" in entries:
                 ends = (self._end(entries["on"]),)
             joints = [(n.text or "").strip() for n in (entries["joints"].items if "joints" in entries else ()) or ()]
             joints += [(entries[k].text or "").strip() for k in ("joint", "pinion", "rack", "from", "to") if k in entries]
             joints += [(n.text or "").strip() for n in _pulley_joints(entries)]
-            joints = [name] if section in ("drive", "friction", "stops") and not joints else joints
+            joints = [name] if section in NAMED and not joints else joints
             values = {"": (entry.text or "").strip()} if entry.entries is None else {k: _plain(n) for k, n in entries.items()}
             yield DraftPart(section, name, entry.where.line, ends, tuple(joints), values, bool(entry.scope))
 
@@ -380,6 +380,9 @@ def _pulley_joints(entries: Mapping[str, FileNode]) -> Iterator[FileNode]:
                 yield item.entries["joint"]
 
 
+LINES = elements.sections_with(elements.EndsRole)
+# sections whose entries have the name of their joint where they give none
+NAMED = ("drive", *elements.named_by_joint())
 PARTS = (*elements.SECTIONS, "masses", "drive")
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from linkwright import joints
-from linkwright.elements import EndsRole, JointRole, article, key_of, kinds, numbers, roles
+from linkwright.elements import COORDINATES, EndsRole, JointRole, article, key_of, kinds, numbers, roles
 from linkwright.errors import UsageError, nearest
 from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import DraftJoint
@@ -278,7 +278,7 @@ def _wheels(job: Job, op: Mapping[str, Any], a: DraftJoint, b: DraftJoint, inter
 def set_drive(job: Job, op: Mapping[str, Any]) -> None:
     """The drive of a joint or cylinder; null removes it."""
     given, value = op.get("joint"), op.get("value")
-    cylinder = ("cylinders", str(given)) in job.draft.parts
+    cylinder = any((section, str(given)) in job.draft.parts for section in COORDINATES)
     name = str(given) if cylinder or ("drive", str(given)) in job.draft.parts else _joint(job, given).name
     _as_mapping(job)
     if value in (None, ""):

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from linkwright import elements
 from linkwright.errors import LinkwrightError, ModelError, Source, UsageError, nearest
 from linkwright.model.edits.draft import At, Draft, DraftBody, DraftPoint, number_or_none, read_draft
 from linkwright.model.edits.sheet import EditSheet
@@ -116,8 +117,8 @@ class Job:
         if name in RESERVED:
             raise UsageError(f"'{name}' cannot be a name: it is reserved in expressions.")
         d = self.draft
-        taken = {"drawing": {*d.points}, "bodies": {*d.bodies}, "joints": {*d.joints, *self.sheet.names("cylinders")}}
-        taken["cylinders"] = taken["joints"]
+        coordinates = {*d.joints, *(name for s in elements.COORDINATES for name in self.sheet.names(s))}
+        taken = {"drawing": {*d.points}, "bodies": {*d.bodies}, **dict.fromkeys(("joints", *elements.COORDINATES), coordinates)}
         taken["parameters"] = {*self.sheet.names("parameters"), *self.sheet.names("let")}
         if name in taken.get(section, {n for s, n in d.parts if s == section}):
             raise UsageError(f"the name '{name}' is taken. Choose another.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from linkwright import elements
 from linkwright.errors import counted, degrees_of_freedom, listing
 from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import Draft, DraftPart, DraftProblem
@@ -40,13 +41,15 @@ def count(draft: Draft) -> DraftMobility:
     """Degrees of freedom by counting: 3 a body, less what joints, rods, couplings and gears hold."""
     moving = [b for b in draft.bodies.values() if not b.ground]
     held = sum(PLANE - j.freedoms for j in draft.joints.values())
-    rows = sum(len(draft.section(s)) for s in ("rods", "couplings", "cams", "gears"))
-    rows += sum(_belt_rows(draft, belt) for belt in draft.section("belts"))
+    rows = sum(_rows(draft, x) for x in draft.parts.values() if x.kind in elements.GROUPS["constraints"])
     return DraftMobility(len(moving), len(draft.joints), rows, PLANE * len(moving) - held - rows)
 
 
-def _belt_rows(draft: Draft, belt: DraftPart) -> int:
-    """Conditions of a belt: one for each piece between pulleys on hinges; one less if a body carries all pulleys of a closed one."""
+def _rows(draft: Draft, belt: DraftPart) -> int:
+    """Conditions of a constraint: one; of a belt one for each piece between pulleys on hinges, and one less if a body carries all pulleys
+    of a closed one."""
+    if not {"around", "path"} & belt.values.keys():
+        return 1
     wheels = len(belt.joints)
     if "path" in belt.values:
         return max(1, wheels + 1)
@@ -148,11 +151,10 @@ def _apart(draft: Draft) -> list[DraftProblem]:
     groups = Groups(names)
     for j in draft.joints.values():
         groups.join(j.first, j.second)
-    for section in ("rods", "gears"):
-        for part in draft.section(section):
-            ends = [e.body for e in part.ends if e.body in draft.bodies]
-            if len(ends) == 2:
-                groups.join(*ends)
+    for part in draft.parts.values():
+        ends = [e.body for e in part.ends if e.body in draft.bodies]
+        if len(ends) == 2 and part.kind in elements.SECTIONS and elements.kinds(part.kind)[0].joins:
+            groups.join(*ends)
     parts: dict[str, list[str]] = {}
     for name in names:
         parts.setdefault(groups.root(name), []).append(name)

@@ -373,7 +373,7 @@ def _element(x: Any, flat: int) -> dict[str, Any]:
     for field, role in elements.roles(type(x)).items():
         value, key = getattr(x, field), elements.key_of(field, role)
         if isinstance(role, NumberRole):
-            if value is not None and not (role.axes and value == ZERO3):
+            if value is not None and not (role.axes and value == ZERO3) and not (role.absent and value == getattr(type(x), field)):
                 out[key] = _of_axes(value, role.axes, flat) if role.axes else value
         elif isinstance(role, TurnsRole):
             out[key] = [[list(row) for row in R] for R in value]

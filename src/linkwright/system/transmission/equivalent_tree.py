@@ -117,9 +117,8 @@ def equivalent_tree(t: Transmission) -> EquivalentTree:
     )
     own = {n: float(d.joint(n).armature) for n in t.joints if n in {j.name for j in d.joints}}
     fields, lost = _elements(d, gone, {j.name for j in joints}, set(t.motors))
-    drives = [
-        x for x in d.drives if x.joint not in t.motors and x.joint in {*(j.name for j in joints), *(c.name for c in fields["cylinders"])}
-    ]
+    left = {*(j.name for j in joints), *(x.name for group in fields.values() for x in group if x.coordinate)}
+    drives = [x for x in d.drives if x.joint not in t.motors and x.joint in left]
     drives += [Drive(n, "torque", 0.0) for n in t.joints if n not in {x.joint for x in drives}]
     start = tuple((n, float(x)) for n, x in zip(t.joints, t.at(core.start).joint, strict=True))
     start += tuple((n, x) for n, x in d.start if joint_name(n) in {j.name for j in joints} and joint_name(n) not in t.joints)
@@ -152,7 +151,7 @@ def _elements(d: Description, gone: set[str], joints: set[str], motors: set[str]
 def _carrier(t: Transmission, part: str) -> str:
     """The body of the joints that a part hangs on, nearest to ground."""
     d, tree = t.core.description, t.core.tree
-    edges = [(j.first, j.second) for j in d.joints] + [(x.between[0][0], x.between[1][0]) for x in (*d.rods, *d.cylinders)]
+    edges = [*((j.first, j.second) for j in d.joints), *d.connected]
     found, around, grown = {part}, set(), True
     while grown:
         near = {b for a, b in (*edges, *((b, a) for a, b in edges)) if a in found} - found

@@ -13,8 +13,8 @@ from linkwright.model.description import Description
 def between(d: Description, motors: Sequence[str], joints: Sequence[str]) -> tuple[str, ...]:
     """Return the bodies that hang together with a motor once the bodies of the joints are taken away, in the order of the model."""
     fixed = {d.bodies[0].name, *(b for name in joints for b in ends(d, name))}
-    edges = [(j.first, j.second) for j in d.joints] + [(x.between[0][0], x.between[1][0]) for x in (*d.rods, *d.cylinders)]
-    for tie in (*d.gears, *d.couplings):
+    edges = [*((j.first, j.second) for j in d.joints), *d.connected]
+    for tie in d.ties:
         bodies = [b for name in tie.joints for b in ends(d, name)]
         edges += [(bodies[0], other) for other in bodies[1:] if bodies[0] not in fixed and other not in fixed]
     found = {b for name in motors for b in ends(d, name) if b not in fixed}

@@ -69,7 +69,7 @@ def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
         names += ["acting"] if d.loads else []  # where loads act and how large they are needs no mass
         return names, f"kinematics only: no mass given for {', '.join(massless[:4])}{' ...' if len(massless) > 4 else ''}"
     why = ""
-    rubbing = [f.name for f in d.frictions if f.mu]
+    rubbing = [f.name for f in d.rubbing]
     if rubbing:
         why = f"loads are not computed here: the friction of {', '.join(rubbing)} grows with the load; the report has them"
     elif kernels.drives and export.possible(kernels, "loads"):

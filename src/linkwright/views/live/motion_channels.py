@@ -48,7 +48,7 @@ def _cams(system: System) -> list[dict[str, Any]]:
     d = system.description
     kinds = {x.joint.name: x.kind for x in joint_coordinates(d)}
     pins = {j.name: j.pin or j.name for j in d.joints}
-    cams = (c for c in d.couplings if c.cam is not None)
+    cams = d.cams
     return [{"name": c.name, "pins": [pins[c.first], pins[c.second]], "kind": kinds[c.second]} for c in cams]
 
 

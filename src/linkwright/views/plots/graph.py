@@ -10,6 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.errors import UsageError
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.model.description import Description, Joint
@@ -46,8 +47,10 @@ def edges_of(tree: Tree) -> list[Edge]:
         for j in d.joints
         if j.name in tree.cuts or j.name in tree.node_of_joint
     ]
-    out += [Edge(r.name, "rod", "", node[r.between[0][0]], node[r.between[1][0]], False) for r in d.rods]
-    return out + [Edge(c.name, "cylinder", "cylinder", node[c.between[0][0]], node[c.between[1][0]], c.name in drives) for c in d.cylinders]
+    for x in (x for x in elements.every(d) if x.joins):
+        (a, b), kind = x.body_pairs[0], "" if x.constraint else x.word
+        out.append(Edge(x.name, x.word, kind, node[a], node[b], x.name in drives))
+    return out
 
 
 def _type(joint: Joint) -> str:
@@ -211,7 +214,7 @@ class GraphDrawing:
     def _relations(self) -> None:
         """Couplings, gears and belts tie joints: a dotted line between their names."""
         d: Description = self.tree.description
-        for thing in (*d.couplings, *d.gears, *d.belts):
+        for thing in d.ties:
             first = next(iter(thing.joints), "")
             for other in thing.joints:
                 if other == first or not {first, other} <= set(self.middles):
