@@ -320,6 +320,7 @@ class ModelElement:
     by_load: ClassVar[bool] = False  # a part of it follows from the reactions: inverse dynamics adds it
     coordinate: ClassVar[bool] = False  # its travel can be driven, stopped, started from and read by its name
     looks: ClassVar[Looks] = Looks("")
+    letter: ClassVar[str] = ""  # key of the editor's tool that draws it; "": the first free one of its word
     # what it is in other programs: format -> name of the piece of that format which takes it; none: lost with `lost_as`
     formats: ClassVar[Mapping[str, str]] = MappingProxyType({})
     lost_as: ClassVar[str] = ""  # `a gas spring`: what a format is said to lose; "": the word with its article
