@@ -38,8 +38,8 @@ def test_an_element_is_drawn_edited_and_removed(word: str, machine: tuple[Path, 
     assert pencil.ask("ed.selection") == [f"{word}:{name}"]
     drawn = pencil.ask(f"d.elements.find((x) => x.id === '{word}:{name}')")
     assert drawn["looks"]["shape"] == kind.looks.shape and [e["at"] for e in drawn["ends"]] == [[0.1, 0.14], [0.15, 0.0]]
-    sketched = "[data-line]" if kind.looks.shape != "telescope" else ".ed-plane [data-telescope], .ed-plane path"
-    assert pencil.page.locator(sketched).count() >= 1
+    if kind.looks.shape != "telescope":
+        assert pencil.page.locator(f'#sheet [data-line="{name}"]').count() == 1
     assert pencil.page.inner_text("#ed-part h2") == f"{drawn['title']} {name}"
     x = getattr(lw.load(file).description, elements.held_in(kind))[0]
     assert x.name == name
@@ -51,12 +51,9 @@ def test_an_element_is_drawn_edited_and_removed(word: str, machine: tuple[Path, 
     assert f"{number['key']}: {size} {unit}" in file.read_text(encoding="utf-8")
     pencil.key("Control+z")
     assert file.read_text(encoding="utf-8") == before
-    pencil.field(number["label"], "-")
-    assert pencil.ask("ed.answer.text") == before or "wrong" in (pencil.page.get_attribute(f'[data-field="{number["label"]}"]', "class") or "")
-    pencil.key("Escape")
 
     pencil.field("Name", "mine")
-    assert lw.load(file).description and getattr(lw.load(file).description, elements.held_in(kind))[0].name == "mine"
+    assert getattr(lw.load(file).description, elements.held_in(kind))[0].name == "mine"
     pencil.page.locator("#sheet").focus()
     pencil.key("Delete")
     assert f"{word}:mine" not in [x["id"] for x in pencil.ask("d.elements")]

@@ -19,7 +19,7 @@
     const take = (id, gap) => { if (gap < nearest) [best, nearest] = [id, gap]; };
     for (const item of E.lines(d)) take(item.id, toSegment(x, y, sheet.pixel(item.ends[0].at), sheet.pixel(item.ends[1].at)) - 3);
     for (const item of ed.loadMarks) take(item.id, toSegment(x, y, item.tail, item.tip));
-    for (const g of d.elements.filter((one) => one.wheels)) g.centres.forEach((at, i) => { if (at) { const p = sheet.pixel(at); take(g.id, Math.abs(Math.hypot(x - p[0], y - p[1]) - Math.abs(g.wheels.radii[i] || 0) * sheet.scale()) + 2); } });
+    for (const w of E.wheels(d)) { const p = sheet.pixel(w.at); take(w.id, Math.abs(Math.hypot(x - p[0], y - p[1]) - w.radius * sheet.scale()) + 2); }
     for (const j of d.joints.filter((one) => (one.kind === "slider" || one.kind === "slot") && one.at)) {
       const p = sheet.pixel(j.at), gap = Math.hypot(x - p[0], y - p[1]);
       take(j.id, gap < 14 ? 4 : gap - 8);

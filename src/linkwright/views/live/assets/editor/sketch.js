@@ -14,6 +14,9 @@
   /** The element whose travel can be driven by this name. @param {Drawing} d @param {string} name */
   E.driven = (d, name) => d.elements.find((x) => x.coordinate && x.name === name && x.ends);
 
+  /** Wheels of gear pairs that have a place and a radius: {id, at, radius}. @param {Drawing} d */
+  E.wheels = (d) => d.elements.flatMap((x) => (x.wheels ? x.wheels.radii : []).map((r, i) => ({ id: x.id, at: x.centres[i], radius: Math.abs(r || 0) }))).filter((w) => w.at && w.radius > 0);
+
   /** The constant force of what acts at a point; null where there is none. @param {DrawnElement} x */
   E.forceOf = (x) => {
     const found = x.on ? x.numbers.find((n) => n.axes === "along" && Array.isArray(n.value)) : null, v = found ? found.value : [];
@@ -84,7 +87,7 @@
         guides: guides(d, index, RAIL * size),
         telescopes: lines.filter((x) => x.looks.shape === "telescope").map((x) => ({ name: x.name, bodies: ["", ""], ends: ended(x), barrel: BARREL * distance(x.ends[0].at, x.ends[1].at) })),
         lines: lines.filter((x) => x.looks.shape !== "telescope").map((x) => ({ ...x.looks, name: x.name, ends: ended(x) })),
-        wheels: d.elements.filter((x) => x.wheels).flatMap((g) => g.centres.map((at, i) => at && g.wheels.radii[i] && ({ spot: spot(0, at), axis: [0, 0, 1], radius: Math.abs(g.wheels.radii[i]) })).filter(Boolean)),
+        wheels: E.wheels(d).map((w) => ({ spot: spot(0, w.at), axis: [0, 0, 1], radius: w.radius })),
         arrows: arrows(d),
         marks: marks.map((p) => ({ body: p.bodies[0] || bodies[0].name, name: p.name.replace(/^.*\./, ""), spot: spot(owner(p), p.at) })),
         extent, bar: BAR * size,

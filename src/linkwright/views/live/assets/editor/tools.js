@@ -110,15 +110,15 @@
   };
 
   const LENGTH = (places, ed) => (places.length ? { label: "Length", hint: `${ed.units().length.symbol}, or 120<30` } : { label: "Place", hint: `x; y in ${ed.units().length.symbol}` });
-  /** The tool of a kind of elements between two points, by its description. @param {Editor} ed @param {ElementKind} kind */
-  const twoEnds = (ed, kind) => collecting(ed, {
-    id: kind.word, label: kind.tool.label, key: kind.tool.key, looks: kind.looks, least: 2, onLinks: true, done: `Add ${kind.word}`, enough: (places) => places.length === 2, field: LENGTH,
+  /** The tool of a kind of elements between two points, by its description. @param {Editor} ed @param {ElementKind} kind @param {ElementTool} tool */
+  const twoEnds = (ed, kind, tool) => collecting(ed, {
+    id: kind.word, label: tool.label, key: tool.key, looks: kind.looks, least: 2, onLinks: true, done: `Add ${kind.word}`, enough: (places) => places.length === 2, field: LENGTH,
     hints: (places) => (places.length ? `Click the other end of the ${kind.word}.` : `Click where the ${kind.word} begins: a pin, a point, a link or the ground.`),
     op: ([a, b]) => ({ do: `add_${kind.word}`, between: [end(a), end(b)] }),
   });
-  /** The tool of a kind of elements in a joint. @param {Editor} ed @param {ElementKind} kind */
-  const inJoint = (ed, kind) => collecting(ed, {
-    id: kind.word, label: kind.tool.label, key: kind.tool.key, looks: kind.looks, least: 1, free: true, done: `Add ${kind.word}`, enough: () => true, field: () => null,
+  /** The tool of a kind of elements in a joint. @param {Editor} ed @param {ElementKind} kind @param {ElementTool} tool */
+  const inJoint = (ed, kind, tool) => collecting(ed, {
+    id: kind.word, label: tool.label, key: tool.key, looks: kind.looks, least: 1, free: true, done: `Add ${kind.word}`, enough: () => true, field: () => null,
     refuse: (p) => (E.jointAt(ed.drawing(), p) ? "" : "Click a hinge or a slider: two parts that move on each other."),
     hints: () => `Click the hinge or slider that gets the ${kind.word}.`,
     op: ([p], e) => ({ do: `add_${kind.word}`, joint: E.jointAt(e.drawing(), p).name }),
@@ -266,7 +266,7 @@
 
   /** All tools by name; select is made elsewhere. @param {Editor} ed */
   E.drawingTools = (ed) => {
-    const kinds = ed.answer.kinds.filter((k) => k.tool), of = (first) => kinds.filter((k) => k.tool.first === first).map((k) => (k.tool.place === "ends" ? twoEnds : inJoint)(ed, k));
+    const of = (first) => ed.answer.kinds.flatMap((k) => (k.tool && k.tool.first === first ? [(k.tool.place === "ends" ? twoEnds : inJoint)(ed, k, k.tool)] : []));
     const list = [pin(ed), link(ed), point(ed), slider(ed), ...of(true), gears(ed), ...of(false), load(ed), motor(ed), mirror(ed), scale(ed)];
     return Object.fromEntries(list.map((t) => [t.id, t]));
   };

@@ -80,6 +80,14 @@ interface DrawnNumber extends ElementNumber {
   shown: boolean;
 }
 
+/** `place`: "ends" or "joint"; `first`: before the forces. */
+interface ElementTool {
+  place: string;
+  key: string;
+  label: string;
+  first: boolean;
+}
+
 /** A kind of elements that a model may have, and the tool that draws it. */
 interface ElementKind {
   word: string;
@@ -91,7 +99,7 @@ interface ElementKind {
   looks: ElementLooks;
   coordinate: boolean;
   numbers: ElementNumber[];
-  tool: { place: string; key: string; label: string; first: boolean } | null;
+  tool: ElementTool | null;
 }
 
 /** An entry of any section of elements. */
