@@ -90,7 +90,7 @@ def _looks(kind: Any) -> dict[str, Any]:
 
 def _described(name: str, role: NumberRole) -> dict[str, Any]:
     key = key_of(name, role)
-    out = {"key": key, "label": _title(key.replace("_", " ")), "meaning": role.meaning, "dimension": role.dimension}
+    out: dict[str, Any] = {"key": key, "label": _title(key.replace("_", " ")), "meaning": role.meaning, "dimension": role.dimension}
     out |= {"optional": role.optional, "preset": list(role.preset) if role.preset else None, "axes": role.axes}
     return out | {"above": role.above, "least": role.least, "drawn": role.drawn}
 
