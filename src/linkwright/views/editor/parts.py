@@ -1,6 +1,6 @@
 """Elements of a model file as JSON for the editor, by their own descriptions: `linkwright.elements`.
 
-`kinds_json` tells the page what there is: word, places, looks, numbers and the tool of each kind. `element_json` is one entry of the
+`kinds_json` describes all kinds to the page: word, places, looks, numbers and the tool of each kind. `element_json` is one entry of the
 file: where it acts, how it is drawn, and its numbers as written.
 """
 
