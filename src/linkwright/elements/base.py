@@ -357,6 +357,7 @@ class ModelElement:
     readings: ClassVar[Mapping[str, str]] = MappingProxyType({})  # channels of its own (`gas.stroke_used`) -> dimension
     share: ClassVar[str] = ""  # of those, the one that must stay between 0 and 1: designs are optimized within
     looks: ClassVar[Looks] = Looks("")
+    letter: ClassVar[str] = ""  # key of the editor's tool that draws it; "": the first free one of its word
     # what it is in other programs: format -> name of the piece of that format which takes it; none: lost with `lost_as`
     formats: ClassVar[Mapping[str, str]] = MappingProxyType({})
     lost_as: ClassVar[str] = ""  # `a gas spring`: what a format is said to lose; "": the word with its article
