@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import linkwright.model.file as reader
+from linkwright import elements
+from linkwright.elements import ELEMENTS
 from linkwright.joints import JOINTS
 from linkwright.model.curves.laws import LAWS
 from linkwright.model.curves.tables import INTERPOLATIONS
@@ -52,9 +54,16 @@ def checks() -> Iterator[tuple[str, Keys]]:
         module = vars(importlib.import_module(f"{reader.__name__}.{path.stem}")) if path.stem != "__init__" else {}
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys" and len(node.args) > 1:
-                allowed, required = (*(value(x, module) for x in node.args[1:3]), ())[:2]
+                if {"kind", "among"} & {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}:
+                    continue  # elements by their contract: below
+                given = [list(value(x.value, module)) if isinstance(x, ast.Starred) else [value(x, module)] for x in node.args[1:3]]
+                allowed, required = (*(x for one in given for x in one), ())[:2]
                 listed = [k for group in allowed.values() for k in group] if isinstance(allowed, Mapping) else allowed
                 yield f"{path.name}:{node.lineno}", (frozenset(listed), frozenset(required))
+    for kind in ELEMENTS:
+        own = {"type"} if kind.type else set()
+        if not kind.ways:
+            yield f"element {kind.__name__}", (frozenset(elements.keys(kind)) | own, frozenset(elements.required(kind)))
 
 
 def value(expression: ast.expr, module: dict[str, Any]) -> Any:

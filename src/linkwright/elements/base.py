@@ -326,6 +326,7 @@ class ModelElement:
     form: ClassVar[str] = ""  # "": its fields are its keys; else the piece of reader and writer that knows its form
     further: ClassVar[Mapping[str, Key]] = MappingProxyType({})  # keys that are no fields
     hidden: ClassVar[tuple[str, ...]] = ()  # fields that are no keys
+    ways: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = MappingProxyType({})  # forms of an entry: keys, required ones
     order: ClassVar[tuple[str, ...]] = ()  # of keys, where it is not the fields' and then the further ones
     named: ClassVar[bool] = True  # its numbers are parameters by name
 

@@ -20,6 +20,12 @@ class Gear(ModelElement):
     formats = held(mjcf="teeth", robot="mimic")
     hidden = ("first", "second", "radius_first", "radius_second")
     order = ("joints", "radii", "teeth", "module", "internal", "pressure_angle", "pinion", "rack", "radius")
+    ways = MappingProxyType(
+        {
+            "wheels": (("joints", "radii", "teeth", "module", "internal", "pressure_angle"), ("joints",)),
+            "rack": (("pinion", "rack", "radius", "teeth", "module", "pressure_angle"), ("pinion", "rack")),
+        }
+    )
     further = MappingProxyType(
         {
             "joints": Key("joints", "hinges of both wheels"),
