@@ -263,10 +263,10 @@ def owners() -> dict[str, list[str]]:
 
 def _options(context: Context, kind: str, keys: dict[str, FileNode], node: FileNode, what: str) -> tuple[tuple[str, Any], ...]:
     jt = JOINTS[kind]
-    for key, owners in owners().items():
-        if key in keys and kind not in owners:
-            use = "Use `axis:`." if any(key in JOINTS[k].axis_keys for k in owners) else "Take it out."
-            raise keys[key].error(f"{what}: only a {' or '.join(owners)} has a {key}, not a {kind} joint. {use}")
+    for key, kinds in owners().items():
+        if key in keys and kind not in kinds:
+            use = "Use `axis:`." if any(key in JOINTS[k].axis_keys for k in kinds) else "Take it out."
+            raise keys[key].error(f"{what}: only a {' or '.join(kinds)} has a {key}, not a {kind} joint. {use}")
     out = []
     for name, option in jt.options.items():
         if name not in keys:

@@ -7,6 +7,7 @@ so it is a JSON number or a text.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -102,15 +103,13 @@ def _by_keys(choices: Sequence[tuple[Iterable[str], dict[str, Any]]]) -> dict[st
 
 def _only(kind: Any, way: str) -> set[str]:
     """Keys that one way of writing an element has and the others do not."""
-    return set(kind.ways[way][0]) - {key for other, (keys, _) in kind.ways.items() if other != way for key in keys}
+    return set(kind.ways[way].keys) - {key for other, x in kind.ways.items() if other != way for key in x.keys}
 
 
 def _way(kind: Any, way: str) -> dict[str, Any]:
-    keys, required = kind.ways[way]
+    keys, required, one = kind.ways[way]
     forms = _forms(kind)
-    single = {
-        key: any_of(ref("number"), forms[key]) if kind.further.get(key, Key("", "")).form == "numbers" else forms[key] for key in keys
-    }
+    single = {key: ref("number") | {"description": kind.further[key].meaning} if key in one else forms[key] for key in keys}
     return record(single, required) | {"title": way, "description": _text(kind)}
 
 
@@ -210,7 +209,7 @@ def _joints() -> dict[str, Any]:
         "axes": {"type": "array", "items": ref("vector"), "minItems": 2, "maxItems": 2, "description": "both axes of a universal joint"},
         "frames": {"type": "array", "items": ref("pose"), "minItems": 2, "maxItems": 2, "description": "frame in each body"},
         "armature": ref("number")
-        | {"minimum": 0, "description": "inertia added to the coordinate; inertia (kg m^2), or mass (kg) of a slider"},
+        | {"minimum": 0, "description": "inertia added to the coordinate; inertia (kg m^2) or mass (kg)"},
         "stroke": ref("range") | {"description": "shortest and longest travel of a slider: a rigid stop; length (m)"},
     }
     own = {key: ref("vector") | {"description": f"axis of a {' or '.join(kinds)} joint"} for key, kinds in owners().items()}
@@ -221,3 +220,11 @@ def _joints() -> dict[str, Any]:
     piece = record({**joint["properties"], "guess": ref("pose") | {"description": "pose of the link after it"}})
     chain = record({key: forms[key] if key != "chain" else mapping(piece, "joints from the first to the second body") for key in OWN})
     return mapping({"type": "object", "if": {"required": ["chain"]}, "then": chain, "else": joint}, "joints and chains of joints by name")
+
+
+# -------------------------------------------------------------------- as text
+
+
+def schema_text() -> str:
+    """Return the schema as indented JSON, the same text every time."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"

@@ -12,7 +12,7 @@ from linkwright.model.file.drives import ACTUATOR_KEYS, DRIVE_KEYS, MOTOR, MOTOR
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.model.file.report_section import REPORT_KEYS
 from linkwright.model.file.schema_parts import PLACE, any_of, mapping, one_of_words, record, ref
-from linkwright.model.file.units import KINDS, NONE, UNITS, Dimension, display_unit
+from linkwright.model.file.units import KINDS, NONE, Dimension, display_unit
 from linkwright.model.file.visuals import ROUND_KEYS, VISUAL_KEYS
 
 ANY = r"^\S+$"
@@ -127,7 +127,8 @@ def _visual() -> dict[str, Any]:
 
 
 def _drive() -> dict[str, Any]:
-    texts = {"Kt": "torque constant", "Ke": "voltage constant; left out: Kt", "R": "resistance", "L": "inductance", "J": "inertia of the rotor",
+    texts = {"Kt": "torque constant", "Ke": "voltage constant; left out: Kt", "R": "resistance", "L": "inductance", 
+             "J": "inertia of the rotor",
              "ratio": "gear ratio", "rated": "rated voltage", "efficiency": "efficiency of the gear", "friction": "friction torque",
              "friction_speed": "speed over which the friction turns round", "viscous": "viscous friction", "max_current": "largest current",
              "max_speed": "largest speed", "max_torque": "largest torque", "time_constant": "time constant of the current"}  # fmt: skip
@@ -169,7 +170,7 @@ def _backdrop() -> dict[str, Any]:
 
 def _units(text: str) -> dict[str, Any]:
     return any_of(_list({"type": "string"}), {"type": "null"}) | {
-        "description": f"{text}, for example [mm, kg, deg]; {len(UNITS)} units exist"
+        "description": f"{text}, for example [mm, kg, deg]"
     }
 
 
