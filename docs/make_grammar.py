@@ -74,7 +74,8 @@ def _forms(kind: Any) -> dict[str, str]:
 
 def _field(role: Any) -> str:
     if isinstance(role, NumberRole):
-        one = "varying" if role.varies else "0 .. 1" if (role.least, role.most) == (0.0, 1.0) else DIMENSIONS.get(role.dimension, role.dimension)
+        share = (role.least, role.most) == (0.0, 1.0)
+        one = "varying" if role.varies else "0 .. 1" if share else DIMENSIONS.get(role.dimension, role.dimension)
         return {"": one, "along": f"[{one}, ..]" if role.varies else f"{one} | [{one}, ..]", "about": f"{one} | [{one}, ..]"}[role.axes]
     if isinstance(role, EndsRole):
         return "[place, place]"
