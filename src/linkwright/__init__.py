@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from linkwright.model import library as models
     from linkwright.model.curves.laws import law_factors
     from linkwright.model.description import Description
+    from linkwright.model.file.schema import schema
     from linkwright.motion.atlas.result import Atlas
     from linkwright.motion.atlas.result_modes import AtlasModes
     from linkwright.motion.fastest.result import FastestMotion
@@ -137,6 +138,7 @@ __all__ = [
     "project",
     "projected",
     "release",
+    "schema",
     "setpoint",
     "settling",
     "simulating",
@@ -214,6 +216,7 @@ _HOME = {
     ),
     **dict.fromkeys(("force", "motor", "moves", "position", "speed", "torque", "voltage"), "drives"),
     "law_factors": "model.curves.laws",
+    "schema": "model.file.schema",
     **dict.fromkeys(
         ("AssemblyError", "ChannelError", "LinkwrightError", "ModelError", "SimulationError", "SingularityError", "UsageError"), "errors"
     ),

@@ -26,6 +26,7 @@ from linkwright.cli import (
     report,
     reproduce,
     robot_map,
+    schema,
     simulate,
     study,
     synthesise,
@@ -53,6 +54,7 @@ COMMANDS: tuple[CliCommand, ...] = (
     convert.COMMAND,
     new.LIST,
     laws.COMMAND,
+    schema.COMMAND,
     reproduce.COMMAND,
     bench.COMMAND,
 )

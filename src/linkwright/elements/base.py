@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from linkwright.errors import Source
 
@@ -256,6 +256,14 @@ class Key:
     channels: bool = False  # a number may be a formula of channels or a table
 
 
+class Way(NamedTuple):
+    """One of several forms of an entry: its keys, those that it needs, and lists of numbers of which it has one."""
+
+    keys: tuple[str, ...]
+    required: tuple[str, ...]
+    one: tuple[str, ...] = ()
+
+
 def table_keys(over: str) -> dict[str, Key]:
     """The keys of a law by points."""
     return {
@@ -344,6 +352,7 @@ class ModelElement:
     form: ClassVar[str] = ""  # "": its fields are its keys; else the piece of reader and writer that knows its form
     further: ClassVar[Mapping[str, Key]] = MappingProxyType({})  # keys that are no fields
     hidden: ClassVar[tuple[str, ...]] = ()  # fields that are no keys
+    ways: ClassVar[Mapping[str, Way]] = MappingProxyType({})  # forms of an entry that exclude each other
     order: ClassVar[tuple[str, ...]] = ()  # of keys, where it is not the fields' and then the further ones
     named: ClassVar[bool] = True  # its numbers are parameters by name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from linkwright.elements.base import Key, ModelElement, Scalar, held, number, place, tied
+from linkwright.elements.base import Key, ModelElement, Scalar, Way, held, number, place, tied
 from linkwright.errors import Source
 
 
@@ -20,6 +20,12 @@ class Gear(ModelElement):
     formats = held(mjcf="teeth", robot="mimic")
     hidden = ("first", "second", "radius_first", "radius_second")
     order = ("joints", "radii", "teeth", "module", "internal", "pressure_angle", "pinion", "rack", "radius")
+    ways = MappingProxyType(
+        {
+            "wheels": Way(("joints", "radii", "teeth", "module", "internal", "pressure_angle"), ("joints",)),
+            "rack": Way(("pinion", "rack", "radius", "teeth", "module", "pressure_angle"), ("pinion", "rack"), ("teeth",)),
+        }
+    )
     further = MappingProxyType(
         {
             "joints": Key("joints", "hinges of both wheels"),

@@ -8,6 +8,7 @@
 .xlsx           creator and last editor of the document's properties;  .dxf  a comment in the first lines
 .fmu            comment of the archive;  .c, .h, .hpp, .cpp, .js  a first line "... by Linkwright ..."
 .xml, .mjcf, .urdf, .sdf  a comment "Written by Linkwright" at the head
+.json           the title of the schema of model files
 .yaml           a first line with the checksum of the rest: a model that was edited since does not count
 """
 
@@ -106,6 +107,10 @@ def _fmu(stream: BinaryIO) -> bool:
     return found.startswith(b"PK") and found.endswith(OWNER.encode())
 
 
+def _json(stream: BinaryIO) -> bool:
+    return b'"title": "' + OWNER.encode() in _head(stream)
+
+
 def _source(stream: BinaryIO) -> bool:
     return re.match(rb"(/\*|//) [^\n]* by " + OWNER.encode() + rb"\b", _head(stream)) is not None
 
@@ -169,6 +174,7 @@ def _yaml(stream: BinaryIO) -> bool:
 
 
 TESTS: dict[str, Callable[[BinaryIO], bool]] = {
+    ".json": _json,
     ".html": _html,
     ".htm": _html,
     ".png": _png,

@@ -18,6 +18,7 @@ IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 DRAWINGS = (".dxf", ".svg")
 FILES = (*IMAGES, *DRAWINGS)
 KEYS: dict[str, Dimension] = {"scale": LENGTH, "angle": ANGLE, "opacity": NONE}
+BACKDROP_KEYS = ("file", "at", *KEYS)  # the first is required
 PIXEL = 0.001  # m: of an image without a scale
 OPACITY = 0.5
 
@@ -42,7 +43,7 @@ def read_backdrop(context: Context, node: FileNode | None) -> Backdrop | None:
     """The picture behind the drawing; None if there is none. Raise ModelError for keys, numbers and files that it cannot have."""
     if node is None or node.text == "":
         return None
-    keys = node.keys("backdrop", ("file", "at", *KEYS), ("file",))
+    keys = node.keys("backdrop", BACKDROP_KEYS, BACKDROP_KEYS[:1])
     file = keys["file"].string("backdrop: file")
     if not file.lower().endswith(FILES):
         raise keys["file"].error(f"backdrop: '{file}' is neither a picture nor a drawing; use {', '.join(FILES)}.")

@@ -10,7 +10,7 @@ from linkwright.errors import UnfinishedModel, counted, listing, nearest
 from linkwright.model.description import GROUND, NO_INERTIA, ZERO3, Body, Mat3, Placement, Point, Vec3, Visual
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file import inertia as mass_of
-from linkwright.model.file.context import Context
+from linkwright.model.file.context import POSE_KEYS, Context
 from linkwright.model.file.geometry import frame_along, length, matrix, sub, transpose
 from linkwright.model.file.inertia import DENSITIES, MassProperties
 from linkwright.model.file.mesh import read_mesh
@@ -25,6 +25,12 @@ BODY_KEYS = {
     "mass from a shape": ("bar", "bars", "plate", "mesh"),
     "pictures": ("visuals",),
 }
+TENSOR_KEYS = ("xx", "yy", "zz", "xy", "xz", "yz")
+BAR_KEYS = ("section", "material", "density")
+SECTION_KEYS = ("width", "height", "diameter", "inner")
+PLATE_KEYS = ("points", "thickness", "density", "material")
+MESH_KEYS = ("file", "density", "material", "unit", "scale")  # the first is required
+MASS_KEYS = ("body", "at", "mass")  # all required
 MOST_BODIES = 10_000
 ROUNDED = 1e-12  # relative: places that differ by less are one
 FAR_COM = 10.0  # times the size of a body: no counterweight reaches there
@@ -56,7 +62,7 @@ def read_shapes(context: Context, node: FileNode | None, guess: FileNode | None)
 def _guess(context: Context, shapes: dict[str, Shape], name: str, node: FileNode) -> None:
     if name not in shapes or name == GROUND:
         raise node.error(f"guess: there is no moving body '{name}'. {nearest(name, [s for s in shapes if s != GROUND], 'Bodies')}")
-    keys = node.keys(f"guess for '{name}'", ("at", "angle", "rpy", "quat", "rotation"))
+    keys = node.keys(f"guess for '{name}'", POSE_KEYS)
     shape = shapes[name]
     at = context.numerics(context.vector(keys["at"], LENGTH, f"guess for '{name}'")) if "at" in keys else shape.start.at
     axes = context.rotation(keys, f"guess for '{name}'")
@@ -163,7 +169,7 @@ def _inertia(context: Context, node: FileNode, what: str) -> Mat3:
         I = context.number(node, INERTIA, what)
         return ((I / 2.0, 0.0, 0.0), (0.0, I / 2.0, 0.0), (0.0, 0.0, I))
     if node.entries is not None:
-        keys = node.keys(what, ("xx", "yy", "zz", "xy", "xz", "yz"))
+        keys = node.keys(what, TENSOR_KEYS)
         v = {k: context.number(n, INERTIA, f"{what}.{k}") for k, n in keys.items()}
         return matrix([[v.get("".join(sorted(a + b)), 0.0) for b in "xyz"] for a in "xyz"])
     items = node.sequence(what, 3)
@@ -273,7 +279,7 @@ def _positive(context: Context, node: FileNode, what: str) -> Any:
 def _bars(context: Context, shape: Shape, entries: dict[str, FileNode], mass: Any) -> MassProperties:
     """One or several straight bars between points of the body."""
     what = f"body '{shape.name}'"
-    keys = entries["bar"].keys(f"{what}: bar", ("section", "material", "density")) if "bar" in entries else {}
+    keys = entries["bar"].keys(f"{what}: bar", BAR_KEYS) if "bar" in entries else {}
     if "bars" in entries:
         rows = entries["bars"].sequence(f"{what}: bars")
         pairs = [[_point_of(shape, n, f"{what}: bars") for n in row.sequence(f"{what}: bars", 2)] for row in rows]
@@ -307,7 +313,7 @@ def _point_of(shape: Shape, node: FileNode, what: str) -> str:
 
 
 def _section(context: Context, node: FileNode, what: str) -> dict[str, Any]:
-    keys = node.keys(what, ("width", "height", "diameter", "inner"))
+    keys = node.keys(what, SECTION_KEYS)
     if set(keys) not in ({"width", "height"}, {"diameter"}, {"diameter", "inner"}):
         raise node.error(f"{what} must be {{width: .., height: ..}} or {{diameter: .., inner: ..}} (inner for a tube).")
     values = {k: _positive(context, n, f"{what}: {k}") for k, n in keys.items()}
@@ -335,7 +341,7 @@ def _bar(context: Context, shape: Shape, a: str, b: str, mass: Any, section: dic
 
 def _plate(context: Context, shape: Shape, node: FileNode, mass: Any) -> MassProperties:
     what = f"body '{shape.name}': plate"
-    keys = node.keys(what, ("points", "thickness", "density", "material"))
+    keys = node.keys(what, PLATE_KEYS)
     names = shape.pins if len(shape.pins) > 2 else list(shape.points)
     if "points" in keys:
         names = [_point_of(shape, n, what) for n in keys["points"].sequence(what)]
@@ -357,7 +363,7 @@ def _plate(context: Context, shape: Shape, node: FileNode, mass: Any) -> MassPro
 
 def _mesh(context: Context, shape: Shape, node: FileNode, mass: Any) -> MassProperties:
     what = f"body '{shape.name}': mesh"
-    keys = node.keys(what, ("file", "density", "material", "unit", "scale"), ("file",))
+    keys = node.keys(what, MESH_KEYS, MESH_KEYS[:1])
     factor = _mesh_factor(context, keys, what)
     volume = read_mesh(context.beside(keys["file"], f"{what}: file"), keys["file"])
     density = mass / (volume.mass * factor**3) if mass is not None else _density(context, keys, node, what)
@@ -380,7 +386,7 @@ def _point_masses(context: Context, shapes: dict[str, Shape], node: FileNode | N
     found: dict[str, list[MassProperties]] = {}
     for name, entry in (node.mapping("masses") if node else {}).items():
         what = f"mass '{context.check_name(name, entry, 'mass')}'"
-        keys = entry.keys(what, ("body", "at", "mass"), ("body", "at", "mass"))
+        keys = entry.keys(what, MASS_KEYS, MASS_KEYS)
         body = keys["body"].string(f"{what}: body")
         if body not in shapes:
             raise keys["body"].error(f"{what}: there is no body '{body}'. {nearest(body, shapes, 'Bodies')}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from linkwright.errors import listing
 from linkwright.model.description import EYE3, ZERO3, Body, Joint, Placement, Vec3
-from linkwright.model.file.context import Context
+from linkwright.model.file.context import POSE_KEYS, Context
 from linkwright.model.file.geometry import add, matrix, product, rotate, sub, transpose
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
@@ -157,7 +157,7 @@ def _by_frames(context: Context, link: Shape, here: Shape, entries: dict[str, Fi
 
 
 def _placement(context: Context, node: FileNode, what: str) -> Placement:
-    keys = node.keys(what, ("at", "angle", "rpy", "quat", "rotation"))
+    keys = node.keys(what, POSE_KEYS)
     return Placement(context.vector(keys["at"], LENGTH, what) if "at" in keys else ZERO3, context.rotation(keys, what) or EYE3)
 
 

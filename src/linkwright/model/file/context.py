@@ -26,6 +26,9 @@ from linkwright.model.file.units import ANGLE, LENGTH, MASS, NONE, TIME, Dimensi
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
 RESERVED = (*FUNCTIONS, "pi", "t", *NOT_NUMBERS)
 LONGEST_NAME = 100
+PARAMETER_KEYS = ("value", "min", "max")  # the first is required
+TURN_KEYS = ("angle", "rpy", "quat", "rotation")  # ways to give axes
+POSE_KEYS = ("at", *TURN_KEYS)
 LONGEST = 1e12  # m: beside it nothing of a machine has a digit left
 LARGEST = 1e30  # SI: nothing of a mechanism is larger, and products of several are still numbers
 SMALLEST = 1e-100  # SI: beyond zero; squares of smaller lengths and speeds are no numbers
@@ -193,7 +196,7 @@ class Context:
 
     def rotation(self, entries: dict[str, FileNode], what: str) -> Mat3 | None:
         """Axes given as `angle` (about z), `rpy`, `quat` (wxyz) or `rotation` (a matrix); None if none is."""
-        given = [k for k in ("angle", "rpy", "quat", "rotation") if k in entries]
+        given = [k for k in TURN_KEYS if k in entries]
         if not given:
             return None
         if len(given) > 1:
@@ -260,7 +263,7 @@ def read_parameters(context: Context, node: FileNode | None, overrides: dict[str
     """Fill in the parameters (they may refer to each other); `overrides` win."""
     written = node.mapping("parameters") if node else {}
     several = [(name, entry) for name, entry in written.items() if entry.entries]
-    ends = {name: entry.keys(f"parameter '{name}'", ("value", "min", "max"), ("value",)) for name, entry in several}
+    ends = {name: entry.keys(f"parameter '{name}'", PARAMETER_KEYS, PARAMETER_KEYS[:1]) for name, entry in several}
     entries = {name: ends[name]["value"] if name in ends else entry for name, entry in written.items()}
     for name in overrides:
         if name not in entries:

@@ -42,6 +42,7 @@ MOTOR: dict[str, Dimension] = {
     "efficiency": NONE, "friction": TORQUE, "friction_speed": ANGULAR_SPEED, "viscous": TORSIONAL_DAMPING, "max_current": CURRENT,
     "max_speed": ANGULAR_SPEED, "max_torque": TORQUE, "time_constant": TIME,
 }  # fmt: skip
+MOTOR_NEEDS = ("Kt", "R")
 RATE = (0, 0, -1, 0, 0)
 ANGULAR = ("wx", "wy", "wz")  # of ball and free joints, in the axes of the moving frame
 
@@ -157,7 +158,7 @@ def _motor(
     context: Context, node: FileNode, slides: bool, channels: ChannelDimensions, what: str
 ) -> tuple[tuple[tuple[str, Any], ...], Any]:
     """(data of the motor's name plate, its voltage)."""
-    keys = node.keys(what, (*MOTOR, "voltage"), ("Kt", "R"))
+    keys = node.keys(what, (*MOTOR, "voltage"), MOTOR_NEEDS)
     dimensions = {**MOTOR, "ratio": multiply(ANGLE, LENGTH, -1)} if slides else MOTOR
     fed = keys.pop("voltage", None)
     values = {k: context.number(n, dimensions[k], f"{what}: {k}") for k, n in keys.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from linkwright import elements
@@ -25,6 +26,31 @@ from linkwright.model.file.units import (
 )
 
 EXAMPLES = {"torque": "5 N m", "torsional stiffness": "30 N m/rad", "torsional damping": "0.1 N m s/rad"}
+
+
+class _Plan(NamedTuple):
+    """Roles of a kind of elements by the step in which they are read."""
+
+    kind: Any
+    places: tuple[tuple[str, Any, str], ...]  # field, role, key
+    alternatives: tuple[str, ...]  # places one of which is given
+    numbers: tuple[tuple[str, NumberRole], ...]
+    others: tuple[tuple[str, Any], ...]
+    directions: tuple[str, ...]  # keys that are vectors along axes
+
+
+@cache
+def _plan(kind: Any) -> _Plan:
+    roles = elements.roles(kind).items()
+    places = tuple((n, r, elements.key_of(n, r)) for n, r in roles if isinstance(r, (EndsRole, JointRole, PointRole)))
+    return _Plan(
+        kind,
+        places,
+        tuple(n for n, r, _ in places if r.optional),
+        tuple(elements.numbers(kind).items()),
+        tuple((n, r) for n, r in roles if isinstance(r, (TurnsRole, ChoiceRole, AxesRole))),
+        tuple(key for key, _ in elements.directions(kind.section)),
+    )
 
 
 class Elements:
@@ -141,18 +167,19 @@ class Elements:
             keys = entry.keys(f"{kind.type} {what}", ("type", *elements.keys(kind)), elements.required(kind))
         else:
             keys = entry.keys(what, elements.keys(kind), elements.required(kind))
+        plan = _plan(kind)
         lacking = [f"`{k}`" for k in kind.some_of if k not in keys]
         if kind.some_of and len(lacking) == len(kind.some_of):
             raise entry.error(f"{what} has neither {' nor '.join(lacking)}. Add one.")
-        found = self._places(kind, keys, entry, what, name)
+        found = self._places(plan, keys, entry, what, name)
         slides = "joint" not in found or self.slides(found["joint"])
-        for field, role in elements.numbers(kind).items():
+        for field, role in plan.numbers:
             value = self._quantity(keys, field, role, slides, what)
             if value is None and role.drawn:
                 value = self._drawn(found["between"], role, entry, what)
             if value is not None:
                 found[field] = value
-        for field, role in elements.roles(kind).items():
+        for field, role in plan.others:
             if isinstance(role, TurnsRole):
                 found[field] = self._turns(keys.get(field), found["between"], f"{what}: {field}")
             elif isinstance(role, ChoiceRole) and field in keys:
@@ -164,14 +191,12 @@ class Elements:
             raise (keys[key] if key else entry).error(message)
         return made
 
-    def _places(self, kind: Any, keys: dict[str, FileNode], entry: FileNode, what: str, name: str) -> dict[str, Any]:
+    def _places(self, plan: _Plan, keys: dict[str, FileNode], entry: FileNode, what: str, name: str) -> dict[str, Any]:
         """Places where an element acts, by field."""
         found: dict[str, Any] = {}
-        places = {n: r for n, r in elements.roles(kind).items() if isinstance(r, (EndsRole, JointRole, PointRole))}
-        if sum(n in keys for n, r in places.items() if r.optional) != any(r.optional for r in places.values()):
+        if plan.alternatives and sum(n in keys for n in plan.alternatives) != 1:
             raise entry.error(f"{what} acts on a `joint:` or `between:` two points; give one of them.")
-        for field, role in places.items():
-            key = elements.key_of(field, role)
+        for field, role, key in plan.places:
             node = keys.get(key)
             if node is None and isinstance(role, JointRole) and role.named:
                 node = FileNode(entry.where, text=name)
@@ -180,9 +205,9 @@ class Elements:
             if isinstance(role, EndsRole):
                 found[field] = self.between(keys, entry, what)
             elif isinstance(role, JointRole):
-                found[field] = self.part(node, what, one=self._single(kind, role, keys, what), positions=role.positions)
+                found[field] = self.part(node, what, one=self._single(plan.kind, role, keys, what), positions=role.positions)
             else:
-                found["body"], found["point"] = self._target(keys, key, role, kind, what)
+                found["body"], found["point"] = self._target(keys, key, role, plan, what)
         return found
 
     def _single(self, kind: Any, role: JointRole, keys: dict[str, FileNode], what: str) -> bool:
@@ -192,9 +217,9 @@ class Elements:
         value = self._quantity(keys, role.one, elements.numbers(kind)[role.one], True, what)
         return value is not None and self.context.numeric(value) > 0.0
 
-    def _target(self, keys: dict[str, FileNode], key: str, role: PointRole, kind: Any, what: str) -> PointRef:
+    def _target(self, keys: dict[str, FileNode], key: str, role: PointRole, plan: _Plan, what: str) -> PointRef:
         text = keys[key].string(f"{what}: {key}")
-        pushed = any(k in keys for k, _ in elements.directions(kind.section))
+        pushed = any(k in keys for k in plan.directions)
         if role.whole and text in self.points and not pushed and self.points[text]:
             return text, self.points[text][0]  # a moment acts on the whole body
         return self.context.point_ref(keys[key], self.points, what)

@@ -20,13 +20,13 @@ def read_gear(reader: Elements, name: str, entry: FileNode) -> Gear:
     if reader.context.numeric(alpha) >= math.radians(60):
         raise keys["pressure_angle"].error(f"{what}: the pressure angle must be below 60 deg; the standard is 20 deg.")
     if "pinion" in keys:
-        entry.keys(what, ("pinion", "rack", "radius", "teeth", "module", "pressure_angle"), ("rack",))
+        entry.keys(what, Gear.ways["rack"].keys, Gear.ways["rack"].required)
         first, second = reader.joint(keys["pinion"], what), reader.joint(keys["rack"], what)
         if reader.slides(first) or not reader.slides(second):
             raise entry.error(f"{what}: the pinion must be on a hinge and the rack on a slider. Exchange or correct them.")
         radius = _radii(reader, keys, entry, what, ["radius"])[0]
         return Gear(name, first, second, radius, rack=True, pressure_angle=alpha, where=entry.where)
-    entry.keys(what, ("joints", "radii", "teeth", "module", "internal", "pressure_angle"), ("joints",))
+    entry.keys(what, Gear.ways["wheels"].keys, Gear.ways["wheels"].required)
     first, second = (reader.joint(n, f"{what}: joints") for n in keys["joints"].sequence(f"{what}: joints", 2))
     if first == second or reader.slides(first) or reader.slides(second):
         raise keys["joints"].error(f"{what} needs two different hinges that carry the wheels; a rack is written `pinion:` and `rack:`.")

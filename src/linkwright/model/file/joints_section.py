@@ -14,7 +14,7 @@ from linkwright.errors import UnfinishedModel, counted, listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.description import EYE3, ZERO3, Body, Joint, Mat3, Placement, Vec3
 from linkwright.model.file.chains import is_chain, link_body, read_chain
-from linkwright.model.file.context import Context
+from linkwright.model.file.context import POSE_KEYS, Context
 from linkwright.model.file.geometry import frame_along, product, transpose, vector
 from linkwright.model.file.instead import instead, types
 from linkwright.model.file.nodes import FileNode
@@ -162,7 +162,7 @@ def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict
 
 def _explicit(context: Context, shapes: dict[str, Shape], name: str, node: FileNode) -> Joint:
     what = f"joint '{name}'"
-    keys = node.keys(what, (*JOINT_KEYS, *_owners()))
+    keys = node.keys(what, (*JOINT_KEYS, *owners()))
     kind = _type(context, keys, node, what)
     first, second, point = _ends(context, shapes, keys, node, what)
     options, armature = _options(context, kind, keys, node, what), _armature(context, kind, keys, what)
@@ -252,7 +252,7 @@ def _position_in(context: Context, shape: Shape, point: str, keys: dict[str, Fil
     return shape.to_local(context.vector(keys["at"], LENGTH, f"{what}: at"))
 
 
-def _owners() -> dict[str, list[str]]:
+def owners() -> dict[str, list[str]]:
     """The types that take each key which not all of them take."""
     out: dict[str, list[str]] = {}
     for kind, jt in JOINTS.items():
@@ -263,10 +263,10 @@ def _owners() -> dict[str, list[str]]:
 
 def _options(context: Context, kind: str, keys: dict[str, FileNode], node: FileNode, what: str) -> tuple[tuple[str, Any], ...]:
     jt = JOINTS[kind]
-    for key, owners in _owners().items():
-        if key in keys and kind not in owners:
-            use = "Use `axis:`." if any(key in JOINTS[k].axis_keys for k in owners) else "Take it out."
-            raise keys[key].error(f"{what}: only a {' or '.join(owners)} has a {key}, not a {kind} joint. {use}")
+    for key, kinds in owners().items():
+        if key in keys and kind not in kinds:
+            use = "Use `axis:`." if any(key in JOINTS[k].axis_keys for k in kinds) else "Take it out."
+            raise keys[key].error(f"{what}: only a {' or '.join(kinds)} has a {key}, not a {kind} joint. {use}")
     out = []
     for name, option in jt.options.items():
         if name not in keys:
@@ -343,7 +343,7 @@ def _carried(F: Mat3, first: Shape, second: Shape) -> Mat3:
 
 
 def _frame(context: Context, node: FileNode, what: str) -> Placement:
-    keys = node.keys(what, ("at", "angle", "rpy", "quat", "rotation"))
+    keys = node.keys(what, POSE_KEYS)
     at = context.vector(keys["at"], LENGTH, what) if "at" in keys else ZERO3
     return Placement(at, context.rotation(keys, what) or EYE3)
 

@@ -6,6 +6,7 @@ from linkwright.errors import counted
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.report_block import TEXTS, ReportBlock
 
+REPORT_KEYS = {"title block": TEXTS, "content": ("curves",)}
 MOST_LETTERS = 120  # of a text in the title block
 MOST_CURVES = 24
 
@@ -14,7 +15,7 @@ def read_report(node: FileNode | None) -> ReportBlock:
     """Return the title block; an empty one where the file has none."""
     if node is None:
         return ReportBlock()
-    keys = node.keys("report", {"title block": TEXTS, "content": ("curves",)})
+    keys = node.keys("report", REPORT_KEYS)
     texts = {}
     for name in TEXTS:
         if name not in keys:

@@ -14,7 +14,7 @@ from itertools import combinations, pairwise
 from linkwright.errors import listing, nearest
 from linkwright.model.description import EYE3, GROUND, ZERO3, Mat3, Placement, Vec3
 from linkwright.model.expressions import Expr, sqrt
-from linkwright.model.file.context import Context
+from linkwright.model.file.context import POSE_KEYS, Context
 from linkwright.model.file.geometry import add, frame_along, length, matrix, rotate, scale, sub, transpose, vector
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.units import LENGTH
@@ -118,7 +118,7 @@ def _points(context: Context, shape: Shape, node: FileNode | None, by_sides: boo
         if name in shape.points:
             raise entry.error(f"{what}: '{name}' is placed already, by `along` or `sides`. Remove one.")
         if entry.entries is not None:
-            keys = entry.keys(f"{what}: {name}", ("at", "angle", "rpy", "quat", "rotation"), ("at",))
+            keys = entry.keys(f"{what}: {name}", POSE_KEYS, POSE_KEYS[:1])
             shape.points[name] = context.vector(keys["at"], LENGTH, f"{what}: {name}")
             axes = context.rotation(keys, f"{what}: {name}")
             if axes is not None:

@@ -14,7 +14,7 @@ from typing import Any
 from linkwright import files
 from linkwright.errors import counted
 from linkwright.model.description import EYE3, ZERO3, Placement, Vec3, Visual
-from linkwright.model.file.context import Context
+from linkwright.model.file.context import POSE_KEYS, Context
 from linkwright.model.file.geometry import matrix
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.units import LENGTH, NONE, parse_unit
@@ -22,6 +22,8 @@ from linkwright.model.meshes.reading import MESHES
 
 SHAPES = ("mesh", "box", "cylinder", "sphere", "capsule")
 ROUND = ("cylinder", "capsule")
+ROUND_KEYS = ("radius", "length")  # both required
+VISUAL_KEYS = (*SHAPES, "unit", "scale", *POSE_KEYS, "colour")
 METRES = (".glb", ".gltf")  # formats whose unit is fixed
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}\Z")
 MOST_VISUALS = 200  # of one body
@@ -51,7 +53,7 @@ def mesh_unit(context: Context, keys: dict[str, FileNode], file: str, what: str)
 
 
 def _visual(context: Context, node: FileNode, what: str) -> Visual:
-    keys = node.keys(what, (*SHAPES, "unit", "scale", "at", "angle", "rpy", "quat", "rotation", "colour"))
+    keys = node.keys(what, VISUAL_KEYS)
     given = [k for k in SHAPES if k in keys]
     if len(given) != 1:
         raise node.error(f"{what}: a shape is one of mesh, box, cylinder, sphere and capsule, such as {{box: [0.1, 0.2, 0.3]}}.")
@@ -111,7 +113,7 @@ def _sizes(context: Context, shape: str, node: FileNode, what: str) -> Vec3:
         return (x, y, z)
     if shape == "sphere":
         return (positive(node, f"{what} (its radius)"), 0.0, 0.0)
-    keys = node.keys(what, ("radius", "length"), ("radius", "length"))
+    keys = node.keys(what, ROUND_KEYS, ROUND_KEYS)
     return (positive(keys["radius"], f"{what}: radius"), positive(keys["length"], f"{what}: length"), 0.0)
 
 

@@ -1,0 +1,37 @@
+"""`linkwright schema`: the JSON Schema of the model file, for editors."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from linkwright import files
+from linkwright.cli import options, outputs
+from linkwright.cli.parser import CliCommand, option
+
+ENDINGS = (".json",)
+
+
+def run(given: argparse.Namespace) -> None:
+    from linkwright.model.file.schema import schema_text
+
+    if given.output is None:
+        print(schema_text(), end="")
+        return
+    path = Path(given.output)
+    files.guarded(path, ENDINGS, force=given.force)
+    files.write_text(path, ENDINGS, schema_text())
+    outputs.report_files([str(path)], False)
+
+
+COMMAND = CliCommand(
+    name="schema",
+    help="print the JSON Schema of the model file, for editors",
+    about=(
+        "Print the JSON Schema of the model file. An editor with a YAML language server then completes keys, explains them and marks "
+        "misspelt ones. Name the schema in the first line of a model: # yaml-language-server: $schema=model.schema.json"
+    ),
+    examples=("linkwright schema", "linkwright schema -o model.schema.json"),
+    options=(option("-o", "--output", metavar="FILE", help="write the schema to a .json file in place of the terminal"), options.FORCE),
+    run=run,
+)

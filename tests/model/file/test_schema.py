@@ -1,0 +1,148 @@
+"""The JSON Schema of the model file: it accepts every model of the repository, refuses misspelt keys, and has the reader's keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from linkwright import elements
+from linkwright.elements import Gear
+from linkwright.model.file.nodes import FileNode, from_text
+from linkwright.model.file.schema import schema
+from tests import ROOT
+from tests.docs import test_grammar as grammar
+from tests.elements import corpus
+from tests.elements.good_entries import BASES, GOOD, HELPERS, Good
+
+SCHEMA = schema()
+VALIDATOR = Draft202012Validator(SCHEMA)
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z")
+FENCE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MODELS = sorted(
+    path
+    for folder in ("src/linkwright/model/library", "src/linkwright/cli/templates", "gallery", "examples", "tests/data/elements")
+    for path in (ROOT / folder).rglob("*.yaml")
+    if re.search(r"^bodies:", path.read_text(encoding="utf-8"), re.MULTILINE)
+)
+
+
+def plain(node: FileNode) -> Any:
+    """The value of a node as YAML 1.2 has it."""
+    if node.entries is not None:
+        return {key: plain(entry) for key, entry in node.entries.items()}
+    if node.items is not None:
+        return [plain(item) for item in node.items]
+    text = node.text or ""
+    if node.span is not None and node.span.style in ("'", '"'):
+        return text
+    if text in ("", "null", "~"):
+        return None
+    if text in ("true", "false"):
+        return text == "true"
+    return (int(text) if re.fullmatch(r"[-+]?\d+", text) else float(text)) if NUMBER.match(text) else text
+
+
+def faults(text: str) -> list[str]:
+    found = sorted(VALIDATOR.iter_errors(plain(from_text(text, "m.yaml"))), key=str)
+    return [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in found]
+
+
+def whole(good: Good, pairs: corpus.Pairs) -> str:
+    helpers = "".join(f"{key}: {text}\n" for key, text in HELPERS[good.base].items() if key != good.section)
+    return BASES[good.base] + helpers + "\n".join(corpus.Entry(good.base, good.section, good.name, pairs).lines()) + "\n"
+
+
+def test_it_is_a_schema():
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_model_of_the_repository_is_accepted(path: Path):
+    assert not faults(path.read_text(encoding="utf-8"))
+
+
+def test_models_in_the_documentation_are_accepted():
+    pages = {page.name: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))}
+    blocks = [(name, block) for name, text in pages.items() for block in FENCE.findall(text)]
+    complete = [(name, block) for name, block in blocks if re.search(r"^bodies:", block, re.MULTILINE) and "..." not in block]
+    assert len(complete) > 5
+    assert not {name: found for name, block in complete if (found := faults(block))}
+
+
+@pytest.mark.parametrize("good", GOOD, ids=str)
+def test_good_entries_are_accepted_and_misspelt_keys_refused(good: Good):
+    assert not faults(whole(good, good.pairs))
+    for i, (key, value) in enumerate(good.pairs):
+        for wrong in (f"{key}x", key.capitalize()):
+            assert faults(whole(good, (*good.pairs[:i], (wrong, value), *good.pairs[i + 1 :]))), wrong
+
+
+def _records(form: Any) -> Iterator[dict[str, Any]]:
+    """Closed objects in a schema."""
+    if isinstance(form, dict):
+        if "properties" in form and form.get("additionalProperties") is False:
+            yield form
+        form = list(form.values())
+    for inner in form if isinstance(form, list) else ():
+        yield from _records(inner)
+
+
+def test_the_schema_has_the_keys_of_the_reader():
+    own = {(frozenset(x["properties"]), frozenset(x.get("required", ()))) for x in _records(SCHEMA)}
+    missing = {where: sorted(keys[0]) for where, keys in grammar.checks() if keys not in own and keys[0] != frozenset(elements.keys(Gear))}
+    assert not missing
+
+
+def _misspelt(value: Any) -> Iterator[Any]:
+    """The value with one of its keys misspelt, at every depth."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield {(f"{k}.x y" if k == key else k): v for k, v in value.items()}
+            for changed in _misspelt(inner):
+                yield {**value, key: changed}
+    if isinstance(value, list):
+        for i, inner in enumerate(value):
+            for changed in _misspelt(inner):
+                yield [*value[:i], changed, *value[i + 1 :]]
+
+
+@pytest.mark.parametrize("place", ["plane", "space"])
+def test_wrong_keys_are_refused_at_every_depth(place: str):
+    text = (ROOT / "tests" / "data" / "elements" / f"everything-{place}.yaml").read_text(encoding="utf-8")
+    changed = list(_misspelt(plain(from_text(text, "m.yaml"))))
+    assert len(changed) > 200
+    assert not [x for x in changed if VALIDATOR.is_valid(x)]
+
+
+WRONG = {
+    "springs: {s: {type: gas, between: [ground.E, coupler.P], stiffness: 3 N/m}}": "stiffness",
+    "springs: {s: {joint: A, stifness: 3}}": "stifness",
+    "springs: {s: {type: leaf, joint: A, stiffness: 3}}": "leaf",
+    "springs: {s: {joint: A, stiffness: -1}}": "minimum",
+    "dampers: {d: {coefficient: 3}}": "joint",
+    "dampers: {d: {joint: A, between: [ground.E, coupler.P], coefficient: 3}}": "valid under each",
+    "rods: {r: {between: [ground.E]}}": "too short",
+    "loads: {l: {on: coupler.P}}": "force",
+    "gears: {g: {joints: [A, D], radii: [1, 2], radius: 3}}": "joints",
+    "drive: {A: {speeed: 3}}": "speeed",
+    "drive: {A: {motor_dc: {Kt: 1}}}": "R",
+    "drive: {A: {moves: [{to: 3, im: 2}]}}": "im",
+    "spring: {s: {joint: A, stiffness: 3}}": "spring",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_fault_is_named(text: str):
+    found = list(_deepest(VALIDATOR.iter_errors(plain(from_text(BASES["plane"] + text, "m.yaml")))))
+    assert any(WRONG[text] in message for message in found), found
+
+
+def _deepest(errors: Any) -> Iterator[str]:
+    for error in errors:
+        yield error.message
+        yield from _deepest(error.context)
