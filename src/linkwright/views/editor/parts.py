@@ -15,7 +15,7 @@ from linkwright.elements import COORDINATES, ELEMENTS, EndsRole, JointRole, Numb
 from linkwright.model.edits.draft import At, Draft, DraftPart, number_or_none
 from linkwright.model.edits.elements import addable
 from linkwright.model.edits.sheet import EditSheet
-from linkwright.model.file.units import LENGTH, NONE, Dimension, dimension_of, display_unit
+from linkwright.model.file.units import ANGLE, LENGTH, NONE, OF_PAIR, Dimension, dimension_of, display_unit, of_pair
 
 TAKEN = "vglpsefm"  # letters of tools that draw no element
 
@@ -98,7 +98,7 @@ def _described(name: str, role: NumberRole) -> dict[str, Any]:
 def _number(sheet: EditSheet, draft: Draft, p: DraftPart, kind: Any, name: str, role: NumberRole) -> dict[str, Any]:
     """A number with its text, its value in SI where it is constant, and the unit that a bare number would have or needs."""
     key, written = key_of(name, role), p.values.get(key_of(name, role))
-    dimension = dimension_of(role.dimension, _slides(draft, p))
+    dimension = _dimension(draft, p, role)
     symbol, per_si = display_unit(sheet.units, dimension) if dimension != NONE else ("", 1.0)
     bare = sheet.units.bare_factor(dimension)
     value: Any = _value(sheet, dimension, p, key)
@@ -121,12 +121,18 @@ def _value(sheet: EditSheet, dimension: Dimension, p: DraftPart, *path: Any) -> 
     return number_or_none(sheet.context, sheet.node(p.kind, p.name, *path), dimension)
 
 
-def _slides(draft: Draft, p: DraftPart) -> bool:
-    """True if the travel is a length: between points, of a slider, of a cylinder."""
-    if p.ends or not p.joints:
-        return True
-    joint = draft.joints.get(p.joints[0].partition(".")[0])
-    return joints.is_slider(joints.JOINTS[joint.type]) if joint is not None else coordinate_part(draft, p.joints[0]) is not None
+def _dimension(draft: Draft, p: DraftPart, role: NumberRole) -> Dimension:
+    """Dimension of a number by what the element acts on."""
+    if role.dimension in OF_PAIR:
+        first, second = (LENGTH if _slides(draft, name) else ANGLE for name in (*p.joints, "", "")[:2])
+        return of_pair(role.dimension, first, second)
+    return dimension_of(role.dimension, bool(p.ends) or not p.joints or _slides(draft, p.joints[0]))
+
+
+def _slides(draft: Draft, name: str) -> bool:
+    """True if a coordinate is a length: of a slider, of a cylinder."""
+    joint = draft.joints.get(name.partition(".")[0])
+    return joints.is_slider(joints.JOINTS[joint.type]) if joint is not None else coordinate_part(draft, name) is not None
 
 
 def _joint_place(draft: Draft, name: str | None) -> list[float] | None:
