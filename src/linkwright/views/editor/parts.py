@@ -7,6 +7,7 @@ file: where it acts, how it is drawn, and its numbers as written.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -15,14 +16,14 @@ from linkwright.elements import COORDINATES, ELEMENTS, EndsRole, JointRole, Numb
 from linkwright.model.edits.draft import At, Draft, DraftPart, number_or_none
 from linkwright.model.edits.elements import addable
 from linkwright.model.edits.sheet import EditSheet
-from linkwright.model.file.units import LENGTH, NONE, Dimension, dimension_of, display_unit
+from linkwright.model.file.units import ANGLE, LENGTH, NONE, OF_PAIR, Dimension, dimension_of, display_unit, of_pair
 
 TAKEN = "vglpsefm"  # letters of tools that draw no element
 
 
 @cache
 def kinds_json() -> list[dict[str, Any]]:
-    """Kinds of elements, actuators first and then rods: the order of the tools."""
+    """Kinds of elements, actuators first and then constraints: the order of the tools."""
     letters = set(TAKEN) | {x.letter for x in ELEMENTS}
     drawn: dict[str, Any] = {}  # kind that the tool of a word draws: between two points rather than in a joint
     for x in sorted((x for x in ELEMENTS if addable(x)), key=addable):
@@ -98,7 +99,7 @@ def _described(name: str, role: NumberRole) -> dict[str, Any]:
 def _number(sheet: EditSheet, draft: Draft, p: DraftPart, kind: Any, name: str, role: NumberRole) -> dict[str, Any]:
     """A number with its text, its value in SI where it is constant, and the unit that a bare number would have or needs."""
     key, written = key_of(name, role), p.values.get(key_of(name, role))
-    dimension = dimension_of(role.dimension, _slides(draft, p))
+    dimension = _dimension(draft, p, role)
     symbol, per_si = display_unit(sheet.units, dimension) if dimension != NONE else ("", 1.0)
     bare = sheet.units.bare_factor(dimension)
     value: Any = _value(sheet, dimension, p, key)
@@ -117,16 +118,24 @@ def _number(sheet: EditSheet, draft: Draft, p: DraftPart, kind: Any, name: str, 
     }
 
 
+def _dimension(draft: Draft, p: DraftPart, role: NumberRole) -> Dimension:
+    """By where it acts; of what ties two joints by their coordinates."""
+    if role.dimension not in OF_PAIR:
+        return dimension_of(role.dimension, _slides(draft, p.joints, p.ends))
+    first, second = (LENGTH if _slides(draft, p.joints[i : i + 1]) else ANGLE for i in range(2))
+    return of_pair(role.dimension, first, second)
+
+
 def _value(sheet: EditSheet, dimension: Dimension, p: DraftPart, *path: Any) -> float | None:
     return number_or_none(sheet.context, sheet.node(p.kind, p.name, *path), dimension)
 
 
-def _slides(draft: Draft, p: DraftPart) -> bool:
-    """True if the travel is a length: between points, of a slider, of a cylinder."""
-    if p.ends or not p.joints:
+def _slides(draft: Draft, names: Sequence[str], ends: Sequence[Any] = ()) -> bool:
+    """True if the travel is a length: between points, of a slider, of an actuator between points."""
+    if ends or not names:
         return True
-    joint = draft.joints.get(p.joints[0].partition(".")[0])
-    return joints.is_slider(joints.JOINTS[joint.type]) if joint is not None else coordinate_part(draft, p.joints[0]) is not None
+    joint = draft.joints.get(names[0].partition(".")[0])
+    return joints.is_slider(joints.JOINTS[joint.type]) if joint is not None else coordinate_part(draft, names[0]) is not None
 
 
 def _joint_place(draft: Draft, name: str | None) -> list[float] | None:
