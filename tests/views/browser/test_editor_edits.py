@@ -272,7 +272,7 @@ def test_a_photo_is_scaled_by_two_clicks_and_a_dxf_is_true_to_scale(machine: tup
 
 
 EVERY_PART = """() => {
-  const ed = LW.editor, kinds = ["points", "bodies", "joints", "rods", "cylinders", "springs", "dampers", "gears", "loads", "drives"];
+  const ed = LW.editor, kinds = ["points", "bodies", "joints", "elements", "drives"];
   const parts = kinds.flatMap((kind) => ed.drawing()[kind]);
   return parts.map((part) => { ed.select([part.id]); return document.querySelector("#ed-part h2").textContent; });
 }"""

@@ -7,6 +7,7 @@ file: where it acts, how it is drawn, and its numbers as written.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -22,7 +23,7 @@ TAKEN = "vglpsefm"  # letters of tools that draw no element
 
 @cache
 def kinds_json() -> list[dict[str, Any]]:
-    """Kinds of elements, actuators first and then rods: the order of the tools."""
+    """Kinds of elements, actuators first and then constraints: the order of the tools."""
     letters = set(TAKEN) | {x.letter for x in ELEMENTS}
     drawn: dict[str, Any] = {}  # kind that the tool of a word draws: between two points rather than in a joint
     for x in sorted((x for x in ELEMENTS if addable(x)), key=addable):
@@ -117,22 +118,24 @@ def _number(sheet: EditSheet, draft: Draft, p: DraftPart, kind: Any, name: str, 
     }
 
 
+def _dimension(draft: Draft, p: DraftPart, role: NumberRole) -> Dimension:
+    """By where it acts; of what ties two joints by their coordinates."""
+    if role.dimension not in OF_PAIR:
+        return dimension_of(role.dimension, _slides(draft, p.joints, p.ends))
+    first, second = (LENGTH if _slides(draft, p.joints[i : i + 1]) else ANGLE for i in range(2))
+    return of_pair(role.dimension, first, second)
+
+
 def _value(sheet: EditSheet, dimension: Dimension, p: DraftPart, *path: Any) -> float | None:
     return number_or_none(sheet.context, sheet.node(p.kind, p.name, *path), dimension)
 
 
-def _dimension(draft: Draft, p: DraftPart, role: NumberRole) -> Dimension:
-    """Dimension of a number by what the element acts on."""
-    if role.dimension in OF_PAIR:
-        first, second = (LENGTH if _slides(draft, name) else ANGLE for name in (*p.joints, "", "")[:2])
-        return of_pair(role.dimension, first, second)
-    return dimension_of(role.dimension, bool(p.ends) or not p.joints or _slides(draft, p.joints[0]))
-
-
-def _slides(draft: Draft, name: str) -> bool:
-    """True if a coordinate is a length: of a slider, of a cylinder."""
-    joint = draft.joints.get(name.partition(".")[0])
-    return joints.is_slider(joints.JOINTS[joint.type]) if joint is not None else coordinate_part(draft, name) is not None
+def _slides(draft: Draft, names: Sequence[str], ends: Sequence[Any] = ()) -> bool:
+    """True if the travel is a length: between points, of a slider, of an actuator between points."""
+    if ends or not names:
+        return True
+    joint = draft.joints.get(names[0].partition(".")[0])
+    return joints.is_slider(joints.JOINTS[joint.type]) if joint is not None else coordinate_part(draft, names[0]) is not None
 
 
 def _joint_place(draft: Draft, name: str | None) -> list[float] | None:
