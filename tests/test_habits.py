@@ -16,7 +16,6 @@ from tests.release import differences, versions
 from tests.sbom import completed
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-NOT_PINNED = ("pypa/gh-action-pypi-publish@release/v1",)  # the commit of its newest release is not known here; SECURITY.md names it
 FORMS = [p for p in sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")) if p.name != "config.yml"]
 ELEMENTS = {"markdown", "textarea", "input", "dropdown", "checkboxes"}
 
@@ -44,8 +43,8 @@ def test_workflows_are_well_formed(path: Path) -> None:
             assert variable in job["strategy"]["matrix"], (name, variable)
     for action in (s["uses"] for s in steps(workflow) if "uses" in s):
         pinned = re.fullmatch(r"([\w-]+/[\w-]+)@([0-9a-f]{40})", action)
-        assert pinned or action in NOT_PINNED, f"{action}: name the commit"
-        assert not pinned or re.search(rf"{action}  # v\d+\.\d+\.\d+$", path.read_text(encoding="utf-8"), re.MULTILINE), "and its version"
+        assert pinned, f"{action}: name the commit"
+        assert re.search(rf"{action}  # v\d+\.\d+\.\d+$", path.read_text(encoding="utf-8"), re.MULTILINE), "and its version"
     assert "secrets." not in path.read_text(encoding="utf-8"), "releases need no stored password"
 
 
@@ -88,7 +87,6 @@ def test_build_tools_have_versions_and_hashes_and_releases_a_list_of_dependencie
         assert sum("--hash=sha256:" in x for x in lines) >= len(entries)
         assert f"--require-hashes -r .github/requirements/{wanted.stem}.txt" in text
     assert "--no-isolation" in text and "actions/attest-sbom@" in text and "sbom/linkwright.cdx.json --verify-tag" in text
-    assert all(action in (ROOT / "SECURITY.md").read_text(encoding="utf-8") for action in (x.split("@")[0] for x in NOT_PINNED))
 
 
 def test_the_list_of_dependencies_has_the_scripts_of_the_page() -> None:

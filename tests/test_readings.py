@@ -74,3 +74,29 @@ def test_an_edit_keeps_the_unit_of_a_speed(tmp_path):
     m = model(tmp_path, "60 1/min")
     text = modelfile.edited(m.description, {"drive.A": 100.0 * math.pi})
     assert "drive: {A: 3000 1/min}" in text
+
+
+@pytest.mark.parametrize("unit", ["N m/Hz", "N m min"])
+def test_a_damping_by_revolutions_is_in_doubt(tmp_path, unit):
+    """2 N m/Hz was read as 2 N m s/rad; by revolutions it is 6.28 times less."""
+    path = tmp_path / "crank.yaml"
+    path.write_text(CRANK.replace("SPEED", "60 rpm") + f"dampers: {{d: {{joint: A, coefficient: 2 {unit}}}}}\n")
+    with pytest.raises(lw.ModelError, match=r"could mean 2 .*/rad or 2 .*/rev \(0\.31831 "):
+        lw.load(path)
+    path.write_text(CRANK.replace("SPEED", "60 rpm") + f"dampers: {{d: {{joint: A, coefficient: 2 {unit}/rev}}}}\n")
+    scale = 1.0 if unit == "N m/Hz" else 60.0
+    assert lw.load(path).description.dampers[0].coefficient == pytest.approx(scale / math.pi, rel=1e-12)
+
+
+def test_a_motor_constant_by_revolutions_is_in_doubt():
+    with pytest.raises(lw.UsageError, match=r"could mean 0\.1 V/Hz/rad or 0\.1 V/Hz/rev"):
+        lw.motor(Kt="0.1 V/Hz", R="1 ohm")
+    assert lw.motor(Kt="1 V/rpm", R="1 ohm").Kt == pytest.approx(30.0 / math.pi, rel=1e-12)
+
+
+@pytest.mark.parametrize("formula", ["1 N*(A.v/(1 Hz))", "1 N*min(1, A.v/(1 1/min))", "1 N*((1 1/min)/A.v)"])
+def test_an_angular_speed_over_a_frequency_is_in_doubt(tmp_path, formula):
+    path = tmp_path / "crank.yaml"
+    path.write_text(CRANK.replace("SPEED", "60 rpm") + f'loads: {{l: {{on: needle.C, force: [0, "{formula}"]}}}}\n')
+    with pytest.raises(lw.ModelError, match=r"cannot be divided\. Write rad/s or rev/s in place of 1/s or Hz"):
+        lw.load(path)

@@ -401,8 +401,8 @@ def synthesise(
     dead_centres: (swing, time ratio), or {"stroke": .., "time_ratio": ..}.
     dwell: a dict, {"stroke": "100 mm", "dwell_angle": "80 deg"}.
     straight: the length of the line, or a dict with it.
-    kind: "four-bar" (default), "slider-crank", "watt I", "watt II", "stephenson I", "stephenson II", "stephenson III", "six-bar",
-        "geared five-bar".
+    kind: "four-bar" (default; of poses every kind), "slider-crank", "watt I", "watt II", "stephenson I", "stephenson II",
+        "stephenson III", "six-bar", "geared five-bar".
     bounds: {"links": (least, most), "crank": .., "ratio": 10, "pivots": box, "point": .., "transmission": "40 deg"}.
     Numbers are in `unit` and rad, texts have their units; `n` answers; the same seed gives the same answers.
     """

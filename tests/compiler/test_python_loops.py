@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from linkwright.compiler import callbacks, python_loops
-from linkwright.compiler.python_loop_kinds import LoopError
+from linkwright.compiler.python_loop_kinds import FLOAT, INT, LoopError, kind_of, packed
 from linkwright.integrators.march import march
 from tests import ROOT
 
@@ -288,3 +288,25 @@ def test_a_callback_that_raises_keeps_the_error(capfd):
     assert callbacks.from_address(back.address)(np.zeros(1), np.zeros(1), np.zeros(0)) == callbacks.FAILED
     assert isinstance(back.error, KeyError)
     assert capfd.readouterr().err == ""
+
+
+def test_the_kind_of_many_whole_numbers_is_made_once() -> None:
+    """A run is prepared anew for every call: its plan has a hundred whole numbers, which are not looked at one by one."""
+
+    class Plan(NamedTuple):
+        a: int
+        b: int
+
+    class Mixed(NamedTuple):
+        a: int
+        b: float
+
+    one, other = kind_of(Plan(1, 2)), kind_of(Plan(3, -4))
+    assert one is other and not isinstance(one, str) and getattr(one, "kinds", ()) == (INT, INT)
+    assert getattr(kind_of(Mixed(1, 2.0)), "kinds", ()) == (INT, FLOAT) and kind_of(Plan(np.int64(1), 2)) == one
+    values: list[int] = []
+    packed(one, Plan(3, -4), values)
+    packed(kind_of(Mixed(1, 2.0)), Mixed(7, 0.5), values)
+    assert values == [3, -4, 7, int(np.float64(0.5).view(np.int64))]
+    with pytest.raises(ValueError, match="argument"):
+        packed(one, (1, 2, 3), values)

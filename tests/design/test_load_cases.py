@@ -14,6 +14,7 @@ from linkwright import cli, files
 from linkwright.design.load_cases import LoadCase
 from linkwright.model import library
 from linkwright.model.description import Body
+from linkwright.results.measures.extremes import curve_extremes
 from tests.sweeps import some
 
 MODELS = ["wiper", "punch-press", "carpet-scraper", "stewart", "rssr", "boot-lid"]
@@ -52,9 +53,10 @@ def test_worst_instants_of_pins_are_those_of_the_bearing_table() -> None:
                 continue
             pin = reason.removeprefix("max ")
             force = next(a.force for a in case.actions if a.name == pin)
-            assert np.linalg.norm(force) == pytest.approx(table[pin, case.body].max, rel=5e-3)  # cases are samples, 5 deg apart
+            assert np.linalg.norm(force) == pytest.approx(table[pin, case.body].max, rel=1e-7)
     (fastest,) = [x for x in found["rocker"] if "max angular acceleration" in x.reasons]
-    assert abs(fastest.spin_rate[2]) == pytest.approx(np.abs(c["rocker.angle.a"]).max(), rel=1e-9)
+    assert abs(fastest.spin_rate[2]) == pytest.approx(curve_extremes(c.t, c["rocker.angle.a"]).size, rel=1e-7)
+    assert abs(fastest.spin_rate[2]) > np.abs(c["rocker.angle.a"]).max() * (1.0 + 1e-6)  # of all samples
     assert "max acceleration" not in {r for x in found["crank"] for r in x.reasons}  # constant over the turn
 
 

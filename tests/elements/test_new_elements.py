@@ -132,3 +132,29 @@ def test_messages_come_from_the_contract(entry: str, said: str) -> None:
     with pytest.raises(lw.errors.ModelError) as caught:
         read_text(ARM + entry + "\n", "arm.yaml")
     assert said in str(caught.value) and "arm.yaml:7" in str(caught.value)
+
+
+SUSPENSION = """name: trailing-arm
+plane: xy
+units: [mm, kg, deg]
+drawing: {A: [0, 0], B: [0, 300], W: [450, 150]}
+bodies:
+  ground: {points: [A, B]}
+  arm: {points: [A, B, W], mass: 12, inertia: 0.4 kg m^2}
+bushings:
+  front: {between: [ground.A, arm.A], stiffness: [4 kN/mm, 1 kN/mm], damping: 2 N s/mm}
+  rear: {between: [ground.B, arm.B], stiffness: [2 kN/mm, 0.5 kN/mm], damping: 2 N s/mm}
+loads: {side: {on: arm.W, force: [0 N, 2 kN]}}
+"""
+
+
+def test_elastokinematics_of_a_trailing_arm() -> None:
+    """Toe of a wheel under a side force: all forces on the arm are in balance, by hand; for small loads as the linear theory has it."""
+    st = mechanism(SUSPENSION).settle()
+    A, B, W = (np.array([st[f"arm.{p}.x"], st[f"arm.{p}.y"]]) for p in "ABW")
+    forces = ((A, -np.array([4e6, 1e6]) * A), (B, -np.array([2e6, 0.5e6]) * (B - [0.0, 0.3])), (W, np.array([0.0, 2000.0])))
+    np.testing.assert_allclose(sum(f for _, f in forces), 0.0, atol=1e-6)  # N, of 2 kN
+    assert sum(p[0] * f[1] - p[1] * f[0] for p, f in forces) == pytest.approx(0.0, abs=1e-6)  # N m, of 0.9 kN m
+    small = mechanism(SUSPENSION.replace("2 kN]", "0.002 kN]")).settle()
+    # springs of 4 and 2 MN/m, 0.3 m apart, act in series against the moment 2 N x 0.45 m: theta = M / (b^2 k1 k2 / (k1 + k2))
+    assert small["arm.angle"] == pytest.approx(2 * 0.45 / (0.3**2 * 4e6 * 2e6 / 6e6), rel=1e-4)

@@ -14,6 +14,7 @@ import linkwright as lw
 from linkwright.cli import main
 from linkwright.model import library
 from linkwright.results.checks import Check, Checks
+from linkwright.results.measures.extremes import curve_extremes
 from linkwright.studies import running
 from linkwright.views import report
 from tests.sweeps import some
@@ -49,6 +50,15 @@ ARM: dict[str, Any] = {  # a gas spring from the ground to an arm: 300 to 500 mm
     "springs": {"gas": {"between": ["ground.G", "arm.S"], "force": 100, "length": 450, "stroke": 100}},
     "drive": {"A": {"moves": [{"to": "60 deg", "in": "1 s"}]}},
     "start": {"A": 0},
+}
+LIMITED: dict[str, Any] = {  # a turning arm whose centre of mass is not on its own axis
+    "name": "limited",
+    "plane": "xy",
+    "units": ["m", "kg", "rad"],
+    "gravity": [0, -9.81],
+    "drawing": {"A": [0, 0], "P": [0.5, 0.03]},
+    "bodies": {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"], "points": ["P"], "mass": 1, "com": "P", "inertia": 0.01}},
+    "drive": {"A": "60 rpm"},
 }
 GENEVA: dict[str, Any] = {
     "name": "index",
@@ -105,8 +115,8 @@ def test_a_follower_that_lifts_off_fails_everywhere(capsys: pytest.CaptureFixtur
     c, simulated = m.turn(), m.simulate(0.05)
     for found in (c.checks(), simulated.checks()):
         assert found.verdict == "failed" and [x.name for x in found.failed] == ["contact"]
-    check, least = c.checks()["contact"], float(c["cam.contact"].min())
-    assert check.value == least and "pulled with 219.4 N at A = " in check.text and check.limit == 0.0
+    check, least = c.checks()["contact"], curve_extremes(c.t, c["cam.contact"]).low
+    assert check.value == pytest.approx(least, rel=1e-12) and "pulled with 219.4 N at A = " in check.text and check.limit == 0.0
     assert c.checks().headline.startswith("failed: contact (cam 'cam' loses contact")
     slower, faster = (m.turn(speed=f"{x} rpm").checks()["contact"].verdict for x in (1950, 1955))
     assert (slower, faster) == ("passed", "failed")
@@ -116,6 +126,39 @@ def test_a_follower_that_lifts_off_fails_everywhere(capsys: pytest.CaptureFixtur
     told = json.loads(capsys.readouterr().out)
     assert told["ok"] is False and told["verdict"] == "failed" and ("contact", "failed") in shown(told["checks"])
     assert ("contact", "failed") in of_report(m, c) and ("contact", "failed") in of_report(m, simulated)
+
+
+def test_a_limit_that_is_passed_between_samples_is_not_passed() -> None:
+    """Every sample of these runs and cycles is within the limits; the curve between them is not."""
+    turn = 60.0 / 1970.0
+    coarse = lw.load({**VALVE, "drive": {"A": "1970 rpm"}}).simulate(turn, output=turn / 60)
+    contact = coarse.checks()["contact"]
+    assert coarse["cam.contact"].min() > 0.0 and contact.verdict == "unknown" and "between samples" in contact.text
+    for steps in (36, 60):
+        sampled = float(np.abs(lw.load(LIMITED).turn(steps=steps)["A.torque"]).max())
+        top = 9.81 * np.sqrt(0.5**2 + 0.03**2)  # of the mass about the pin, whose arm is level between two samples
+        assert sampled < top - 1e-4
+        for limit, verdict in ((0.5 * (sampled + top), "failed"), (top + 1e-5, "passed")):
+            m = lw.load({**LIMITED, "drive": {"A": {"torque": 0, "limits": [-limit, limit]}}})
+            simulated = m.simulate(1.0, drive={"A": lw.speed("60 rpm")}, output=1.0 / steps)
+            for found in (m.turn(steps=steps, speed="60 rpm"), simulated):
+                assert np.abs(found["A.torque"]).max() < limit
+                check = found.checks()["drives"]
+                assert check.verdict == verdict and (verdict == "passed" or abs(check.value or 0.0) == pytest.approx(top, rel=1e-6))
+
+
+def test_a_run_judges_its_motor() -> None:
+    """12 V on 0.4 ohm are 30 A and 1.5 N m at the start; no speed is above 12 V / Ke."""
+    data = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "J": "1e-5 kg m^2", "ratio": 10, "voltage": "12 V"}
+
+    def checked(**more: str) -> Check:
+        return lw.load({**LIMITED, "gravity": 0, "drive": {"A": {"motor_dc": {**data, **more}}}}).simulate(2.0).checks()["drives"]
+
+    strong = checked(max_torque="1.51 N m", max_speed="241 rad/s")
+    assert strong.verdict == "passed", strong.text
+    weak = checked(max_torque="1.4 N m", max_speed="241 rad/s")
+    assert weak.verdict == "failed" and weak.value == pytest.approx(1.5, rel=1e-9) and "peak torque" in weak.text
+    assert checked(max_torque="1.51 N m", max_speed="200 rad/s").verdict == "failed"
 
 
 def test_the_page_computes_contact_and_reach_of_a_changed_design() -> None:
@@ -144,7 +187,8 @@ def test_a_gas_spring_outside_its_length_fails_and_has_a_channel() -> None:
     assert check.verdict == "failed" and check.value == pytest.approx(shortest) and check.limit == pytest.approx(0.35)
     assert "pushed in beyond its stroke" in check.text and "A = 60 deg" in check.where
     longer = lw.load({**ARM, "springs": {"gas": {**ARM["springs"]["gas"], "stroke": 200}}})
-    assert longer.turn().checks().ok
+    assert longer.turn().checks().ok and not any("gas spring" in x for x in longer.info().warnings)
+    assert check.text in m.info().warnings and f"warning: {check.text}" in str(m.info())
     pulled = lw.load({**ARM, "springs": {"gas": {**ARM["springs"]["gas"], "length": 400, "stroke": 200}}}).turn().checks()["reach"]
     assert pulled.verdict == "failed" and "pulled apart beyond its extended length" in pulled.text
 
@@ -163,6 +207,10 @@ def test_the_force_in_the_mesh_of_a_coupling_is_unknown() -> None:
     assert check.verdict == "unknown" and "mesh of 'index'" in check.text and not c.checks().ok
     assert not any(row.unique for row in c.bearings()) and "not known: 'index' passes a torque" in str(c.bearings())
     assert "statically determinate" not in str(c.checks())
+    assert [row[2:4] for row in c.bearings().table()[1]] == [("unknown", None)] * 2  # a number would be read as the load
+    assert c.bearings().as_dict()["not_known"] == [{"pin": "A", "coupling": "index"}, {"pin": "T", "coupling": "index"}]
+    notes = c.load_cases("wheel").notes
+    assert notes == ("wheel: loads of T are not known, the force in the mesh of 'index' is not modelled",)
 
 
 def test_an_error_that_was_not_estimated_is_unknown() -> None:

@@ -97,3 +97,31 @@ def test_an_advantage_grows_without_bound_at_a_dead_centre():
     found = lw.study(m, {"l": "0.19..0.21 / 3"}, "max slide.advantage").summary()
     assert found["max slide.advantage"].growing == 3 and "* max slide.advantage grows without bound in 3 rows" in str(found)
     assert found.as_dict()["measures"]["max slide.advantage"]["grows_without_bound"] == 3
+
+
+def test_an_optimum_marks_what_grows_without_bound_in_its_table():
+    """Every sample is below the limit; whether the curve is, no number of samples can tell."""
+    limits = ["max slide.advantage < 1e9 1/m", "max slide > 1 mm"]
+    found = offset_slider().optimise("min range slide", vary={"l": "0.19..0.21 m"}, subject_to=limits)
+    rows = {row[0]: row for row in found.rows()}
+    name = next(n for n in rows if "advantage" in n)
+    _, before, after, _, remark = rows[name]
+    assert before.endswith("*") and after.endswith("*") and remark == "not known between samples"
+    other = next(row for n, row in rows.items() if n.startswith("max slide >"))
+    assert "*" not in other[1] + other[2] and other[4] == "holds"
+    (told,) = [x for x in found.as_dict()["limits"] if "advantage" in x["limit"]]
+    assert told["grows"] is True and told["known"] is False
+    assert f"{after} " in str(found) and "grows without bound near A = " in str(found)
+
+
+def test_a_curve_that_rests_at_a_bound_or_turns_at_an_event_does_not_go_beyond():
+    """A clipped effort stays at its bound; of an impact both sides are sampled at one time."""
+    t = np.linspace(0.0, 1.0, 41)
+    clipped = curve_extremes(t, np.clip(np.sin(7.0 * t), -0.7, 0.7))
+    assert clipped.both == (-0.7, 0.7) and (clipped.error_low, clipped.error_high) == (0.0, 0.0)
+    hit = np.sort(np.append(t, [0.512, 0.512]))
+    bounce = np.where(np.arange(len(hit)) <= np.flatnonzero(hit == 0.512)[0], hit, 0.512 - 0.5 * (hit - 0.512))
+    found = curve_extremes(hit, bounce)
+    assert found.high == 0.512 and found.error_high == 0.0
+    open_ = curve_extremes(t, np.where(t <= 0.512, t, 0.512 - 0.5 * (t - 0.512)))  # between two samples it does
+    assert open_.high < 0.512 <= open_.high + open_.error_high

@@ -165,3 +165,30 @@ def test_rigid_stops_are_written_and_wrong_ones_refused():
                           "a springy stop has no restitution"), ({"min": 0, "restitution": 2}, "at most 1")):  # fmt: skip
         with pytest.raises(ModelError, match=message):
             read({**PENDULUM, "stops": {"A": stop}})
+
+
+def passing_while_held():
+    """A four-bar that passes its change point while a flap that has nothing to do with it rests on its stop."""
+    drawing = {"A": [0, 0], "B": [0.48, 0.15], "C": [1.0, 0.7], "D": [1, 0], "E": [2, 0], "F": [2.3, 0]}
+    bodies = {
+        "ground": {"pins": ["A", "D", "E"], "points": {"A": [0, 0], "D": [1, 0]}},
+        "crank": {"pins": ["A", "B"], "along": {"A": 0, "B": 0.5}, "mass": 0.5},
+        "coupler": {"pins": ["B", "C"], "along": {"B": 0, "C": 0.8}, "mass": 0.8},
+        "rocker": {"pins": ["D", "C"], "along": {"D": 0, "C": 0.7}, "mass": 0.7},
+        "flap": {"pins": ["E"], "points": ["F"], "mass": 1, "com": "F", "inertia": 0.01},
+    }
+    model = {"plane": "xy", "gravity": [0, -9.81], "drawing": drawing, "bodies": bodies, "stops": {"E": {"min": -0.2}}}
+    return lw.load({**model, "start": {"A": 0.3, "A.v": 12}})
+
+
+def test_singular_positions_are_located_while_a_stop_holds():
+    run = passing_while_held().simulate(1.0)
+    free = lw.load("change-point-four-bar").simulate(1.0, drive={"A": lw.torque(0.0)})
+    assert [e.name for e in run.events] == ["stop E lower"] and run["E"][-1] == pytest.approx(-0.2, abs=1e-12)
+    assert run.checks().ok and len(run.passages) == 2
+    assert [p.time for p in run.passages] == pytest.approx([p.time for p in free.passages], abs=1e-7)
+
+
+def test_a_step_that_is_too_long_is_named_while_a_stop_holds():
+    with pytest.raises(SimulationError, match=r"step=0\.08 s .*Take a step [0-9]+ times shorter"):
+        passing_while_held().simulate(2.0, integrator="rk4", step=0.08)

@@ -321,3 +321,16 @@ def test_a_mechanism_far_from_the_origin_loses_no_digits():
     one, other = (m.simulate(0.5, output=0.1) for m in (here, there))
     np.testing.assert_array_equal(one.q, other.q)
     np.testing.assert_array_equal(one.arrays["lam"], other.arrays["lam"])
+
+
+def test_a_free_joint_may_be_the_cut_one():
+    """A free joint beside a hinge constrains nothing: its coordinates are those of the arm that swings in the hinge."""
+    arm = {"points": {"A": [0, 0, 0], "P": [0.3, 0, 0]}, "mass": 1, "com": [0.2, 0, 0], "inertia": [0.01, 0.02, 0.02]}
+    hinge = {"type": "revolute", "connect": ["ground.A", "arm.A"], "axis": [0, 1, 0]}
+    both = {"base": {"type": "free", "connect": ["ground.A", "arm.P"]}, "A": hinge}
+    model = {"gravity": [0, 0, -9.81], "bodies": {"ground": {"points": {"A": [0, 0, 0]}}, "arm": arm}, "joints": both, "cuts": ["base"]}
+    run = lw.load(model).simulate(0.5)
+    assert run.checks().ok
+    for axis in "xyz":
+        np.testing.assert_allclose(run[f"base.{axis}"], run[f"arm.P.{axis}"], atol=1e-14)
+    np.testing.assert_allclose(np.abs(run["base.quat"][:, 0]), np.abs(np.cos(run["A"] / 2)), atol=1e-12)

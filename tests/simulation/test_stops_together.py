@@ -42,6 +42,9 @@ def test_a_symmetric_gripper_shares_its_load():
     assert not any(row.unique for row in run.bearings().rows)
     assert not run.loads[-1].tau_unique["upper"] and not run.loads[-1].tau_unique["lower"]
     assert any("'upper', 'lower' rest together" in note for note in run.notes)
+    loads = run.checks()["loads"]
+    assert loads.verdict == "unknown" and "drives" not in loads.text
+    assert "stops that rest together share their push: lower, upper" in loads.text
     before = lw.load(GRIPPER).simulate(0.01)  # in the air everything is determinate, and the channels are there
     assert all(row.unique for row in before.bearings().rows) and not before["upper.stop.force"].any() and not before.notes
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from linkwright.results.measures import measure
 from linkwright.studies.plans import plan
 from linkwright.studies.statistics import sobol_indices, statistics
 from linkwright.studies.variations import variation
+from tests.results.test_checks import ARM, LIMITED, VALVE
 from tests.studies.models import SLIDER
 
 FOUR = {"L1": "0.28..0.32 / 4", "L2": [0.9, 1.0, 1.1]}
@@ -160,6 +163,33 @@ def test_runs_in_lanes_are_the_single_runs() -> None:
     for row in (0, 9):
         numbers = np.array(list(s.values(row).values()))
         np.testing.assert_allclose([s[m][row] for m in s.measures], s.work.row(numbers)[0], rtol=1e-7)  # tolerance 1e-9 per step
+
+
+@pytest.mark.parametrize(
+    ("model", "vary", "of", "lanes"),
+    [
+        (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, "turn", "turns"),
+        (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, lw.simulating("1 s"), "runs"),
+        (ARM, {"S.y": "100..130 mm"}, "turn", "turns"),
+        (VALVE, {"follower.mass": "0.05..0.3 kg"}, "turn", "turns"),
+        (VALVE, {"follower.mass": "0.05..0.3 kg"}, lw.simulating("0.03 s"), ""),  # contact needs loads, which lanes do not have
+    ],
+)
+def test_designs_in_lanes_are_judged_as_single_ones(model: dict[str, Any], vary: dict[str, str], of: Any, lanes: str) -> None:
+    s = lw.study(lw.load(model), vary, "max gas.length" if model is ARM else "max guide", of=of, plan="sobol", n=8)
+    said = "".join(s.why.values())
+    assert s.work.lanes == lanes and ("reach" if model is ARM else "contact") in said
+    for row in range(8):
+        numbers, why, _ = s.work.row(np.array(list(s.values(row).values())))
+        assert (s.why.get(row, ""), bool(s.ok[row])) == (why, not why)
+        assert s[s.measures[0]][row] == pytest.approx(numbers[0], rel=1e-7, nan_ok=True)
+
+
+def test_designs_with_the_plate_of_a_motor_are_single_motions() -> None:
+    motor = {"Kt": "0.05 N m/A", "R": "0.4 ohm", "ratio": 10, "max_torque": "0.4 N m"}
+    m = lw.load({**LIMITED, "drive": {"A": {"motor_dc": {**motor, "voltage": "12 V"}}}})
+    s = lw.study(m, {"arm.mass": [0.5, 1.0]}, "max A.torque", of=lw.turning(speed="60 rpm"))
+    assert s.ok.tolist() == [True, False] and "motor of A exceeds a limit: peak torque" in s.why[1]
 
 
 def test_runs_with_options_of_single_runs_are_done_one_by_one() -> None:

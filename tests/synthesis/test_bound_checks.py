@@ -12,7 +12,7 @@ import linkwright as lw
 from linkwright import cli
 from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.bound_checks import missed_bounds
-from linkwright.synthesis.linkage import four_bar, slider_crank
+from linkwright.synthesis.linkage import Guide, Linkage, four_bar, slider_crank
 
 POSES = [[0, 360, "0 deg"], [30, 395, "45 deg"], [40, 420, "85 deg"]]
 BOX = (-320.0, -20.0, 200.0, 350.0)
@@ -111,3 +111,15 @@ def test_positions_of_the_drive_at_the_poses() -> None:
         for (place, angle), turned in zip(poses, answer.at, strict=True):
             carried = place + (pins["B"] - poses[0][0]) * np.exp(1j * (angle - poses[0][1]))
             assert pins["A"] + (pins["B"] - pins["A"]) * np.exp(1j * turned) == pytest.approx(carried, abs=1e-9)
+
+
+def test_a_box_for_pivots_is_not_met_by_guides() -> None:
+    """Two sliders have no pivot: five of them, with guides outside of the box, came first as usable."""
+    found = lw.synthesise(poses=POSES, bounds={"pivots": BOX}, unit="mm", n=5)
+    assert all(a.usable and a.linkage.bodies["ground"] for a in found)
+    guides = {"guide": Guide("slider", "B", 1.0 + 0j), "guide2": Guide("slider2", "C", 1j)}
+    bodies = {"ground": (), "slider": ("B",), "slider2": ("C",), "coupler": ("B", "C")}
+    linkage = Linkage("double slider", {"B": -0.1 + 0.3j, "C": -0.2 + 0.25j}, bodies, "guide", {}, guides)
+    assert missed_bounds(SynthesisedLinkage(linkage, 0.0), {"pivots": tuple(1e-3 * x for x in BOX)}, "mm") == (
+        "pivots: this linkage has guides in place of fixed pivots, and the box says nothing about guides",
+    )

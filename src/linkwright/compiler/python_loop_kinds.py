@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -37,11 +38,17 @@ class Fields:
     def slots(self) -> int:
         return sum(slots(k) for k in self.kinds)
 
+    @cached_property
+    def whole(self) -> bool:
+        """True if all fields are whole numbers, as those of the plan of a run, of which there are a hundred."""
+        return all(k == INT for k in self.kinds)
+
     def place(self, name: str) -> int:
         return sum(slots(k) for k in self.kinds[: self.names.index(name)])
 
 
 Kind = str | Array | Fields
+ARRAYS = {(np.dtype(kind), axes): Array(name, axes) for kind, name in ((np.float64, FLOAT), (np.int64, INT)) for axes in (1, 2)}
 
 
 @dataclass(frozen=True)
@@ -60,10 +67,14 @@ def slots(kind: Kind) -> int:
 
 def kind_of(example: Any) -> Kind:
     """The kind of arguments like this one."""
-    if isinstance(example, np.ndarray) and example.dtype in (np.float64, np.int64) and example.ndim in (1, 2):
-        return Array(FLOAT if example.dtype == np.float64 else INT, example.ndim)
+    if isinstance(example, np.ndarray):
+        found = ARRAYS.get((example.dtype, example.ndim))
+        if found is not None:
+            return found
     names: tuple[str, ...] | None = getattr(example, "_fields", None)
     if isinstance(example, tuple) and names is not None:
+        if set(map(type, example)) == {int}:
+            return _whole_fields(tuple(names))
         return Fields(tuple(names), tuple(kind_of(x) for x in example))
     if isinstance(example, (int, np.integer)):
         return INT
@@ -72,9 +83,17 @@ def kind_of(example: Any) -> Kind:
     raise LoopError(f"native loops take numbers, arrays of numbers and named tuples of these, not {type(example).__name__}.")
 
 
+@cache
+def _whole_fields(names: tuple[str, ...]) -> Fields:
+    """The kind of a named tuple of whole numbers, made once."""
+    return Fields(names, (INT,) * len(names))
+
+
 def packed(kind: Kind, argument: Any, into: list[int]) -> None:
     """The 8-byte fields of an argument; arrays must have the kind they were compiled for and lie in one piece."""
-    if isinstance(kind, Fields):
+    if isinstance(kind, Fields) and kind.whole and len(argument) == len(kind.kinds):
+        into.extend(map(int, argument))
+    elif isinstance(kind, Fields):
         for part, value in zip(kind.kinds, argument, strict=True):
             packed(part, value, into)
     elif isinstance(kind, Array):

@@ -152,7 +152,8 @@ class Bearings:
 
     def as_dict(self) -> dict[str, Any]:
         more = {"rods": [asdict(r) for r in self.rods], "cams": [asdict(x) for x in self.cams]}
-        return {"over": self.over, "bearings": [r.as_dict() for r in self.rows], **more}
+        open_ = [{"pin": pin, "coupling": coupling} for pin, coupling in self.meshes]
+        return {"over": self.over, "bearings": [r.as_dict() for r in self.rows], **more, "not_known": open_}
 
     def table(self) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
         """((name, unit) of the columns, rows) in the file's units; a pin of two links is one row."""
@@ -165,7 +166,8 @@ class Bearings:
             ("pin", ""), ("on", ""), ("max", force[0]), (f"at {self.over}", at[0]), ("mean", force[0]), ("RMS", force[0]),
             ("P (p=3)", force[0]), ("P (p=10/3)", force[0]), *tilted, ("swing", ""), ("mean speed", ""), ("unique", ""),
         ]  # fmt: skip
-        rows = []
+        open_ = {pin for pin, _ in self.meshes}
+        rows: list[tuple[Any, ...]] = []
         for r in self._merged():
             way, rate = (length, speed) if r.movement == "slides" else (angle, turning)
             swing = "fixed" if r.movement == "fixed" else "full turn" if r.full_turns else f"{r.swing / way[1]:.4g} {way[0]}"
@@ -173,7 +175,10 @@ class Bearings:
             on = ", ".join((r.on, *r.against)) if len(r.against) == 1 else r.on
             forces = [marked(x / force[1], r.near_singular) for x in (r.mean, r.rms, r.P3, r.P10_3)]
             tilt = [marked(r.moment_max / moment[1], r.near_moment)] if bent else []
-            rows.append((r.pin, on, marked(r.max / force[1], r.near_singular), r.at_max / at[1], *forces, *tilt, swing, pace, r.unique))
+            carried = [marked(r.max / force[1], r.near_singular), r.at_max / at[1], *forces, *tilt]
+            if r.pin in open_:  # what was computed lacks the force in the mesh: a number would be read as the load
+                carried = ["unknown", *(None for _ in carried[1:])]
+            rows.append((r.pin, on, *carried, swing, pace, r.unique))
         return header, rows
 
     def _merged(self) -> list[Bearing]:

@@ -22,6 +22,7 @@ from linkwright.design.tables import columns, integral, show, time_mean
 from linkwright.errors import UsageError, nearest
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
+from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.singular_positions import NEAR_PEAK
 from linkwright.results.trajectory import Trajectory, unit_of
 
@@ -101,6 +102,13 @@ class Margin:
     need: float
     limit: float
     dimension: str
+    error: float = 0.0  # how far the need may go beyond between samples
+
+    @classmethod
+    def peak(cls, what: str, t: np.ndarray, y: np.ndarray, limit: float, dimension: str) -> Margin:
+        """Margin of the largest amount of a curve, between its samples."""
+        e = curve_extremes(t, y)
+        return cls(what, e.size, limit, dimension, max(e.high + e.error_high, e.error_low - e.low) - e.size)
 
     @property
     def factor(self) -> float:
@@ -109,6 +117,11 @@ class Margin:
     @property
     def ok(self) -> bool:
         return self.need <= self.limit
+
+    @property
+    def known(self) -> bool:
+        """False where a limit that holds at the samples may be exceeded between them."""
+        return not self.ok or self.need + self.error <= self.limit
 
 
 @dataclass(frozen=True)
@@ -169,18 +182,18 @@ class DriveSizing:
         if self.motor is None:
             return ()
         m = self._motor
-        torque, speed = self.motor_torque, np.abs(self.motor_speed)
+        t, torque, speed = self.history.t, self.motor_torque, self.motor_speed
         out = []
         if m.rated_torque is not None:
             out.append(Margin("continuous torque (RMS)", self.rms(torque), m.rated_torque, "torque"))
         if m.rated_speed is not None:
-            out.append(Margin("continuous speed (mean)", time_mean(self.history.t, speed), m.rated_speed, "angular speed"))
+            out.append(Margin("continuous speed (mean)", time_mean(t, np.abs(speed)), m.rated_speed, "angular speed"))
         if m.max_torque is not None:
-            out.append(Margin("peak torque", float(np.abs(torque).max()), m.max_torque, "torque"))
+            out.append(Margin.peak("peak torque", t, torque, m.max_torque, "torque"))
         if m.max_speed is not None:
-            out.append(Margin("largest speed", float(speed.max()), m.max_speed, "angular speed"))
+            out.append(Margin.peak("largest speed", t, speed, m.max_speed, "angular speed"))
         if m.voltage is not None:
-            out.append(Margin("voltage", float(np.abs(self.voltage).max()), m.voltage, "voltage"))
+            out.append(Margin.peak("voltage", t, self.voltage, m.voltage, "voltage"))
         return tuple(out)
 
     @property
@@ -194,14 +207,14 @@ class DriveSizing:
             return self._drive_figures()
         t, power = self.history.t, self.electric_power
         return {
-            "torque_peak": float(np.abs(self.motor_torque).max()),
+            "torque_peak": curve_extremes(t, self.motor_torque).size,
             "torque_rms": self.rms(self.motor_torque),
-            "speed_max": float(np.abs(self.motor_speed).max()),
-            "current_peak": float(np.abs(self.current).max()),
+            "speed_max": curve_extremes(t, self.motor_speed).size,
+            "current_peak": curve_extremes(t, self.current).size,
             "current_rms": self.rms(self.current),
-            "voltage_max": float(np.abs(self.voltage).max()),
+            "voltage_max": curve_extremes(t, self.voltage).size,
             "heat_mean": time_mean(t, self.heat),
-            "electric_power_max": float(power.max()),
+            "electric_power_max": curve_extremes(t, power).high,
             "electric_power_mean": time_mean(t, power),
             "energy_drawn": integral(t, np.maximum(power, 0.0)),
             "energy_returned": integral(t, np.maximum(-power, 0.0)),
@@ -378,7 +391,7 @@ def best_ratio(h: DriveHistory, motor: Motor, efficiency: float) -> BestRatio:
     def rms_current(N: float) -> float:
         return float(np.sqrt(max(0.0, time_mean(h.t, (A / N + N * B + C) ** 2)))) / motor.Kt
 
-    fastest = float(np.abs(h.v).max())
+    fastest = curve_extremes(h.t, h.v).size
     most = motor.max_speed / fastest if motor.max_speed is not None and fastest > 0.0 else None
     free = _positive_minimum((mean["BB"], mean["BC"], 0.0, -mean["AC"], -mean["AA"]), rms_current)
     ratio = most if free is None else free if most is None else min(free, most)

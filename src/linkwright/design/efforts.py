@@ -10,6 +10,7 @@ import numpy as np
 from linkwright.design.tables import columns, extremes, integral, marked, time_mean
 from linkwright.errors import UsageError, nearest
 from linkwright.model.coordinates import is_rotary
+from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.trajectory import Trajectory, unit_of
 
 HELD = 1e-12  # of the largest speed in the mechanism: a drive below it is held, its speed is round-off
@@ -188,7 +189,7 @@ def summary(h: DriveHistory, place: np.ndarray, near: np.ndarray) -> Effort:
         at_max=effort.at_high,
         mean=time_mean(h.t, h.effort),
         rms=float(np.sqrt(time_mean(h.t, h.effort**2))),
-        speed_max=float(np.abs(h.v).max()),
+        speed_max=curve_extremes(h.t, h.v).size,
         speed_rms=float(np.sqrt(time_mean(h.t, h.v**2))),
         power_min=work.low,
         power_max=work.high,

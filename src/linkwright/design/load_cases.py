@@ -1,10 +1,10 @@
 """Load cases of links for strength analysis: forces and moments at every point of a link, in its own axes, at its worst instants.
 
 The worst instants of a link are those of the largest load of each of its pins, of the largest acceleration of its centre of mass and
-of the largest angular acceleration; one instant may be several of them. A case lists everything that acts: pins, drives, springs and
-loads, weight, and the inertia force and moment at the centre of mass, in equilibrium to round-off. A finite-element program takes
-either the two last rows as point loads, or in their place the acceleration of the origin, the angular velocity and acceleration and the
-gravity of the same case as a field.
+of the largest angular acceleration, located between samples; one instant may be several of them. A case lists everything that acts:
+pins, drives, springs and loads, weight, and the inertia force and moment at the centre of mass, in equilibrium to round-off. A
+finite-element program takes either the two last rows as point loads, or in their place the acceleration of the origin, the angular
+velocity and acceleration and the gravity of the same case as a field.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,10 @@ from linkwright import files
 from linkwright.design.bearings import eyes
 from linkwright.design.body_actions import BodyAction, body_actions, in_world
 from linkwright.design.efforts import cycle_axis
-from linkwright.design.tables import columns
+from linkwright.design.tables import columns, extremes, place_between
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.inverse import Loads
+from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.mechanics.kinematics.motion import accelerations, node_motion
 from linkwright.numerics.spatial import cross
 from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
@@ -32,6 +33,7 @@ from linkwright.results.trajectory import Trajectory, unit_of
 ENDINGS = (".csv", ".xlsx")
 NEGLIGIBLE = 1e-9  # share of the largest: an acceleration below it is none
 CONSTANT = 1e-6  # share of the largest: an acceleration that varies less has no worst instant
+SAME_INSTANT = 1e-3  # of a step between samples: what changes an extreme by round-off
 NEAR = "next to a singular position"
 
 
@@ -45,7 +47,6 @@ class LoadCase:
     body: str
     number: int
     reasons: tuple[str, ...]  # "max C", "max acceleration"
-    sample: int
     t: float
     place: float  # position of the leading drive, or the time
     actions: tuple[BodyAction, ...]
@@ -157,18 +158,43 @@ def load_cases(c: Trajectory, bodies: str | Sequence[str] | None = None) -> Load
         if name not in known:
             raise UsageError(f"there is no moving body '{name}'. {nearest(str(name), known, 'Bodies')}")
     over = cycle_axis(c)
+    worst = {body: _worst(c, body) for body in wanted}
+    times = np.unique([x.t for instants, _ in worst.values() for x in instants])
+    loads = dict(zip(times.tolist(), _loads_at(c, times), strict=True))
     cases, notes = [], []
-    for body in wanted:
-        reasons, unique = _worst(c, body)
-        notes += [f"{body}: loads of {', '.join(unique)} are not unique, they depend on how redundant joints share them"] if unique else []
-        for k, (i, why) in enumerate(sorted(reasons.items()), 1):
-            near = (NEAR,) if c.near_singular[i] else ()
-            cases.append(_case(c.loads[i], body, k, (*why, *near), i, float(c.t[i]), float(over.values[i])))
+    tied = meshes_not_modelled(d)
+    meshes = {j.pin or j.name: tied[j.name] for j in d.joints if j.name in tied}
+    for body, (instants, unique) in worst.items():
+        bare = [pin for pin in unique if pin in meshes]
+        shared = [pin for pin in unique if pin not in meshes]
+        notes += [f"{body}: loads of {', '.join(shared)} are not unique, they depend on how redundant joints share them"] if shared else []
+        by = ", ".join(f"'{x}'" for x in dict.fromkeys(meshes[pin] for pin in bare))
+        notes += [f"{body}: loads of {', '.join(bare)} are not known, the force in the mesh of {by} is not modelled"] if bare else []
+        for k, x in enumerate(instants, 1):
+            near = (NEAR,) if c.near_singular[x.sample] else ()
+            place = place_between(c.t, over.values, x.t, x.sample)
+            cases.append(_case(loads[x.t], body, k, (*x.reasons, *near), x.t, place))
     return LoadCases(tuple(cases), over.name, over.dimension, d.planar, d.units, tuple(notes))
 
 
-def _worst(c: Trajectory, body: str) -> tuple[dict[int, list[str]], list[str]]:
-    """(reasons by sample, pins whose loads are not unique)."""
+class WorstInstant(NamedTuple):
+    """A time of a motion, the sample next to it, and what is largest there."""
+
+    t: float
+    sample: int
+    reasons: tuple[str, ...]
+
+
+def _loads_at(c: Trajectory, times: np.ndarray) -> list[Loads]:
+    """The loads at times, which may lie between samples."""
+    at = {float(t): i for i, t in enumerate(c.t)}
+    between = [t for t in times if t not in at]
+    found = dict(zip(between, c.at(between).loads if between else (), strict=True))
+    return [c.loads[at[t]] if t in at else found[t] for t in times]
+
+
+def _worst(c: Trajectory, body: str) -> tuple[list[WorstInstant], list[str]]:
+    """(instants, pins whose loads are not unique)."""
     node = c.skel.node(body)
     com = np.array(c.skel.com[node], dtype=float)
     sizes: dict[str, np.ndarray] = {}
@@ -190,13 +216,24 @@ def _worst(c: Trajectory, body: str) -> tuple[dict[int, list[str]], list[str]]:
         size = accelerations_of[name]
         if scale * size.max() > NEGLIGIBLE * max(largest, 1.0) and np.ptp(size) > CONSTANT * size.max():
             sizes[name] = size
-    reasons: dict[int, list[str]] = {}
-    for name, size in sizes.items():
-        reasons.setdefault(int(np.argmax(size)), []).append(name)
-    return reasons or {0: ["as it is"]}, shared
+    tops = {name: extremes(c.t, size, c.t) for name, size in sizes.items()}
+    instants = [WorstInstant(x.at_high, x.sample_high, (name,)) for name, x in tops.items()]
+    several = _joined(instants, SAME_INSTANT * float(np.abs(np.diff(c.t)).max(initial=0.0)))
+    return several or [WorstInstant(float(c.t[0]), 0, ("as it is",))], shared
 
 
-def _case(loads: Loads, body: str, number: int, reasons: tuple[str, ...], sample: int, t: float, place: float) -> LoadCase:
+def _joined(instants: list[WorstInstant], apart: float) -> list[WorstInstant]:
+    """Instants in their order, those less than `apart` from each other as one."""
+    out: list[WorstInstant] = []
+    for x in sorted(instants, key=lambda x: x.t):
+        if out and x.t - out[-1].t <= apart:
+            out[-1] = out[-1]._replace(reasons=(*out[-1].reasons, *x.reasons))
+        else:
+            out.append(x)
+    return out
+
+
+def _case(loads: Loads, body: str, number: int, reasons: tuple[str, ...], t: float, place: float) -> LoadCase:
     skel, m = loads.skel, loads.motion
     node = skel.node(body)
     R = np.asarray(node_motion(skel, m, node)[0].R, dtype=float)
@@ -208,4 +245,4 @@ def _case(loads: Loads, body: str, number: int, reasons: tuple[str, ...], sample
     acceleration = A[3:] + cross(A[:3], own) + cross(V[:3], velocity)
     gravity = np.asarray(skel.gravity, dtype=float)
     vectors = [R.T @ np.asarray(x, dtype=float) for x in (acceleration, gravity, V[:3], A[:3])]
-    return LoadCase(body, number, reasons, sample, t, place, tuple(turned), *vectors)
+    return LoadCase(body, number, reasons, t, place, tuple(turned), *vectors)

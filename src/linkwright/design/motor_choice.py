@@ -74,13 +74,13 @@ class MotorChoice:
         if self.gearbox is None:
             return ()
         g, s = self.gearbox, self.sizing
-        output = np.abs(shaft_load(s.history, 1.0)) * (1.0 if s.history.rotary else g.ratio / s.ratio)  # behind it a spindle
+        output = shaft_load(s.history, 1.0) * (1.0 if s.history.rotary else g.ratio / s.ratio)  # behind it a spindle
         out = [
             Margin("gearbox torque (RMS)", s.rms(output), g.rated_torque, "torque"),
-            Margin("gearbox peak torque", float(output.max()), g.max_torque, "torque"),
+            Margin.peak("gearbox peak torque", s.history.t, output, g.max_torque, "torque"),
         ]
         if g.max_speed is not None:
-            out.append(Margin("gearbox speed", float(np.abs(s.motor_speed).max()), g.max_speed, "angular speed"))
+            out.append(Margin.peak("gearbox speed", s.history.t, s.motor_speed, g.max_speed, "angular speed"))
         return tuple(out)
 
     @property
@@ -156,7 +156,7 @@ class MotorChoices:
         lines = [
             (
                 x.motor.name, "-" if x.gearbox is None else x.gearbox.name, f"{x.ratio:.6g}", x.heat, x.sizing.rms(x.sizing.motor_torque),
-                float(np.abs(x.sizing.motor_torque).max()), float(np.abs(x.sizing.motor_speed).max()) / speed[1], x.mass,
+                x.sizing.figures()["torque_peak"], x.sizing.figures()["speed_max"] / speed[1], x.mass,
                 "-" if x.price is None else f"{x.price:g}", x.tightest.what, x.tightest.factor,
             )
             for x in self.rows

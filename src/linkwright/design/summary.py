@@ -22,6 +22,7 @@ from linkwright.model import plausibility
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description
 from linkwright.motion.stop_ends import stops_of
+from linkwright.results.element_limits import REACH, element_limits, limit_checks
 from linkwright.results.measures.extremes import first_extremes
 from linkwright.results.singular_positions import PEAKS
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -175,6 +176,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
     pressure: tuple[Range, ...] = ()
     cams: tuple[CamSummary, ...] = ()
     dead: tuple[DescribedPosition, ...] = ()
+    beyond: list[str] = []
     if not d.joints:
         how = "nothing to turn"
     elif mobility.freedoms == 0:
@@ -191,6 +193,8 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
             transmission = tuple(r for r in transmission if r.high - r.low > 1e-9)  # one that stays the same is no matter of design
             pressure = _pressure(system, moving)
             dead = dead_centres(system, moving, [(r.name, r.at_low, r.at_high) for r in (*swings, *strokes)])
+            reach = limit_checks(c, [x for x in element_limits(d) if x.check == REACH], "")
+            beyond = [x.text for x in reach if x.verdict == "failed"]
             cams = summaries(system, turn)  # of a whole turn of their own: contact forces need more samples than extremes
         except LinkwrightError as problem:
             how = f"not turned: {problem}"
@@ -225,6 +229,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         mass=None if any(m is None for m in masses) else float(sum(m or 0.0 for m in masses)),
         warnings=(
             *plausibility.notes(d),
+            *beyond,
             *belt_warnings(belts, d.units),
             *(w for x in cams for w in x.warnings),
         ),

@@ -37,11 +37,11 @@ def extremes(t: np.ndarray, y: np.ndarray, where: np.ndarray) -> CycleExtremes:
     """Locate the least and the largest value of y over t; `where` is the place of each sample in the cycle."""
     found = SharpenedCurves.of(np.asarray(t, dtype=float)[None], np.asarray(y, dtype=float)[None])
     low, high = first_extremes(found.x[0])
-    places = [_place(t, where, float(found.place[0, i]), i) for i in (low, high)]
+    places = [place_between(t, where, float(found.place[0, i]), i) for i in (low, high)]
     return CycleExtremes(float(found.x[0, low]), float(found.x[0, high]), *places, low, high)
 
 
-def _place(t: np.ndarray, where: np.ndarray, at: float, i: int) -> float:
+def place_between(t: np.ndarray, where: np.ndarray, at: float, i: int) -> float:
     """Place in the cycle at a time next to sample i; in a full turn places begin again at its end."""
     k = i if at == t[i] else i + 1 if (at > t[i]) == (t[-1] > t[0]) else i - 1
     if k == i or not 0 <= k < len(t) or abs(where[k] - where[i]) > 0.5 * np.ptp(where):

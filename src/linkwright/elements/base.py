@@ -107,7 +107,7 @@ class AxesRole:
 
 @dataclass(frozen=True)
 class ChoiceRole:
-    """One of some words."""
+    """One of some choices."""
 
     choices: tuple[str, ...]
     meaning: str
@@ -170,7 +170,7 @@ def point_of(body: str) -> Any:
 
 
 def choice(*choices: str, meaning: str) -> Any:
-    """A field that is one of some words, the first one where it is left out."""
+    """A field that is one of some choices, the first one where it is left out."""
     return _field(ChoiceRole(choices, meaning), choices[0])
 
 
@@ -298,6 +298,24 @@ class Looks:
     dashes: tuple[float, ...] = ()  # lengths of dash, gap, dash ... in widths
 
 
+REACH, CONTACT, DRIVES = "reach", "contact", "drives"  # kinds of limits
+
+
+@dataclass(frozen=True)
+class Limit:
+    """`low <= channel <= high`: a channel of an element (`length` of `gas.length`), or without one the coordinate that it acts on."""
+
+    check: str  # REACH, CONTACT or DRIVES
+    channel: str
+    dimension: str
+    low: Any = None
+    high: Any = None
+    below: str = "goes below"  # completes "gas spring 'gas' " for a value below `low`
+    above: str = "goes above"
+    loads: bool = False  # the channel needs masses
+    own: bool = False  # the ends are numbers of the element itself
+
+
 def held(**pieces: str) -> Mapping[str, str]:
     """Formats that can hold an element, each with the name of the piece of its writer that does."""
     return MappingProxyType(pieces)
@@ -345,7 +363,10 @@ class ModelElement:
     by_load: ClassVar[bool] = False  # a part of it follows from the reactions: inverse dynamics adds it
     joins: ClassVar[bool] = False  # bodies that it holds need no joint: they float by themselves
     coordinate: ClassVar[bool] = False  # its travel can be driven, stopped, started from and read by its name
+    readings: ClassVar[Mapping[str, str]] = MappingProxyType({})  # channels of its own (`gas.stroke_used`) -> dimension
+    share: ClassVar[str] = ""  # of those, the one that must stay between 0 and 1: designs are optimized within
     looks: ClassVar[Looks] = Looks("")
+    letter: ClassVar[str] = ""  # key of the editor's tool that draws it; "": the first free one of its word
     # what it is in other programs: format -> name of the piece of that format which takes it; none: lost with `lost_as`
     formats: ClassVar[Mapping[str, str]] = MappingProxyType({})
     lost_as: ClassVar[str] = ""  # `a gas spring`: what a format is said to lose; "": the word with its article
@@ -397,6 +418,14 @@ class ModelElement:
 
     def lost(self, at: Any) -> Any:
         return 0.0
+
+    def reading(self, name: str, at: Any) -> Any:
+        """Value of one of `readings` at a travel."""
+        raise NotImplementedError
+
+    def limits(self) -> Iterator[Limit]:
+        """Limits of its channels: a motion beyond is a failed check."""
+        return iter(())
 
     def uses(self, field: str) -> bool:
         """Return False for a number that its law does not have as it is given."""

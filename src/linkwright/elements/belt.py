@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from linkwright.elements.base import Key, ModelElement, Scalar, held, number, place
+from linkwright.elements.base import CONTACT, Key, Limit, ModelElement, Scalar, held, number, place
 from linkwright.errors import Source
 
 PULLEY = {
@@ -75,6 +76,9 @@ class Belt(ModelElement):
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies that it touches, in the order of the belt."""
         return tuple(p.body for p in self.pulleys)
+
+    def limits(self) -> Iterator[Limit]:
+        yield Limit(CONTACT, "tension.min", "force", 0.0, None, "goes slack: a span would have to push with", loads=True)
 
     @property
     def keeps_axes(self) -> tuple[str, ...]:

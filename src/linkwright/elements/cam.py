@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from linkwright.elements.base import Key, PointRef, Scalar, table_keys
+from linkwright.elements.base import CONTACT, Key, Limit, PointRef, Scalar, table_keys
 from linkwright.elements.coupling import MOVES, Coupling
 
 
@@ -45,3 +46,8 @@ class Cam(Coupling):
             **table_keys("angle of the disc"),
         }
     )  # fmt: skip
+
+    def limits(self) -> Iterator[Limit]:
+        if self.cam is not None and not self.cam.groove:
+            lifts = "loses contact: the follower would have to be pulled with"
+            yield Limit(CONTACT, "contact", "force", 0.0, None, lifts, loads=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from linkwright.elements.base import Key, Looks, ModelElement, PointRef, Scalar, ends, held, number, place
+from linkwright.elements.base import DRIVES, Key, Limit, Looks, ModelElement, PointRef, Scalar, ends, held, number, place
 from linkwright.errors import Source
 
 
@@ -35,6 +36,11 @@ class Cylinder(ModelElement):
     where: Source | None = place()
     bore: Scalar | None = number("length", "diameter of the piston, for pressures and flows", None, above=0.0, aside=True)
     rod: Scalar | None = number("length", "diameter of the piston rod", None, above=0.0, aside=True)
+
+    def limits(self) -> Iterator[Limit]:
+        if self.bore is not None and self.rod is None:  # a pressure below that of the surroundings
+            pulls = "has to pull, and has no `rod:` side to pull with: a pressure of"
+            yield Limit(DRIVES, "push.pressure", "pressure", 0.0, None, pulls, loads=True)
 
     def law(self, at: Any) -> Any:
         """The push; `at.value` gives formulas and tables their values here."""

@@ -9,11 +9,12 @@ has no law: it is an event and a constraint while it is touched, `simulation.rig
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from linkwright.elements.base import IDLE, Key, ModelElement, Scalar, held, in_joint, number, place
+from linkwright.elements.base import IDLE, REACH, Key, Limit, ModelElement, Scalar, held, in_joint, number, place
 from linkwright.errors import Source
 from linkwright.numerics.scalars import real, where
 
@@ -51,6 +52,11 @@ class Stop(ModelElement):
     @property
     def acts(self) -> str:
         return IDLE if self.rigid else super().acts
+
+    def limits(self) -> Iterator[Limit]:
+        far = "is passed: the motion goes to"
+        if self.rigid:
+            yield Limit(REACH, "", "travel", self.lower, self.upper, far, far, own=True)
 
     def law(self, at: Any) -> Any:
         effort: Any = 0.0

@@ -194,6 +194,10 @@ class Problem:
     def n(self) -> int:
         return self.nq + self.nv + self.nx
 
+    def without_events(self) -> Problem:
+        """The same with nothing watched; stops that hold continue to do so, whatever their push."""
+        return replace(self, events=None, event_specs=(EventSpec(direction=NEVER),) * len(self.rests))
+
 
 @dataclass(frozen=True)
 class Event:

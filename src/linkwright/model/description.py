@@ -197,6 +197,11 @@ class Description(ElementSections):
     drawn: tuple[tuple[str, float], ...] = field(default=(), compare=False, repr=False)
     poses: tuple[tuple[str, Placement], ...] = field(default=(), compare=False, repr=False)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take in a pickle, also of an earlier version: it lacks sections that came later, and its cams are couplings."""
+        cams = tuple(Cam(**vars(c)) if type(c) is Coupling and c.cam is not None else c for c in state.get("couplings", ()))
+        vars(self).update({**dict.fromkeys(elements.HELD, ()), **state, "couplings": cams})
+
     def body(self, name: str) -> Body:
         return self._named("bodies", name, "body")
 

@@ -166,6 +166,13 @@ def _stiffness(rest: RestForces, st: State, here: AtRest, f: Factored) -> np.nda
     return 0.5 * (slope + slope.T)
 
 
+def _falls(rest: RestForces, here: AtRest, after: AtRest, step: np.ndarray) -> bool:
+    """True if the energy falls over a step; where loads act, which have no potential, if all forces together do work (by both ends)."""
+    if all(f.conservative or f.loses for f in rest.system.forces):
+        return after.potential < here.potential - 1e-14 * abs(here.potential)
+    return bool(-0.5 * (here.h + after.h) @ step > 1e-14 * np.abs(here.h) @ np.abs(step))
+
+
 def _step(rest: RestForces, st: State, here: AtRest, f: Factored) -> State:
     """A Newton step where the energy is convex, downhill otherwise; shortened until the energy falls or the force does."""
     values, vectors = np.linalg.eigh(_stiffness(rest, st, here, f))
@@ -178,7 +185,7 @@ def _step(rest: RestForces, st: State, here: AtRest, f: Factored) -> State:
         there = rest.moved(st, f.null @ y)
         if there is not None:
             after = rest.at(there.q, there.references)
-            lower = after.potential < here.potential - 1e-14 * abs(here.potential)
+            lower = _falls(rest, here, after, f.null @ y)
             calmer = np.abs(factor(after.rows.J, 1e-9).null.T @ after.h).max() < np.abs(force).max()
             if lower or (calmer and length < 1e-3):
                 return there

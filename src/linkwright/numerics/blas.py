@@ -1,6 +1,6 @@
 """numpy's linear algebra on one thread, for matrices of some dozen rows that are decomposed again and again.
 
-The library behind numpy shares matrices from about sixty rows on among all cores. At that size waiting for each other costs
+The library behind numpy shares matrices of some dozen rows among all cores. At that size waiting for each other costs
 more than it gains, and on a busy machine a hundred times more. Where the library cannot be asked nothing changes.
 scipy brings a library of its own, which shares the small least-squares problems inside its optimisers: `optimising` for those.
 By ctypes, not by threadpoolctl: the packages that Linkwright needs are a fixed list.
@@ -21,7 +21,7 @@ NAMES = (
     "openblas_{}_num_threads",
 )
 NUMPY, SCIPY = "numpy.linalg._umath_linalg", "scipy.linalg._flapack"
-SHARED = 60  # rows from which the library uses several threads
+SHARED = 25  # rows from which the library may use several threads: eigenvalues from 26, singular values from 41, products later
 WORTH_IT = 500  # rows from which that pays
 
 

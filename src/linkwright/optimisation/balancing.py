@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
+from linkwright.design.efforts import cycle_axis
+from linkwright.design.jumps import jump_notes, jumps
 from linkwright.errors import UsageError, nearest
 from linkwright.files.columns import table
 from linkwright.mechanics.inverse.effort_weights import effort_weights
@@ -306,7 +308,7 @@ def _result(
         about=about,
         weights=dict(weights),
         full_turn=bool(c.full_turn),
-        notes=(*c.notes, *notes),
+        notes=(*c.notes, *notes, *jump_notes(jumps(c), d.units, cycle_axis(c).dimension)),
     )
 
 

@@ -89,7 +89,7 @@ class ParetoFront(Sequence[Optimum]):
         rows = []
         for k, d in enumerate(self.designs):
             sizes = [g.shown[1] for g in goals]
-            values = [f"{g.after / s:.5g}" for g, s in zip(d.goals, sizes, strict=True)]
+            values = [f"{g.after / s:.5g}{'*' if g.grows else ''}" for g, s in zip(d.goals, sizes, strict=True)]
             numbers = [f"{d.numbers[v.name] / v.shown[1]:.5g}" for v in self.problem.variables]
             mark = " knee" if d is self.knee else ""
             rows.append((f"{k}{mark}", *values, f"{d.kkt:.0e}", *numbers))

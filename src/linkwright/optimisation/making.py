@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError, counted, nearest
-from linkwright.model.description import Description, GasSpring
+from linkwright.model.description import Description
 from linkwright.model.file.editing import edited
 from linkwright.model.file.readings import unit_size
 from linkwright.model.file.units import NONE, describe, matches, parse_unit
@@ -60,10 +60,10 @@ def problem(
 
 
 def _with_reach(given: Any, described: Description) -> list[Any]:
-    """The constraints with those that every gas spring sets: it works between its stroke and its extended length."""
+    """The constraints with those that elements set: a gas spring works between its stroke and its extended length."""
     several = [] if given is None else list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
-    springs = [s.name for s in described.springs if isinstance(s, GasSpring)]
-    return [*several, *(f"{name}.stroke_used {end}" for name in springs for end in ("> 0", "< 1"))]
+    shares = [f"{x.name}.{x.share}" for x in described.acting if x.share]
+    return [*several, *(f"{name} {end}" for name in shares for end in ("> 0", "< 1"))]
 
 
 class QuantityReader:

@@ -18,7 +18,7 @@ from linkwright.files.columns import table
 from linkwright.model.file.editing import edited
 from linkwright.model.file.reader import reread
 from linkwright.optimisation.certificate import Binding, OptimumCertificate
-from linkwright.optimisation.problem import DesignPoint, DesignProblem, Goal, Limit
+from linkwright.optimisation.problem import MET, DesignPoint, DesignProblem, Goal, Limit
 from linkwright.optimisation.quantities import OfMotion
 
 
@@ -31,6 +31,14 @@ class QuantityChange:
     after: float
     shown: tuple[str, float]
     missed: float = 0.0  # by how much the best design is outside of a limit, SI: positive above, negative below
+    open_before: float = 0.0  # how far the numbers may go between samples; infinite where they grow without bound
+    open_after: float = 0.0
+    known: bool = True  # whether a limit that holds at the samples holds between them
+
+    @property
+    def grows(self) -> bool:
+        """True if the number of the best design grows without bound: it is the one of the nearest sample."""
+        return not np.isfinite(self.open_after)
 
     @property
     def met(self) -> bool:
@@ -44,8 +52,17 @@ class QuantityChange:
         return f"violated by {abs(self.missed) / size:.3g}{' ' if unit else ''}{unit}"
 
     def row(self) -> tuple[str, str, str, str]:
+        """Text, before, after, unit; a number that grows without bound near a singular position is marked with *."""
         unit, size = self.shown
-        return self.text, f"{self.before / size:.6g}", f"{self.after / size:.6g}", unit
+        marks = ["" if np.isfinite(x) else "*" for x in (self.open_before, self.open_after)]
+        return self.text, f"{self.before / size:.6g}{marks[0]}", f"{self.after / size:.6g}{marks[1]}", unit
+
+    @property
+    def remark(self) -> str:
+        """Remark on a limit that does not bind."""
+        if not self.met:
+            return self.violation
+        return "holds" if self.known else "not known between samples"
 
 
 @calls_explained
@@ -70,7 +87,7 @@ class Optimum:
         return f"<Optimum of {self.problem.described.name!r}: {'; '.join(self._summary())}>"
 
     def _summary(self) -> list[str]:
-        return [f"{x.text}: {x.before / x.shown[1]:.6g} -> {x.after / x.shown[1]:.6g} {x.shown[0]}".rstrip() for x in self.goals]
+        return [f"{text}: {before} -> {after} {unit}".rstrip() for text, before, after, unit in (x.row() for x in self.goals)]
 
     # ---------------------------------------------------------------- numbers
 
@@ -150,8 +167,7 @@ class Optimum:
         held = {b.what: b.end for b in self.binding}
         out = [(*x.row(), "goal") for x in self.goals]
         for x in self.limits:
-            remark = x.violation if not x.met else "binds" if x.text in held else "holds"
-            out.append((*x.row(), remark))
+            out.append((*x.row(), "binds" if x.met and x.known and x.text in held else x.remark))
         for v in self.original.variables:
             unit, size = v.shown
             remark = f"at its {'lower' if held[v.name] == 'min' else 'upper'} bound" if v.name in held else ""
@@ -164,8 +180,14 @@ class Optimum:
         """Return plain numbers and lists, SI."""
         return {
             "model": self.problem.described.name,
-            "goals": [{"goal": x.text, "before": x.before, "after": x.after} for x in self.goals],
-            "limits": [{"limit": x.text, "before": x.before, "after": x.after, "met": x.met, "missed": x.missed} for x in self.limits],
+            "goals": [{"goal": x.text, "before": x.before, "after": x.after, "grows": x.grows} for x in self.goals],
+            "limits": [
+                {
+                    "limit": x.text, "before": x.before, "after": x.after, "met": x.met, "missed": x.missed, "known": x.known,
+                    "grows": x.grows,
+                }
+                for x in self.limits
+            ],
             "numbers": self.numbers,
             "bounds": {v.name: [v.low, v.high] for v in self.problem.variables},
             "feasible": self.feasible,
@@ -228,4 +250,11 @@ class Optimum:
 def change(item: Goal | Limit, before: DesignPoint, after: DesignPoint) -> QuantityChange:
     """A goal or limit before and after, both read from the motion as a user gets it."""
     old, new = (float(item.value(p)) if p.ok else np.nan for p in (before, after))
-    return QuantityChange(item.text, old, new, item.shown, item.beyond(new) if isinstance(item, Limit) else 0.0)
+    open_ = [item.reach(p) if p.ok else 0.0 for p in (before, after)]
+    if not isinstance(item, Limit):
+        return QuantityChange(item.text, old, new, item.shown, 0.0, open_[0], open_[1])
+    low, high = item.low, item.high
+    known = (high == np.inf or open_[1] <= 0.0 or new + open_[1] <= high + MET * item.scale) and (
+        low == -np.inf or open_[1] >= 0.0 or new + open_[1] >= low - MET * item.scale
+    )
+    return QuantityChange(item.text, old, new, item.shown, item.beyond(new), open_[0], open_[1], bool(known))

@@ -6,7 +6,7 @@ Inside, a design is a point u of the unit cube: number = low + u (high - low).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,12 @@ FEASIBLE = 1e-6  # relative to the scale of a limit: a search counts what is vio
 MET = 1e-9  # relative to the scale of a limit: what the final design violates by more is not met
 
 
+def reach(terms: Sequence[tuple[float, MeasuredValue]], p: DesignPoint) -> float:
+    """How far a weighted sum may go between samples; not a number where its terms go without bound both ways."""
+    with np.errstate(invalid="ignore"):
+        return float(np.sum([w * q.reach(p) for w, q in terms if w]))
+
+
 @dataclass(frozen=True)
 class Goal:
     """A weighted sum of quantities, to be minimised (sign 1) or maximised (sign -1)."""
@@ -41,6 +47,10 @@ class Goal:
     def value(self, p: DesignPoint) -> float:
         """The sum as the user reads it."""
         return sum(w * q.value(p) for w, q in self.terms)
+
+    def reach(self, p: DesignPoint) -> float:
+        """How far the sum may go between samples: up, or down if it is negative."""
+        return reach(self.terms, p)
 
     def text_of(self, value: float) -> str:
         unit, size = self.shown
@@ -70,6 +80,10 @@ class Limit:
 
     def value(self, p: DesignPoint) -> float:
         return sum(w * q.value(p) for w, q in self.terms)
+
+    def reach(self, p: DesignPoint) -> float:
+        """How far the sum may go between samples: up, or down if it is negative."""
+        return reach(self.terms, p)
 
     def violation(self, value: Any) -> Any:
         """By how much a value is outside, relative to the scale; 0 inside."""

@@ -74,6 +74,10 @@ class MeasuredValue(ABC):
         """Return the samples of an extreme."""
         return p.known(("curve", self.key), lambda: self._curve(p))
 
+    def reach(self, p: DesignPoint) -> float:
+        """Return how far the number may go between samples: up, or down if it is negative; infinite where it grows without bound."""
+        return 0.0
+
     @abstractmethod
     def _value(self, p: DesignPoint) -> float: ...
 
@@ -107,6 +111,11 @@ class OfMotion(MeasuredValue):
     def _gradient(self, p: DesignPoint) -> np.ndarray:
         assert self.measure is not None
         return np.asarray(self.measure.slopes(p.motion, p.slopes), dtype=float)
+
+    def reach(self, p: DesignPoint) -> float:
+        assert self.measure is not None
+        error = self.measure.read_from(p.motion).error
+        return -error if self.measure.reduction == "min" else error
 
     def sampling_note(self, p: DesignPoint) -> str:
         """Return what samples leave open about the number, as a sentence; empty if it is located between them."""

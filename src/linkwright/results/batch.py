@@ -215,7 +215,7 @@ def cut_motion(
     for joint, kinds in every:
         span = slice(at, at + len(kinds))
         if "quaternion" in kinds:
-            out[:, span] = _ball(batch, joint, rows[:, span], count.given)
+            out[:, span] = _turned(batch, joint, rows[:, span], count.given)
         elif len(kinds):
             out[:, span], rates[:, span] = _unwound(batch, joint, kinds, count, span, found[joint.name])
         at += len(kinds)
@@ -307,10 +307,15 @@ def _spins(skel: Skeleton, q: np.ndarray) -> tuple[np.ndarray, Any]:
     return known
 
 
-def _ball(batch: Batch, joint: Any, rows: np.ndarray, given: bool) -> np.ndarray:
-    """Quaternions of a cut joint, each on the side of the one before (or of its own reference)."""
-    R = batch.values({f"{joint.name} turned": lambda x: relative(x.skel, x.motion, joint).R})[f"{joint.name} turned"]
-    q = rotation_quaternions(R)
+def _turned(batch: Batch, joint: Any, rows: np.ndarray, given: bool) -> np.ndarray:
+    """Coordinates of a cut ball or free joint, its quaternions each on the side of the one before (or of its own reference)."""
+
+    def pose(x: Instant) -> Any:
+        r = relative(x.skel, x.motion, joint)
+        return np.concatenate([r.R.ravel(), r.p])
+
+    found = batch.values({f"{joint.name} turned": pose})[f"{joint.name} turned"]
+    q = rotation_quaternions(found[:, :9])
     before = rows[:, :4] if given else np.concatenate([rows[:1, :4], q[:-1]])
     flip = np.where(np.sum(q * before, axis=1) < 0.0, -1.0, 1.0)
-    return q * (flip if given else np.cumprod(flip))[:, None]
+    return np.concatenate([q * (flip if given else np.cumprod(flip))[:, None], found[:, 9:]], axis=1)[:, : rows.shape[1]]

@@ -40,7 +40,7 @@ from linkwright.mechanics.kinematics.motion import (
 )
 from linkwright.mechanics.kinematics.transmission import transmission
 from linkwright.model.coordinates import coordinate, lengths
-from linkwright.model.description import Coupling, GasSpring, Joint
+from linkwright.model.description import Coupling, Joint
 from linkwright.model.file.readings import unit_size
 from linkwright.model.file.units import KINDS
 from linkwright.numerics.scalars import arctan2, is_symbolic
@@ -107,9 +107,9 @@ class Channels:
             self._add(f"{on.name}.a", on.acceleration_kind, lambda x, on=on: x.travel_acceleration(on))
         for name, between in line_parts(skel.tree.description).items():
             self._add(f"{name}.length", "length", lambda x, b=between: forces.line(x, b).length)
-        for s in skel.tree.description.springs:
-            if isinstance(s, GasSpring):  # 0 extended, 1 pushed in by its stroke
-                self._add(f"{s.name}.stroke_used", "pure number", lambda x, n=s.name: _stroke_used(x, n))
+        for k, e in enumerate(skel.tree.description.acting):
+            for name, dimension in e.readings.items():
+                self._add(f"{e.name}.{name}", dimension, lambda x, k=k, n=name: _reading(x, k, n))
         for name, dimension, read in flow_channels(skel.tree.description):
             self._add(name, dimension, read)
         self._bodies()
@@ -239,10 +239,9 @@ class Channels:
         self._add(f"{name}.curvature", "curvature", lambda x: _curvature(both(x)), raw=both, cook=curvatures)
 
 
-def _stroke_used(x: Instant, name: str) -> Any:
-    """Share of the stroke of a gas spring by which it is pushed in; of the spring's own numbers, which may vary."""
-    s = next(s for s in x.skel.tree.description.springs if isinstance(s, GasSpring) and s.name == name)
-    return (s.length - forces.line(x, s.between).length) / s.stroke
+def _reading(x: Instant, k: int, name: str) -> Any:
+    """A channel of an element's own; by the element's numbers here, which may vary."""
+    return forces.ElementForce(x.skel.tree.description.acting[k]).reading(name, x)
 
 
 def _angle(R: Any) -> Any:

@@ -5,23 +5,27 @@ Every such limit is data, `low <= channel <= high`, so that a cycle, a run, many
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwright import elements
+from linkwright.elements import CONTACT, DRIVES, REACH
+from linkwright.errors import LinkwrightError
 from linkwright.model.coordinates import coordinate, lengths, slides
-from linkwright.model.description import Description, GasSpring
+from linkwright.model.description import Description
 from linkwright.model.file.units import KINDS, shown
 from linkwright.results.checks import Check
+from linkwright.results.measures.motions import MeasuredMotions
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
 
-REACH, CONTACT, DRIVES = "reach", "contact", "drives"
 BEYOND = 1e-6  # rad, or share of the values seen: so far beyond a limit is at the limit
 NO_FORCE = 1e-9  # of the largest contact force or tension: what round-off leaves where nothing presses
+FINER = 8  # times the samples of a cycle, where these do not decide
 SHORTEST = 1e-3  # m: of a length that hardly changes, for the share
 
 
@@ -39,6 +43,11 @@ class ElementLimit:
     above: str = "goes above"
     loads: bool = False  # the channel needs masses
     owner: str = ""  # element whose own numbers are the limits
+    enforced: bool = False  # a simulation holds the coordinate there
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        return self.low, self.high
 
     def slack(self, values: np.ndarray) -> np.ndarray:
         """(...,): how far values may be beyond, of the last axis."""
@@ -49,59 +58,37 @@ class ElementLimit:
             return BEYOND * np.maximum(np.ptp(values, axis=-1), SHORTEST)
         return NO_FORCE * size
 
-    def beyond(self, values: np.ndarray) -> np.ndarray:
-        """(...,): the largest distance beyond an end over the last axis, zero or less where it holds; NaN values are left out."""
-        gaps = [np.full(values.shape[:-1], -np.inf)]
-        gaps += [] if self.low is None else [np.nanmax(self.low - values, axis=-1)]
-        gaps += [] if self.high is None else [np.nanmax(values - self.high, axis=-1)]
-        return np.max(gaps, axis=0) - self.slack(np.where(np.isfinite(values), values, 0.0))
-
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def element_limits(d: Description) -> list[ElementLimit]:
-    """Every limit of a description of plain numbers."""
-    return [*_reach(d), *_contact(d), *_drives(d)]
+    """Every limit of a description of plain numbers, by kind of the check."""
+    found = [*_of_elements(d), *_of_drives(d)]
+    return sorted(found, key=lambda x: (REACH, CONTACT, DRIVES).index(x.check))
 
 
-def _reach(d: Description) -> Iterator[ElementLimit]:
-    for s in d.springs:
-        if isinstance(s, GasSpring):
-            yield ElementLimit(
-                REACH, f"gas spring '{s.name}'", f"{s.name}.length", "length", float(s.length) - float(s.stroke), float(s.length),
-                "is pushed in beyond its stroke to", "is pulled apart beyond its extended length to",
-                owner=s.name,
-            )  # fmt: skip
+def _of_elements(d: Description) -> Iterator[ElementLimit]:
+    """Limits that elements state of their own channels, or of the coordinate that they act on."""
     distances = lengths(d)
-    for s in (s for s in d.stops if s.stiffness is None):
-        ends = [None if x is None else float(x) for x in (s.lower, s.upper)]
-        what = f"stroke of '{s.joint}'" if s.joint in distances else f"stop '{s.name}' of '{s.joint}'"
-        far = "is passed: the motion goes to"
-        yield ElementLimit(REACH, what, s.joint, "length" if slides(d, s.joint) else "angle", ends[0], ends[1], far, far, owner=s.name)
+    for x in elements.every(d):
+        for limit in x.limits():
+            on = "" if limit.channel else elements.joint_of(x)
+            of = f" of '{on}'" if on else ""
+            element = f"stroke{of}" if on in distances else f"{x.says or x.word} '{x.name}'{of}"
+            kind = ("length" if slides(d, on) else "angle") if on else limit.dimension
+            ends = [None if end is None else float(end) for end in (limit.low, limit.high)]
+            channel, owner = on or f"{x.name}.{limit.channel}", x.name if limit.own else ""
+            yield ElementLimit(limit.check, element, channel, kind, *ends, limit.below, limit.above, limit.loads, owner, bool(on))
 
 
-def _contact(d: Description) -> Iterator[ElementLimit]:
-    for c in d.couplings:
-        if c.cam is not None and not c.cam.groove:
-            lifts = "loses contact: the follower would have to be pulled with"
-            yield ElementLimit(CONTACT, f"cam '{c.name}'", f"{c.name}.contact", "force", 0.0, None, lifts, loads=True)
-    for b in d.belts:
-        slack = "goes slack: a span would have to push with"
-        yield ElementLimit(CONTACT, f"belt '{b.name}'", f"{b.name}.tension.min", "force", 0.0, None, slack, loads=True)
-
-
-def _drives(d: Description) -> Iterator[ElementLimit]:
+def _of_drives(d: Description) -> Iterator[ElementLimit]:
     for x in d.drives:
         low, high = (None if y is None else float(y) for y in x.limits)
         if (low, high) != (None, None):
             kind = coordinate(d, x.joint).effort_kind
             channel, far = f"{x.joint}.{kind}", ("needs", "needs")
             yield ElementLimit(DRIVES, f"drive '{x.joint}'", channel, kind, low, high, *far, loads=True, owner=x.joint)
-    for c in d.cylinders:
-        if c.bore is not None and c.rod is None:  # a pressure below that of the surroundings
-            pulls = "has to pull, and has no `rod:` side to pull with: a pressure of"
-            yield ElementLimit(DRIVES, f"cylinder '{c.name}'", f"{c.name}.push.pressure", "pressure", 0.0, None, pulls, loads=True)
 
 
 def limit_text(limit: ElementLimit, value: float, low: bool, units: tuple[str, ...]) -> str:
@@ -118,6 +105,67 @@ def _between(limit: ElementLimit, units: tuple[str, ...]) -> str:
     return " .. ".join(ends).strip()
 
 
+@dataclass(frozen=True, eq=False)
+class JudgedLimit:
+    """One limit over many motions, each with its own ends: extremes of the channel between samples, (motions,) each.
+
+    `gap` is the largest distance beyond an end, zero or less where it holds; `most` is the same with what samples leave open.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    at_low: np.ndarray  # times
+    at_high: np.ndarray
+    under: np.ndarray  # True where the lower end is the worse one
+    gap: np.ndarray
+    most: np.ndarray
+
+    @classmethod
+    def of(cls, limits: Sequence[ElementLimit], r: MeasuredMotions) -> JudgedLimit:
+        """Judge one channel; `limits` has an entry for each motion, or one for all."""
+        curve = r.curve(limits[0].channel, None, extreme=True)
+        assert curve.place is not None and curve.error is not None
+        return cls._of_points(limits, curve.x, curve.place, curve.error)
+
+    @classmethod
+    def at_samples(cls, limit: ElementLimit, values: np.ndarray, t: np.ndarray) -> JudgedLimit:
+        """Judge a channel that cannot pass its limit between samples, because something holds it there."""
+        x = np.asarray(values, dtype=float)[None]
+        return cls._of_points([limit], x, t[None], np.zeros_like(x))
+
+    @classmethod
+    def _of_points(cls, limits: Sequence[ElementLimit], x: np.ndarray, place: np.ndarray, error: np.ndarray) -> JudgedLimit:
+        """Judge points of curves, (motions, points): values, times, and how much further the curve may go there."""
+        rows, known = np.arange(len(x)), np.isfinite(x)
+        lower, upper = np.where(known, x, np.inf), np.where(known, x, -np.inf)
+        i, j = lower.argmin(axis=1), upper.argmax(axis=1)
+        lowest, highest = (np.array([np.nan if y is None else y for y in ends]) for ends in zip(*(y.ends for y in limits), strict=True))
+        slack = limits[0].slack(np.where(known, x, 0.0))
+        gaps, far = [], []
+        for side, end in ((-lower, -lowest), (upper, highest)):
+            set_ = np.isfinite(end)
+            room = np.where(set_, end, 0.0) + slack
+            gaps.append(np.where(set_, side.max(axis=1) - room, -np.inf))
+            far.append(np.where(set_, (side + np.where(known, error, 0.0)).max(axis=1) - room, -np.inf))
+        some = known.any(axis=1)
+        nothing = np.where(some, 0.0, np.nan)
+        below, above = gaps
+        return cls(
+            lower[rows, i] + nothing, upper[rows, j] + nothing, place[rows, i], place[rows, j],
+            below >= above, np.maximum(below, above) + nothing, np.maximum(*far) + nothing,
+        )  # fmt: skip
+
+    @property
+    def failed(self) -> np.ndarray:
+        """(motions,): True where the limit is passed."""
+        return self.gap > 0.0
+
+    @property
+    def unknown(self) -> np.ndarray:
+        """(motions,): True where nothing is known, or samples do not say whether the limit is passed between them."""
+        return ~self.failed & ~(self.most <= 0.0)
+
+
 def limit_checks(c: Trajectory, limits: list[ElementLimit], why_no_loads: str) -> list[Check]:
     """One check of each kind: the element that is worst decides, and the text names all that are beyond."""
     out = []
@@ -131,43 +179,80 @@ def limit_checks(c: Trajectory, limits: list[ElementLimit], why_no_loads: str) -
             text = f"{', '.join(x.element for x in open_)}: not known, {why_no_loads}"
             out.append(Check(kind, "unknown", text))
             continue
-        out.append(_judged(c, kind, known, [x for x in open_ if x.loads and why_no_loads], why_no_loads))
+        why = [f"{', '.join(x.element for x in open_ if x.loads)}: not known, {why_no_loads}"] if why_no_loads and open_ else []
+        out.append(_judged(c, kind, known, why))
     return out
 
 
-def _judged(c: Trajectory, kind: str, known: list[ElementLimit], open_: list[ElementLimit], why: str) -> Check:
+def _judged(c: Trajectory, kind: str, known: list[ElementLimit], why: list[str]) -> Check:
     d = c.skel.tree.description
     found = c.read([x.channel for x in known])
+    r = _measured(c, found)
     failed: list[tuple[float, Check]] = []
     held = []
     for x in known:
-        values = np.asarray(found[x.channel], dtype=float)
-        if not np.isfinite(values).any():
-            open_, why = [*open_, x], why or "its values are not finite"
-            continue
-        gap = float(x.beyond(values))
-        low, high = float(np.nanmin(values)), float(np.nanmax(values))
-        if gap <= 0.0:
-            range_ = " .. ".join(shown(y, KINDS[x.dimension], d.units, 4) for y in (low, high))
+        held_there = x.enforced and c.proof is not None and x.channel != c.drive  # a run stops at it, unless its motion is given
+        at = JudgedLimit.at_samples(x, found[x.channel], c.t) if held_there else JudgedLimit.of([x], r)
+        if at.unknown[0] and np.isfinite(at.most[0]) and c.proof is None:  # a cycle is solved at any position, a run is not
+            at = _closer(c, x, at)
+        if at.failed[0]:
+            under = bool(at.under[0])
+            worst, end, t = (at.low, x.low, at.at_low) if under else (at.high, x.high, at.at_high)
+            value, where = float(worst[0]), place_text(c, float(t[0]))
+            text = f"{limit_text(x, value, under, d.units)} at {where}"
+            failed.append((float(at.gap[0]), Check(kind, "failed", text, value, end, f"{x.element} at {where}")))
+        elif at.unknown[0]:
+            why = [*why, _unresolved(x, at, d.units)]
+        else:
+            range_ = " .. ".join(shown(float(y[0]), KINDS[x.dimension], d.units, 4) for y in (at.low, at.high))
             of = f" of {_between(x, d.units)}" if x.low or x.high else ""
             held.append(f"{x.element} {range_}{of}")
-            continue
-        under = x.low is not None and x.low - low >= (high - x.high if x.high is not None else -np.inf)
-        worst, end = (low, x.low) if under else (high, x.high)
-        i = int(np.nanargmin(values) if under else np.nanargmax(values))
-        where = f"{x.element} at {place_text(c, i)}"
-        failed.append((gap, Check(kind, "failed", f"{limit_text(x, worst, under, d.units)} at {place_text(c, i)}", worst, end, where)))
     if failed:
         first = max(failed, key=lambda y: y[0])[1]
         return Check(kind, "failed", "; ".join(y.text for _, y in failed), first.value, first.limit, first.where)
-    if open_:
-        return Check(kind, "unknown", f"{', '.join(x.element for x in open_)}: not known, {why}")
-    return Check(kind, "passed", "; ".join(held))
+    return Check(kind, "unknown", "; ".join(why)) if why else Check(kind, "passed", "; ".join(held))
 
 
-def place_text(c: Trajectory, i: int) -> str:
-    """`A = 66 deg` of a cycle, `t = 0.42 s` of a run."""
-    d = c.skel.tree.description
-    if c.drive and c.drive in c.channels and c.dimension(c.drive) in ("angle", "length"):
-        return f"{c.drive} = {shown(float(c.place(c[c.drive][i])), KINDS[c.dimension(c.drive)], d.units, 4)}"
-    return f"t = {float(c.t[i]):.4g} s"
+def _measured(c: Trajectory, found: Mapping[str, np.ndarray]) -> MeasuredMotions:
+    values = {name: np.asarray(x, dtype=float)[None] for name, x in found.items()}
+    return MeasuredMotions(values, c.t[None], c.drive, c.dimension, c.near_singular[None])
+
+
+def _closer(c: Trajectory, x: ElementLimit, at: JudgedLimit) -> JudgedLimit:
+    """Judge again with more samples: a curve with kinks may hold its limit by little."""
+    shares = np.arange(FINER) / FINER
+    times = np.append((c.t[:-1, None] + shares * np.diff(c.t)[:, None]).ravel(), c.t[-1])
+    try:
+        dense = c.at(times)
+        return JudgedLimit.of([x], _measured(dense, dense.read([x.channel])))
+    except LinkwrightError:
+        return at
+
+
+def _unresolved(x: ElementLimit, at: JudgedLimit, units: tuple[str, ...]) -> str:
+    """Why a limit that holds at every sample is not known to hold."""
+    if np.isnan(at.gap[0]):
+        return f"{x.element}: not known, its values are not finite"
+    if np.isinf(at.most[0]):
+        return f"{x.element}: not known, its {x.dimension} may grow without bound between samples"
+    more = shown(float(at.most[0]), KINDS[x.dimension], units, 2)
+    return f"{x.element}: not known, between samples it may go beyond its limit by {more}; take more samples"
+
+
+def place_text(c: Trajectory, t: float) -> str:
+    """`A = 66 deg` of a motion at a time, `t = 0.42 s` where no drive leads it."""
+    if not leads(c.drive, c.dimension, c.channels):
+        return f"t = {t:.4g} s"
+    x = float(c.place(position_at(c.t, c[c.drive], t)))
+    return f"{c.drive} = {shown(x, KINDS[c.dimension(c.drive)], c.skel.tree.description.units, 4)}"
+
+
+def leads(drive: str, dimension: Callable[[str], str], channels: Container[str]) -> bool:
+    """True for a leading drive with one coordinate, whose positions are places of the motion."""
+    return bool(drive) and drive in channels and dimension(drive) in ("angle", "length")
+
+
+def position_at(times: np.ndarray, positions: np.ndarray, t: float) -> float:
+    """Position of a drive at a time."""
+    order = np.argsort(times, kind="stable")
+    return float(np.interp(t, times[order], positions[order]))

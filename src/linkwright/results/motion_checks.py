@@ -125,7 +125,7 @@ def _singular(c: Trajectory) -> Check:
     i = int(np.flatnonzero(c.near_singular)[0])
     what = "speeds" if any(b.mass is None for b in d.bodies[1:]) else "loads"
     text = f"{'; '.join(said)}: {what} may grow without bound there, and their peak values depend on the sample distance"
-    return Check(name, "unknown", text, where=place_text(c, i))
+    return Check(name, "unknown", text, where=place_text(c, float(c.t[i])))
 
 
 # -------------------------------------------------------------------- loads
@@ -209,36 +209,48 @@ def loads_check(d: Description, unique: Mapping[tuple[str, str], bool], drives: 
     if loose:
         named = ", ".join(loose[:MOST_NAMED]) + (f" and {len(loose) - MOST_NAMED} more" if len(loose) > MOST_NAMED else "")
         said.append(f"the loads of {named} are statically indeterminate; the least-norm solution is shown")
-    if drives:
-        said.append(f"redundant drives share their work: {', '.join(sorted(drives))}")
+    driven = {x.joint for x in d.drives} | {c.name for c in d.cylinders}
+    resting = {s.joint for s in d.stops} & drives - driven
+    if resting:
+        said.append(f"stops that rest together share their push: {', '.join(sorted(resting))}")
+    if drives - resting:
+        said.append(f"redundant drives share their work: {', '.join(sorted(drives - resting))}")
     return Check("loads", "unknown", "; ".join(said)) if said else Check("loads", "passed", "all loads are statically determinate")
 
 
 def _motors(c: Trajectory, why: str) -> list[Check]:
-    """Motors of the file against their data sheets, over a cycle; a run has the limits of its drives in its equations."""
-    names = [x.joint for x in c.skel.tree.description.drives if x.motor and x.joint in c.drives]
+    """Motors of the file against their data sheets; limits of a plate are no part of a run's equations."""
+    names = [x.joint for x in c.skel.tree.description.drives if x.motor]
     presenter = getattr(c.system, "presenter", None)
-    if not names or c.proof is not None or why or presenter is None:
+    if not names or why or presenter is None:
         return []
     try:
-        return motor_checks(DRIVES, [presenter.drive_sizing(c, name) for name in names])
+        driven = c.loads[0].tau
+        sizings = [presenter.drive_sizing(c, name) for name in names if name in driven]
+        return motor_checks(DRIVES, sizings)
     except LinkwrightError as problem:
         return [Check(DRIVES, "unknown", " ".join(str(problem).split()))]
 
 
 def motor_checks(name: str, sizings: Sequence[Any]) -> list[Check]:
-    """Each limit of a data sheet with what the cycle needs; none without limits."""
+    """Each limit of a data sheet with what the motion needs; none without limits."""
     out = []
     for s in (s for s in sizings if s.margins):
-        tight = min(s.margins, key=lambda m: m.factor)
-        said = [f"{m.what} needs {m.need:.4g}, allowed {m.limit:.4g} (SI)" for m in s.margins if not m.ok]
+        margins = s.margins
+        tight = min(margins, key=lambda m: m.factor)
+        said = [f"{m.what} needs {m.need:.4g}, allowed {m.limit:.4g} (SI)" for m in margins if not m.ok]
         text = (
             f"motor of {s.history.name} exceeds a limit: {'; '.join(said)}" if said else f"motor of {s.history.name} is within its limits"
         )
         if s.load.near_peak:
             out.append(Check(name, "unknown", f"{text}; its peak lies near a singular position and depends on the sample distance"))
             continue
-        out.append(Check.of(name, s.ok, text, value=tight.need, limit=tight.limit, where=f"motor of {s.history.name}: {tight.what}"))
+        open_ = [f"{m.what} needs {m.need:.4g}, allowed {m.limit:.4g} (SI)" for m in margins if not m.known]
+        if open_ and not said:
+            out.append(Check(name, "unknown", f"motor of {s.history.name}: {'; '.join(open_)}, maybe more between samples"))
+            continue
+        where = f"motor of {s.history.name}: {tight.what}"
+        out.append(Check.of(name, not said, text, value=tight.need, limit=tight.limit, where=where))
     return out
 
 

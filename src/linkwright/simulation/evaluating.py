@@ -114,7 +114,7 @@ class Evaluator:
         a bounded number of steps."""
         if t <= t0:
             return y
-        p = replace(self.setup.with_references(cut), events=None, event_specs=(), sampler=None, every=0.0, n_held=0)
+        p = replace(self.setup.with_references(cut).without_events(), sampler=None, every=0.0, n_held=0)
         row = self.row(t0, y, cut)
         p = replace(p, parameters=tuple(row[p.n + 1 :]))
         options: dict[str, Any] = {**self.options, "step": t - t0, "most_steps": MOST_STEPS_WITHIN}

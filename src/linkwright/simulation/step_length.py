@@ -6,7 +6,6 @@ A fixed step is too long where it leads to a state without an answer while steps
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +39,7 @@ def passage(d: Diagnosis) -> Solution | None:
     if not (np.isfinite(y).all() and t < end):
         return None
     cut = sim.evidence.cut_at(len(sim.pieces) - 1, np.array([t]))[0]
-    plain = replace(d.setup.between(t, sim.t_end, cut), events=None, event_specs=())
+    plain = d.setup.between(t, sim.t_end, cut).without_events()
     begun = time.perf_counter()
 
     def patience(*_: float) -> bool:

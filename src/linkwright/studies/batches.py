@@ -20,6 +20,7 @@ from linkwright.results.channels import Channels
 from linkwright.results.measures import Measure
 from linkwright.simulation.batch import BatchRun
 from linkwright.studies.cases import Case, Simulating
+from linkwright.studies.limits import StudyLimits, measured
 from linkwright.studies.targets import VariedNumbers
 from linkwright.system.system import System
 
@@ -71,6 +72,11 @@ class BatchedRuns:
         return "time" if name == "t" else self._program[1][name].dimension
 
     @cached_property
+    def limits(self) -> StudyLimits:
+        """Limits of elements; a run whose limits need loads is done by itself."""
+        return StudyLimits(self.numbers, self.case, lambda x: True)
+
+    @cached_property
     def _program(self) -> tuple[Batch, Channels]:
         """The mechanism on symbols, its numbers among them."""
         core = self.system.core
@@ -83,7 +89,8 @@ class BatchedRuns:
 
     def channels(self, found: BatchRun, values: np.ndarray) -> dict[str, np.ndarray]:
         """Channels of all runs, (runs, samples, ...); raise ChannelError for those that only single runs have."""
-        names = list(dict.fromkeys(n for m in self.measures for n in m.channels(self.drive, self._program[1])))
+        names = [n for m in self.measures for n in m.channels(self.drive, self._program[1])]
+        names = list(dict.fromkeys([*names, *self.limits.channels, *([self.drive] if self.limits.limits and self.drive else [])]))
         out: dict[str, np.ndarray] = {}
         left = []
         for name in names:
@@ -120,7 +127,10 @@ class BatchedRuns:
         with np.errstate(invalid="ignore"):
             table = self.channels(found, values)
             columns = [m.numbers_over(table, found.t, self.drive, self.dimension) for m in self.measures]
+            r = measured(table, found.t, self.drive, self.dimension, len(values))
         done = found.finished
         why = ["" if good else found.why.get(i, f"ended early: {found.status[i]}") for i, good in enumerate(done)]
+        broken = self.limits.broken(values, done, r)
+        why, done = [broken.get(i, text) for i, text in enumerate(why)], done & np.array([i not in broken for i in range(len(done))])
         values, errors = (np.stack([x[k] for x in columns], axis=1) for k in (0, 1))
         return np.where(done[:, None], values, np.nan), why, np.where(done[:, None], errors, 0.0)

@@ -23,17 +23,17 @@ from linkwright.kernels import structures
 from linkwright.model.description import Description
 from linkwright.numerics.pickling import essentials
 from linkwright.results.measures import Measure
-from linkwright.results.motion_checks import motion_checks
+from linkwright.results.motion_checks import motion_checks, why_no_loads
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.studies.batches import BatchedRuns
 from linkwright.studies.cases import Case, Simulating, Turning, source_of
+from linkwright.studies.limits import StudyLimits, failure, has_motor_plate, measured
 from linkwright.studies.targets import VariedNumbers
 from linkwright.system.system import System
 from linkwright.system.turns import turns
 
 LANES = 1024  # rows that are computed together; a whole number of these begins at every aligned block
-LOST = "a check of this motion failed"
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Work:
     def lanes(self) -> str:
         """How rows share lanes: "turns", "runs", or "" where they do not."""
         plain = self.numbers.plain and not self.traced and all(isinstance(m, Measure) for m in self.measures)
-        if not plain:
+        if not plain or has_motor_plate(self.numbers.described):
             return ""
         if isinstance(self.case, Turning):
             return "turns"
@@ -138,15 +138,31 @@ class Work:
         nominal = self.system.turn(**self.case.asked)
         known = frozenset(nominal.channels)
         names = list(dict.fromkeys(n for m in measures for n in m.channels(nominal.drive, known)))
+        limits = self._limits
+        lead = [nominal.drive] if limits.limits and nominal.drive in known else []
+        names = list(dict.fromkeys([*names, *limits.channels, *lead]))
         given = {t.inner: values[:, i] for i, t in enumerate(self.numbers.targets)}
         found = turns(self.system, given, self.case.asked, names, threads)
         table, ok = found.read(names), found.ok
         with np.errstate(invalid="ignore"):
             columns = [m.numbers_over(table, found.t, nominal.drive, nominal.dimension) for m in measures]
         both = [np.stack([x[k] for x in columns], axis=1) if columns else np.zeros((len(ok), 0)) for k in (0, 1)]
-        out = np.where(ok[:, None], both[0], np.nan)
         why = ["" if good else found.why.get(i, "not computed") for i, good in enumerate(ok)]
+        if limits.limits:
+            r = measured(table, found.t, nominal.drive, nominal.dimension, len(ok))
+            broken = limits.broken(values, ok, r, nominal.place)
+            why = [broken.get(i, text) for i, text in enumerate(why)]
+            ok = ok & np.array([i not in broken for i in range(len(ok))])
+        out = np.where(ok[:, None], both[0], np.nan)
         return RowResults(out, why, {}, np.where(ok[:, None], both[1], 0.0))
+
+    @cached_property
+    def _limits(self) -> StudyLimits:
+        """Limits of elements that cycles of this study have channels for."""
+        assert isinstance(self.case, Turning)
+        nominal = self.system.turn(**self.case.asked)
+        loads = not why_no_loads(nominal)
+        return StudyLimits(self.numbers, self.case, lambda x: x.channel in nominal.channels and (loads or not x.loads))
 
     # ---------------------------------------------------------------- one by one
 
@@ -242,7 +258,7 @@ def _doubt(result: Trajectory | State) -> str:
     if not isinstance(result, Trajectory):
         return ""
     failed = motion_checks(result, loads=False).failed
-    return f"{LOST}: {'; '.join(f'{x.name} ({x.text})' for x in failed)}" if failed else ""
+    return failure({x.name: x.text for x in failed}) if failed else ""
 
 
 def digest(text: Mapping[str, Any] | Sequence[Any]) -> str:

@@ -48,6 +48,8 @@ def _outside(x: SynthesisedLinkage, name: str, value: Any, unit: str) -> Iterato
     low, high = box_of(value, name)
     size = max(abs(low), abs(high), abs(high - low))
     pivots = list(x.linkage.bodies["ground"])
+    if not pivots:
+        yield f"{name}: this linkage has guides in place of fixed pivots, and the box says nothing about guides"
     if name != "pivots":
         pivots = [p for p in pivots if (p == x.linkage.drive) == (name == "crank pivot")]
     for pin in pivots:

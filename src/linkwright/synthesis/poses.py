@@ -264,7 +264,10 @@ def _linkages(
     if not groups:
         return [], {"pairs": 0, "usable": 0}
     inside = _in_box(wanted, dyads, options)  # pivots that were given may lie outside
-    outside = np.concatenate([~(inside[g.i] & inside[g.j]) for g in groups])
+    guide = dyads.direction != 0.0
+    # two guides have no pivot that a box could hold
+    bare = [guide[g.i] & guide[g.j] & (options.within is not None) for g in groups]
+    outside = np.concatenate([~(inside[g.i] & inside[g.j]) | none for g, none in zip(groups, bare, strict=True)])
     rank = np.concatenate([g.rank for g in groups], axis=1)
     rank[0] += outside
     order = np.lexsort(rank[::-1])

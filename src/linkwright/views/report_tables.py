@@ -200,7 +200,7 @@ def bearings(b: Bearings) -> str:
     header, rows = b.table()
     leave = {"RMS", "P (p=10/3)"}
     keep = [i for i, (name, _) in enumerate(header) if name not in leave]
-    ranked = sorted(rows, key=lambda r: -float(str(r[2]).rstrip("*")))
+    ranked = sorted(rows, key=lambda r: -np.inf if r[2] == "unknown" else -float(str(r[2]).rstrip("*")))
     shown = [[row[i] for i in keep] for row in ranked[:MOST_ROWS]]
     text = table([header[i] for i in keep], shown, left=2)
     if len(ranked) > MOST_ROWS:

@@ -24,7 +24,8 @@ from linkwright.views.style import RAMP
 
 MOST_DESIGNS = 20_000
 STEPS = 1e6  # of the span of a column: numbers in a page are rounded to one of them
-SHARED = (live.FIRST, "base/dom.js", "base/format.js", "plots/scale.js", "plots/plots.js", "plots/tools.js")  # with the page of a mechanism
+# with the page of a mechanism
+SHARED = (live.FIRST, "base/dom.js", "base/format.js", "engine/extremes.js", "plots/scale.js", "plots/plots.js", "plots/tools.js")
 OWN = tuple(f"study/{name}.js" for name in ("columns", "axes", "values", "curves", "map", "grid", "points", "main"))
 
 

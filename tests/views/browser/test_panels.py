@@ -16,6 +16,7 @@ from linkwright.model import library as models
 from linkwright.views import live
 from linkwright.views.picture import Canvas
 from linkwright.views.scene import off_at
+from tests.results.test_checks import GENEVA
 from tests.views.browser import reading
 from tests.views.browser.desk import Desk
 from tests.views.browser.hand import on_screen, place
@@ -122,6 +123,35 @@ def test_the_figures_of_a_drive_are_those_of_its_sizing(desk: Callable[..., Desk
     assert most == pytest.approx(max(load.max, load.min, key=abs), rel=DIGITS)
     assert rms == pytest.approx(load.rms, rel=DIGITS) and rms == pytest.approx(over_time, rel=DIGITS)
     assert abs(over_angle - over_time) > 20 * DIGITS * over_time  # the mean over the plot's axis is another
+
+
+@pytest.mark.parametrize(("name", "drive", "point"), [("wiper", "A", "rocker.angle"), ("punch-press", "E", "slide")])
+def test_peaks_lie_between_samples_as_in_every_verb(name: str, drive: str, point: str, desk: Callable[..., Desk], tmp_path: Path) -> None:
+    """At 36 positions a turn: plot, drive, pins and curves of the page, tables, report and measures have one number for each peak."""
+    m = lw.load(name)
+    here = desk(live.write(m, tmp_path / "coarse.html", steps=36), "#play=0", height=1400)
+    turn = m.turn(steps=36)
+    load, table, torque = turn.drive_sizing(drive).load, turn.bearings(), turn[f"{drive}.torque"]
+    peak = turn.measure(f"peak {drive}.torque")
+    assert max(abs(load.min), abs(load.max)) == pytest.approx(peak, rel=1e-12)
+    text = here.text("#torque .lw-plot-stats")
+    assert abs(number(text.split()[1])) == pytest.approx(peak, rel=DIGITS)
+    if name == "wiper":
+        assert peak > np.abs(torque).max() * (1.0 + 20 * DIGITS), "samples alone are another number on the screen"
+        assert peak.error == 0.0 and "between samples" not in text
+    else:  # the blow begins between two samples
+        more = re.search(r"\(up to (\S+)\sN\sm more between samples\)", text)
+        assert peak.error > 0.1 * peak and more is not None and number(more[1]) == pytest.approx(peak.error, rel=DIGITS)
+    here.page.get_by_role("tab", name="Drive").click()
+    cells = here.page.eval_on_selector_all(".lw-drive tr", "x => x.map((r) => [...r.cells].map((c) => c.innerText))")
+    rows = {row[0]: row[1] for row in cells}
+    assert abs(number(rows["Largest torque"].split()[0])) == pytest.approx(peak, rel=DIGITS)
+    for key, entry in here.ask("Object.entries(e.cycle.pins).map(([k, p]) => [k, p.max])"):
+        pin, body = key.split("|")
+        assert entry == pytest.approx(table[pin, body].max, rel=1e-6), key
+    found = here.ask("LW.extremes(e.channels.read(x), e.cycle.t)", point)
+    for what, end in (("max", "high"), ("min", "low")):
+        assert found[end] == pytest.approx(turn.measure(f"{what} {point}"), abs=1e-9)
 
 
 def test_every_one_of_several_drives_has_its_figures(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
@@ -240,6 +270,17 @@ def test_a_model_without_masses_or_drives_is_shown_and_checked(desk: Callable[..
         )
         field.fill("2000")
         assert "failed" in here.text("#checks")
+
+
+def test_loads_beside_a_mesh_that_is_not_modelled_are_unknown(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    """Two shafts tied by a coupling: 0 N in their bearings was called the least-norm share of an over-constrained mechanism."""
+    here = desk(live.write(lw.load(GENEVA), tmp_path / "index.html"), "#tab=pins&play=0")
+    here.frame()
+    told = here.text("#pins")
+    assert told.count("unknown") == 2 and "not known: the force in the mesh of index is not modelled" in told
+    here.page.click("#pins .lw-row-button >> nth=0")
+    assert "the force in the mesh of index is not modelled" in here.text("#card")
+    assert not any(word in here.text("body") for word in ("least-norm", "over-constrained", "statically determinate"))
 
 
 def test_the_badge_of_a_recorded_run_is_the_verdict_on_it(desk: Callable[..., Desk], tmp_path: Path) -> None:

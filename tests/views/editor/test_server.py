@@ -116,7 +116,8 @@ def test_half_drawn_and_whole_mechanisms_are_answered(asked: Asked) -> None:
     assert whole["complete"] and whole["kernels"]["values"] is None and whole["mobility"]["count"] == 1
     drawing = whole["drawing"]
     assert [j["kind"] for j in drawing["joints"]] == ["hinge"] * 4 and drawing["drives"][0]["value"] == pytest.approx(1.5 * np.pi)
-    assert drawing["springs"][0]["stiffness"] == pytest.approx(2000.0) and drawing["loads"][0]["force"] == [0.0, -20.0]
+    values = {(x["word"], n["key"]): n["value"] for x in drawing["elements"] for n in x["numbers"]}
+    assert values["spring", "stiffness"] == pytest.approx(2000.0) and values["load", "force"] == [0.0, -20.0]
     crank = next(x for x in drawing["bodies"] if x["name"] == "crank")
     # 20 x 8 mm of steel, 7850 kg/m3
     assert crank["mass"] == pytest.approx(0.02 * 0.008 * np.hypot(0.15, 0.26) * 7850.0)

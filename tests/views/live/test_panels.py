@@ -16,14 +16,16 @@ import yaml
 import linkwright as lw
 from linkwright.model import file as modelfile
 from linkwright.model.parameters import choose, every_parameter, with_values
+from linkwright.results.measures.extremes import curve_extremes
 from linkwright.views.live import source
 from linkwright.views.live.sliders import sliders
 from tests.compiler.samples import node
 
 ASSETS = Path(str(resources.files("linkwright.views"))) / "live" / "assets"
 OWN = (
-    *("base/lw", "base/dom", "base/format", "base/yaml", "plots/scale", "plots/tools", "plots/plots", "player/transport"),
-    *("drawing/frame", "panels/pins", "panels/parameters", "panels/machinery", "panels/checks", "panels/chooser", "panels/record"),
+    *("base/lw", "base/dom", "base/format", "base/yaml", "engine/extremes", "plots/scale", "plots/tools", "plots/plots"),
+    *("player/transport", "drawing/frame"),
+    *("panels/pins", "panels/parameters", "panels/machinery", "panels/checks", "panels/chooser", "panels/record"),
 )
 
 
@@ -117,6 +119,43 @@ def test_ranges_of_axes() -> None:
     assert flat == pytest.approx([4.5, 5.5]) and empty == [-1, 1]
 
 
+def sampled_curves() -> list[tuple[np.ndarray, np.ndarray]]:
+    """Smooth, kinked, clipped, noisy and unbounded curves with gaps, events and few samples: (abscissa, values)."""
+    rng, out = np.random.default_rng(8), []
+    for n in (2, 4, 5, 7, 12, 36, 72, 121):
+        s = np.linspace(0.0, 2.0, n)
+        for _ in range(12):
+            a, b, p = rng.normal(size=(3, 4))
+            smooth = sum(a[k] * np.sin((k + 1) * np.pi * s + p[k]) + b[k] for k in range(4))
+            drift, kinked, clipped = smooth + s**2, np.abs(smooth - smooth.mean()), np.clip(smooth, -0.5, 0.4 * abs(smooth).max())
+            with np.errstate(divide="ignore"):
+                pole = 1.0 / (s - rng.uniform(0.5, 1.5))
+            jump, gap, event = np.where(s > 0.9, smooth + 2.0, smooth), smooth.copy(), s.copy()
+            gap[n // 3 : n // 2] = np.nan
+            event[n // 2 :] -= event[n // 2] - event[max(n // 2 - 1, 0)]  # two samples at one place
+            out += [(s, y) for y in (smooth, drift, kinked, clipped, pole, pole**2, jump, gap, 0.0 * s, -drift)]
+            out += [(event, smooth), (-s, drift), (s**1.2, kinked)]
+    return out
+
+
+def test_extremes_of_the_page_are_those_of_python() -> None:
+    """One definition in two languages: values, places and errors of 1248 curves."""
+    curves = [(s, y) for s, y in sampled_curves() if np.isfinite(y).any()]
+    given = [[s.tolist(), [None if np.isnan(v) else v for v in y]] for s, y in curves]
+    script = f"out={json.dumps(given)}.map(([s,y])=>{{const e=LW.extremes(Float64Array.from(y,(v)=>v===null?NaN:v),Float64Array.from(s));"
+    found = run(script + "return [e.low,e.high,e.sLow,e.sHigh,e.errorLow,e.errorHigh].map((v)=>v===Infinity?'inf':v)})")
+    located = 0
+    for (s, y), one in zip(curves, found, strict=True):
+        e, size = curve_extremes(s, y), np.nanmax(np.abs(y))
+        low, high, s_low, s_high, error_low, error_high = map(float, one)
+        assert [low, high] == pytest.approx(e.both, abs=1e-9 * size)
+        assert [error_low, error_high] == pytest.approx([e.error_low, e.error_high], rel=1e-9, abs=1e-9 * size)
+        places = np.interp([s_low, s_high], np.arange(len(s)), s)
+        assert places == pytest.approx([e.at_low, e.at_high], abs=1e-6 * np.ptp(s))
+        located += int(s_high % 1.0 != 0.0) + int(s_low % 1.0 != 0.0)
+    assert located > 300 and len(curves) > 1000
+
+
 def test_curves_keep_gaps_extremes_and_places() -> None:
     x = np.linspace(0.0, 2.0 * np.pi, 361)
     y = 3.0 * np.sin(x) + np.cos(5.0 * x)
@@ -135,7 +174,9 @@ def test_curves_keep_gaps_extremes_and_places() -> None:
     np.testing.assert_allclose(drawn, np.stack([10 + 50 * x[kept], 100 - 9 * y[kept]], axis=1), atol=0.05001)  # tenths of a pixel
     top = int(np.nanargmax(np.abs(y)))
     area = np.nansum((y[:-1] ** 2 + y[1:] ** 2) / 2 * np.diff(x))  # trapezoids that reach into the gap do not count
-    assert found["stats"]["index"] == top and found["stats"]["max"] == y[top]
+    located = curve_extremes(np.arange(361.0), y)
+    assert found["stats"]["index"] == top and found["stats"]["max"] == pytest.approx(located.high, rel=1e-14) and located.high > y[top]
+    assert found["stats"]["x"] == pytest.approx(np.radians(located.at_high), rel=1e-12)
     assert found["stats"]["rms"] == pytest.approx(np.sqrt(area / (x[99] - x[0] + x[360] - x[110])), rel=1e-12)
     assert found["place"] == pytest.approx(np.interp([0, 1.2345, 6.28], x[kept], y[kept]), rel=1e-12)
     assert found["down"] == 1.5  # falling axes too

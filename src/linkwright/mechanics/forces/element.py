@@ -100,6 +100,10 @@ class ElementForce:
         turns = e.acts == JOINT and is_rotary(at.skel.tree.description, e.joint)
         return (np.zeros(1), efforts) if turns else (efforts, np.zeros(1))
 
+    def reading(self, name: str, at: Instant) -> Any:
+        """A channel of the element's own, of its first travel."""
+        return self.element.reading(name, self._travels(at)[0])
+
     def energy(self, at: Instant) -> Any:
         if not self.element.stores:
             return 0.0

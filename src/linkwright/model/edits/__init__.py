@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from linkwright.elements import PARTS, EndsRole, sections_with
+from linkwright.elements import ELEMENTS
 from linkwright.errors import ModelError, UnfinishedModel, UsageError, nearest
 from linkwright.model.description import Description
 from linkwright.model.edits import copies, elements, links, naming, points, values
@@ -45,7 +45,7 @@ OPERATIONS: dict[str, Callable[[Job, Mapping[str, Any]], None]] = {
     "set_mass": links.set_mass,
     "add_slider": elements.add_slider,
     "add_slot": elements.add_slot,
-    **{f"add_{word}": partial(elements.add_element, section) for word, section in PARTS.items() if section in sections_with(EndsRole)},
+    **{f"add_{x.word}": partial(elements.add_element, x.section) for x in ELEMENTS if elements.addable(x)},
     "add_load": elements.add_load,
     "add_gears": elements.add_gears,
     "set_drive": elements.set_drive,

@@ -176,6 +176,17 @@ def _is_open(given: Any) -> bool:
     return isinstance(given, str) and "." not in given
 
 
+def addable(kind: Any) -> str:
+    """Place of an element that can be drawn without typing a number, "ends" or "joint": what it needs is preset, or follows from the
+    drawing; "" for others."""
+    if any(not r.optional and not r.drawn and r.preset is None for r in numbers(kind).values()) or (kind.form and not kind.coordinate):
+        return ""
+    places = [type(r) for r in roles(kind).values()]
+    if EndsRole in places:
+        return "ends"
+    return "joint" if JointRole in places and any(r.preset for r in numbers(kind).values()) else ""
+
+
 def add_element(section: str, job: Job, op: Mapping[str, Any]) -> None:
     """An element of `linkwright.elements` between two points, or in a joint, with preset numbers where none are given."""
     role = JointRole if op.get("joint") else EndsRole
@@ -278,14 +289,14 @@ def _wheels(job: Job, op: Mapping[str, Any], a: DraftJoint, b: DraftJoint, inter
 def set_drive(job: Job, op: Mapping[str, Any]) -> None:
     """The drive of a joint or cylinder; null removes it."""
     given, value = op.get("joint"), op.get("value")
-    cylinder = any((section, str(given)) in job.draft.parts for section in COORDINATES)
-    name = str(given) if cylinder or ("drive", str(given)) in job.draft.parts else _joint(job, given).name
+    line = any((section, str(given)) in job.draft.parts for section in COORDINATES)
+    name = str(given) if line or ("drive", str(given)) in job.draft.parts else _joint(job, given).name
     _as_mapping(job)
     if value in (None, ""):
         job.sheet.remove(("drive", name))
         job.done(f"Remove the drive of {name}")
         return
-    slides = cylinder or (name in job.draft.joints and _slides(job.draft.joints[name]))
+    slides = line or (name in job.draft.joints and _slides(job.draft.joints[name]))
     if isinstance(value, Mapping):
         inner = ", ".join(f"{k}: {_plain(job, x, SPEED if slides else ANGULAR_SPEED)}" for k, x in value.items())
         text = f"{{{inner}}}"

@@ -250,9 +250,7 @@ class Elements:
     def _kind(self, entry: FileNode, among: Sequence[Any], what: str) -> Any:
         """The kind of an element by `type:`, else by the keys that are typical of one."""
         keys = entry.keys(what, ("type", *elements.all_keys(tuple(among))))
-        typical = {x: sum(k in keys for k in x.typical) for x in among}
-        guess = max(among, key=typical.__getitem__) if any(typical.values()) else next(x for x in among if not x.typical)
-        name = keys["type"].string(f"{what}: type") if "type" in keys else guess.type
+        name = keys["type"].string(f"{what}: type") if "type" in keys else elements.kind_of(among[0].section, keys).type
         found = {x.type: x for x in among}
         if name not in found:
             raise keys["type"].error(f"{what}: there is no {among[0].word} type '{name}'. {nearest(name, found, 'Types')}")

@@ -38,10 +38,11 @@ _FEATURES = {
     ),
     ("wheel", "rolling", "tyre", "tire", "roller"): "There are no rolling wheels; rack and pinion is a `gears:` entry.",
     ("clutch", "brake", "ratchet", "latch"): (
-        "A clutch or a latch is an event in a simulation: lw.when(...) with lw.engage, lw.release, lw.lock or lw.unlock."
+        "A clutch or a latch is an event in a simulation: lw.when(...) with lw.engage, lw.release, lw.lock or lw.unlock. "
+        "A one-way clutch is a `freewheels:` entry."
     ),
-    ("flexible", "beam", "elastic", "fem", "bushing"): (
-        "Bodies are rigid and joints ideal; `springs:` and `dampers:` may act between them."
+    ("flexible", "beam", "elastic", "fem"): (
+        "Bodies are rigid and joints ideal; `springs:`, `dampers:` and `bushings:` may act between them."
     ),
     ("controller", "pid", "control"): "Controllers are given in Python: m.simulate(2, control=lw.pd(...)), docs/control.md.",
     ("optimise", "optimize", "synthesis"): (

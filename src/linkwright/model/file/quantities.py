@@ -103,6 +103,7 @@ class QuantityAlgebra:
         if op == "mul":
             return Quantity(value, multiply(a.dimension, b.dimension), count)
         if op == "div":
+            self._one_kind_of_speed(a, b, "divided")
             dimension = multiply(a.dimension, b.dimension, -1)
             return Quantity(value, dimension, count or (a.dimension == NONE and dimension in COUNTS))
         if op == "pow":
@@ -125,10 +126,7 @@ class QuantityAlgebra:
             return a.dimension
         if a.is_zero:
             return b.dimension
-        if {a.dimension, b.dimension} == {FREQUENCY, ANGULAR_SPEED}:
-            raise ModelError(
-                f"{describe(a.dimension)} and {describe(b.dimension)} cannot be {verb}. Write rad/s or rev/s in place of 1/s or Hz."
-            )
+        self._one_kind_of_speed(a, b, verb)
         if matches(a.dimension, b.dimension) and not (self.units.degrees and NONE in (a.dimension, b.dimension)):
             return a.dimension if b.dimension == NONE else b.dimension
         bare, other = (a, b) if a.dimension == NONE else (b, a)
@@ -139,6 +137,13 @@ class QuantityAlgebra:
                 f"{_show(bare.value)} {unit}."
             )
         raise ModelError(f"{describe(a.dimension)} and {describe(b.dimension)} cannot be {verb}. Check the units of both sides.")
+
+    def _one_kind_of_speed(self, a: Quantity, b: Quantity, verb: str) -> None:
+        """Raise ModelError for rad/s beside Hz, which may mean revolutions."""
+        if {a.dimension, b.dimension} == {FREQUENCY, ANGULAR_SPEED}:
+            raise ModelError(
+                f"{describe(a.dimension)} and {describe(b.dimension)} cannot be {verb}. Write rad/s or rev/s in place of 1/s or Hz."
+            )
 
     def call(self, function: str, args: list[Quantity]) -> Quantity:
         value = apply(function, *(a.value for a in args))

@@ -31,6 +31,7 @@ LITERAL = re.compile(r"(?P<number>[-+]?\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+
 ENERGIES = frozenset(("J", "mJ", "kJ"))
 SHARES = frozenset(("%", "percent"))
 SECONDS = frozenset(("s", "ms", "us"))  # 1/s is written for rad/s as often as for revolutions; Hz and 1/min are not
+REVOLVING = frozenset(("Hz", "kHz", "min", "h"))  # N m/Hz and V min are per revolution as likely as per radian
 
 
 def unit_of_literal(text: str) -> str:
@@ -55,6 +56,8 @@ def reading(given: Dimension, expected: Dimension, text: str, what: str, unit: s
         raise UsageError(f"{what} must be a torque, but '{text}' is an energy. A torque is written in N m.")
     if expected != NONE and names and names <= SHARES:
         raise UsageError(f"{what} must be {describe(expected)}, but '{text}' is a share. Check its unit.")
+    if names & REVOLVING and given[3] == 0 and (expected[3] < 0 or expected == TORQUE_CONSTANT):
+        raise UsageError(f"{what}: '{text}' could mean {_both(text, unit, ('/rad', '/rev'))}. Write the one that is meant.")
     if given == expected:
         return 1.0
     if expected == FREQUENCY and given == ANGULAR_SPEED:

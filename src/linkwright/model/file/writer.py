@@ -381,7 +381,7 @@ def _element(x: Any, flat: int) -> dict[str, Any]:
     for field, key, role, single in _steps(type(x)):
         value = getattr(x, field)
         if single:
-            if value is not None:
+            if value is not None and not (role.absent and value == getattr(type(x), field)):
                 out[key] = value
         elif isinstance(role, EndsRole):
             if value:

@@ -163,7 +163,7 @@ class LocalExtremes:
             beyond, bend = sign * (value - around.x[:, 0]), np.abs(c[:, 2])
             good = (degree >= 4) & (sign * c[:, 2] < 0.0) & (np.abs(u) < 1.0) & (beyond >= 0.0) & (beyond <= 0.5 * bend)
             good &= np.where(u < 0.0, around.has_left, around.has_right)
-            rough = _beyond(x, motion, sample, sign, closed)
+            rough = _beyond(s, x, motion, sample, sign, closed)
         place = around.s0 + u * around.h
         ring = closed[motion]  # an extreme before the first sample lies before the last one
         i = np.where(ring & (sample == n - 1) & (u >= 0.0), 0, np.where(ring & (sample == 0) & (u < 0.0), n - 1, sample))
@@ -277,8 +277,13 @@ def _stationary(c: np.ndarray, w: np.ndarray) -> np.ndarray:
     return u
 
 
-def _beyond(x: np.ndarray, motion: np.ndarray, sample: np.ndarray, sign: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    """How far curves that samples do not resolve may go beyond their outermost samples; infinite at a pole."""
+def _beyond(
+    s: np.ndarray, x: np.ndarray, motion: np.ndarray, sample: np.ndarray, sign: np.ndarray, closed: np.ndarray
+) -> np.ndarray:
+    """How far curves that samples do not resolve may go beyond their outermost samples; infinite at a pole.
+
+    Two samples at one place are the sides of an event: nothing lies between them, and a line from one side ends there.
+    """
     n, last = x.shape[1], x.shape[1] - 1
     if not len(motion):
         return np.zeros(0)
@@ -286,6 +291,11 @@ def _beyond(x: np.ndarray, motion: np.ndarray, sample: np.ndarray, sign: np.ndar
     wrapped = np.where(closed[motion][:, None], np.mod(number, max(last, 1)), number)
     inside = (wrapped >= 0) & (wrapped <= last)
     y = np.where(inside, sign[:, None] * x[motion[:, None], np.clip(wrapped, 0, n - 1)], np.nan)
+    places = s[motion[:, None], np.clip(wrapped, 0, n - 1)]
+    same = (np.diff(places, axis=1) == 0.0) & inside[:, 1:] & inside[:, :-1]
+    for outwards in ([2, 1, 0], [4, 5, 6]):
+        crossed = np.cumsum(same[:, [k if k < 3 else k - 1 for k in outwards]], axis=1) > 0
+        y[:, outwards] = np.where(crossed, np.nan, y[:, outwards])
     out, jumps = np.zeros(len(motion)), np.zeros(len(motion), dtype=bool)
     for a in (2, 3):  # the steps before and after the sample, in y[3]
         step, left, right = y[:, a + 1] - y[:, a], y[:, a] - y[:, a - 1], y[:, a + 1] - y[:, a + 2]
@@ -295,7 +305,8 @@ def _beyond(x: np.ndarray, motion: np.ndarray, sample: np.ndarray, sign: np.ndar
         out = np.fmax(out, np.where(np.isfinite(step), np.nan_to_num(reach - y[:, 3]), 0.0))
         jumps |= jump
     arc = np.nan_to_num(np.abs(y[:, 2] - 2.0 * y[:, 3] + y[:, 4]) / 8.0)  # of a parabola whose vertex is half a step away
-    out = np.where(jumps, out, np.maximum(out, arc))
+    rests = ((y[:, 3] == y[:, 4]) & (y[:, 4] == y[:, 5])) | ((y[:, 3] == y[:, 2]) & (y[:, 2] == y[:, 1]))  # at a bound of its own
+    out = np.where(jumps | rests, out, np.maximum(out, arc))
     return np.where(_is_pole(y), np.inf, np.maximum(out, 0.0))
 
 

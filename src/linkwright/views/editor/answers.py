@@ -19,6 +19,7 @@ from linkwright.model.file.units import ACCELERATION
 from linkwright.model.plausibility import implausible
 from linkwright.views.editor.drawing import drawing_json
 from linkwright.views.editor.motion import KernelSets, values_json
+from linkwright.views.editor.parts import kinds_json
 from linkwright.views.editor.session import Conflict, Session
 from linkwright.views.live.data import units
 
@@ -138,6 +139,7 @@ class EditAnswers:
                 "selection": list(session.step.selection),
                 "stale": reading.stale,
                 "drawing": drawing_json(sheet, draft, reading.known),
+                "kinds": kinds_json(),
                 "mobility": _mobility(draft),
                 "messages": [self._message(p) for p in (*reading.problems, *stopped)],
                 "complete": reading.known is not None and not reading.stale,

@@ -12,7 +12,7 @@ from typing import Any
 from linkwright import joints
 from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
-from linkwright.model.edits.draft import At, Draft, DraftPart, dimension_or_none, number_or_none
+from linkwright.model.edits.draft import Draft, DraftPart, dimension_or_none, number_or_none
 from linkwright.model.edits.missing import loose_pins
 from linkwright.model.edits.naming import KINDS
 from linkwright.model.edits.sheet import EditSheet
@@ -25,12 +25,11 @@ from linkwright.model.file.units import (
     MASS,
     NONE,
     SPEED,
-    STIFFNESS,
     TORQUE,
-    TORSIONAL_STIFFNESS,
     Dimension,
     matches,
 )
+from linkwright.views.editor.parts import coordinate_part, elements_json, listed
 from linkwright.views.style import DRIVEN, PALETTE
 
 GROUND_COLOUR = "#8593a0"
@@ -44,13 +43,7 @@ def drawing_json(sheet: EditSheet, draft: Draft, known: Description | None) -> d
         "points": _points(draft),
         "bodies": _bodies(sheet, draft, known),
         "joints": [_joint(draft, name) for name in draft.joints],
-        "rods": [_line(draft, sheet, p, {"length": _length(sheet, p)}) for p in draft.section("rods")],
-        "cylinders": [_line(draft, sheet, p, {"written": p.values.get("force")}) for p in draft.section("cylinders")],
-        "springs": [_line(draft, sheet, p, _spring(sheet, draft, p)) for p in draft.section("springs")],
-        "dampers": [_line(draft, sheet, p, {"written": p.values.get("coefficient")}) for p in draft.section("dampers")],
-        "gears": [_gear(sheet, draft, p) for p in draft.section("gears")],
-        "couplings": [_tied(draft, p) for section in ("couplings", "cams", "belts") for p in draft.section(section)],
-        "loads": [_load(sheet, draft, p) for p in draft.section("loads")],
+        "elements": elements_json(sheet, draft),
         "drives": [_drive(sheet, draft, p) for p in draft.section("drive")],
         "masses": [_mass(sheet, draft, p) for p in draft.section("masses")],
         "extent": _extent(draft),
@@ -173,12 +166,8 @@ def _joint(draft: Draft, name: str) -> dict[str, Any]:
         "slot" if jt.guide is not None else "fixed" if not jt.nv else "other"
     )
     out: dict[str, Any] = {"id": f"joint:{name}", "name": name, "type": j.type, "kind": form, "first": j.first, "second": j.second}
-    out |= {"at": _list(j.at), "point": j.point or None, "axis": _list(j.axis), "implicit": j.implicit, "line": j.line}
+    out |= {"at": listed(j.at), "point": j.point or None, "axis": listed(j.axis), "implicit": j.implicit, "line": j.line}
     return out
-
-
-def _list(x: At | None) -> list[float] | None:
-    return None if x is None else list(x)
 
 
 # -------------------------------------------------------------------- parts
@@ -189,68 +178,11 @@ def _part(p: DraftPart) -> dict[str, Any]:
     return {"id": f"{kind}:{p.name}", "name": p.name, "line": p.line, "fixed": p.fixed}
 
 
-def _line(draft: Draft, sheet: EditSheet, p: DraftPart, more: dict[str, Any]) -> dict[str, Any]:
-    """A part between two points, or in a joint."""
-    ends = [{"body": e.body, "point": e.point, "at": _list(e.at)} for e in p.ends]
-    joint = p.joints[0] if p.joints and not ends else None
-    place = draft.joints[joint].at if joint in draft.joints else None
-    return _part(p) | {"ends": ends or None, "joint": joint, "at": _list(place)} | more
-
-
-def _length(sheet: EditSheet, p: DraftPart) -> float | None:
-    given = _number(sheet, LENGTH, "rods", p.name, "length")
-    places = [e.at for e in p.ends if e.at is not None]
-    return given if given is not None else math.dist(*places) if len(places) == 2 else None
-
-
-def _spring(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
-    kind = "torsion" if p.joints and not p.ends else "gas" if "stroke" in p.values or "force" in p.values else "coil"
-    slides = bool(p.joints) and p.joints[0] in draft.joints and joints.is_slider(joints.JOINTS[draft.joints[p.joints[0]].type])
-    dimension = TORSIONAL_STIFFNESS if kind == "torsion" and not slides else STIFFNESS
-    return {"kind": kind, "stiffness": _number(sheet, dimension, "springs", p.name, "stiffness"), "written": p.values.get("stiffness")}
-
-
-def _gear(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
-    rack = "rack" in p.values
-    places = [_list(draft.joints[j].at) if j in draft.joints else None for j in p.joints]
-    module = _number(sheet, LENGTH, "gears", p.name, "module")
-    radii: list[float | None] = [_number(sheet, LENGTH, "gears", p.name, "radii", i) for i in range(2)]
-    if rack:
-        radii = [_number(sheet, LENGTH, "gears", p.name, "radius"), None]
-    elif module is not None:
-        teeth = [_number(sheet, NONE, "gears", p.name, "teeth", i) for i in range(2)]
-        radii = [None if n is None else 0.5 * module * n for n in teeth]
-    out = {"joints": list(p.joints), "centres": places, "radii": radii, "rack": rack}
-    return _part(p) | out | {"internal": str(p.values.get("internal", "")).lower() in ("true", "yes", "on")}
-
-
-def _tied(draft: Draft, p: DraftPart) -> dict[str, Any]:
-    """A coupling, cam or belt: the joints it ties and their places."""
-    places = [_list(draft.joints[j].at) if j in draft.joints else None for j in p.joints]
-    return _part(p) | {"kind": p.kind, "joints": list(p.joints), "centres": places}
-
-
-def _load(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
-    at = p.ends[0] if p.ends else None
-    place = at.at if at is not None and at.at is not None else None
-    if place is None and at is not None and at.body in draft.bodies:  # a moment acts on the whole body: shown at its middle
-        points = [draft.points[n].at for n in draft.bodies[at.body].points if n in draft.points]
-        place = (sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points)) if points else None
-    force = [_number(sheet, FORCE, "loads", p.name, "force", i) for i in range(2)] if "force" in p.values else None
-    out: dict[str, Any] = {
-        "body": at.body if at is not None else None,
-        "point": (at.point or None) if at is not None else None,
-        "at": _list(place),
-    }
-    out |= {"force": force, "moment": _number(sheet, TORQUE, "loads", p.name, "moment")}
-    return _part(p) | out | {"written": {k: p.values[k] for k in ("force", "moment", "axes") if k in p.values}}
-
-
 def _drive(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
-    """The drive of a joint or a cylinder; `value` in SI where it is constant."""
+    """The drive of a joint or of an element between two points; `value` in SI where it is constant."""
     joint = draft.joints.get(p.name)
-    cylinder = draft.parts.get(("cylinders", p.name))
-    slides = cylinder is not None or (joint is not None and joints.is_slider(joints.JOINTS[joint.type]))
+    line = coordinate_part(draft, p.name)
+    slides = line is not None or (joint is not None and joints.is_slider(joints.JOINTS[joint.type]))
     kind = next((k for k in DRIVE_KINDS if k in p.values), "")
     node = sheet.node("drive", p.name, kind) if kind else sheet.node("drive", p.name)
     written = (node.text or "").strip() if node is not None and node.text is not None else ""
@@ -267,9 +199,9 @@ def _drive(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     if joint is not None:
         place = joint.at
     else:
-        ends = [e.at for e in cylinder.ends if e.at is not None] if cylinder is not None else []
+        ends = [e.at for e in line.ends if e.at is not None] if line is not None else []
         place = ((ends[0][0] + ends[-1][0]) / 2.0, (ends[0][1] + ends[-1][1]) / 2.0) if ends else None
-    return _part(p) | {"joint": p.name, "kind": kind, "value": value, "written": written, "at": _list(place), "slides": slides}
+    return _part(p) | {"joint": p.name, "kind": kind, "value": value, "written": written, "at": listed(place), "slides": slides}
 
 
 def _mass(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
@@ -278,7 +210,7 @@ def _mass(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]:
     if isinstance(at, list):
         x, y = (_number(sheet, LENGTH, "masses", p.name, "at", i) for i in range(2))
         place = (x, y) if x is not None and y is not None else None
-    return _part(p) | {"body": body, "at": _list(place), "mass": _number(sheet, MASS, "masses", p.name, "mass")}
+    return _part(p) | {"body": body, "at": listed(place), "mass": _number(sheet, MASS, "masses", p.name, "mass")}
 
 
 def _number(sheet: EditSheet, dimension: Dimension, *path: Any) -> float | None:

@@ -135,16 +135,20 @@ def _pins(system: System, unique: dict[tuple[str, str], bool]) -> list[dict[str,
     return list(found.values())
 
 
+def _rows_of(part: Any) -> tuple[str, ...]:
+    """Kinds of rows of the kernel `acting` that an element between two points has."""
+    return ("link",) if part.constraint else ("drive", "element") if part.coordinate else ("element",)
+
+
 def _eyes(system: System, acting: list[dict[str, Any]], turn: Any) -> list[dict[str, Any]]:
-    """Eyes of rods, springs, dampers and cylinders, with the rows of the kernel `acting` that make up their forces."""
-    kinds = {"rod": ("link",), "cylinder": ("drive", "element")}
+    """Eyes of elements between two points, with the rows of the kernel `acting` that make up their forces."""
     node = {e.pin: system.skel.node(e.body) + 1 for e in line_eyes(system.description)}
     out = []
     for e in line_eyes(system.description):
         other = next(x for x in line_eyes(system.description) if x.part is e.part and x.side != e.side)
         own, sign = (node[e.pin], 1.0) if node[e.pin] else (system.skel.node(other.body) + 1, -1.0)
         named = [i for i, x in enumerate(acting) if (x["name"], x["body"]) == (e.part.name, own)]
-        rows = [i for i in named if acting[i]["kind"] in kinds.get(e.kind, ("element",))]
+        rows = [i for i in named if acting[i]["kind"] in _rows_of(e.part)]
         unique = turn is None or not turn.drives or cycle_data.eye_is_unique(turn, e.pin, e.body)
         part = e.pin.rpartition(".")[0]
         out.append({"pin": e.pin, "body": e.body, "part": part, "type": e.kind, "unique": unique, "rows": rows, "sign": sign})

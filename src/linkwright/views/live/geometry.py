@@ -20,7 +20,7 @@ from linkwright import joints
 from linkwright.model.description import Description, Joint
 from linkwright.views.live.meshes import meshes
 from linkwright.views.outlines import guide_samples, hull
-from linkwright.views.scene import Arrow, Pin, Scene, SceneGuide, Stage, Telescope
+from linkwright.views.scene import Arrow, Pin, Scene, SceneGuide, SceneLine, Stage, Telescope
 from linkwright.views.scene_belts import SceneBelt
 from linkwright.views.scene_cams import CAM_PLACES, SceneCam, cam_geometry, cam_place
 from linkwright.views.scene_points import ScenePoint
@@ -133,7 +133,7 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
         "guides": [_guide(at, g) for g in scene.guides],
         "telescopes": [_telescope(at, t) for t in scene.telescopes],
         "lines": [
-            {"kind": x.kind, "name": x.name, "dashes": list(x.looks.dashes), "ends": [at.spot(e) for e in x.ends]} for x in scene.lines
+            {"kind": x.kind, "name": x.name, **_looks(x), "ends": [at.spot(e) for e in x.ends]} for x in scene.lines
         ],
         "wheels": [{"spot": at.spot(w.spot), "axis": _numbers(w.axis), "radius": float(w.radius)} for w in scene.wheels],
         "cams": [_cam(at, c) for c in scene.cams],
@@ -149,6 +149,10 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
 
 
 # -------------------------------------------------------------------- the kinds of shapes
+
+
+def _looks(line: SceneLine) -> dict[str, Any]:
+    return {"shape": line.looks.shape, "width": line.looks.width, "dashes": list(line.looks.dashes)}
 
 
 def _pin(at: Places, pin: Pin) -> dict[str, Any]:

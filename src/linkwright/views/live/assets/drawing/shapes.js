@@ -226,10 +226,9 @@
 
   function lines(sheet) {
     for (const item of sheet.scene.lines) {
-      const spring = item.kind === "coil", node = line(sheet.layers.bodies, sheet.look.ink, item.kind === "rod" ? 3.2 : 1.7);
-      if (item.kind === "coupling") D.set(node, { "stroke-width": 1.2 });
+      const spring = item.shape === "coil", node = line(sheet.layers.bodies, sheet.look.ink, 1.25 * item.width - 0.05);
       if (item.dashes && item.dashes.length) node.setAttribute("stroke-dasharray", item.dashes.map((x) => D.short(1.5 * x)).join(" "));
-      const pad = item.kind === "box" ? D.make("circle", { r: 0.72 * sheet.width, fill: sheet.look.faint, stroke: sheet.look.ink }, sheet.layers.bodies) : null;
+      const pad = item.shape === "box" ? D.make("circle", { r: 0.72 * sheet.width, fill: sheet.look.faint, stroke: sheet.look.ink }, sheet.layers.bodies) : null;
       node.setAttribute("data-line", item.name);
       sheet.movers.push((poses) => {
         const [a, b] = item.ends.map((e) => sheet.camera.pixel(D.spot(poses, e)));

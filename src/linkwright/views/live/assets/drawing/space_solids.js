@@ -160,10 +160,10 @@
 
   function lines(kit) {
     for (const item of kit.sheet.scene.lines) {
-      const spring = item.kind === "coil", material = kit.paint.plain(kit.sheet.look.dark ? "#aab6c0" : "#4c5b68");
+      const spring = item.shape === "coil", material = kit.paint.plain(kit.sheet.look.dark ? "#aab6c0" : "#4c5b68");
       const mesh = spring ? new THREE.Mesh(new THREE.TubeGeometry(new Helix(), 240, 0.12, 6), material) : tube(kit, material, true);
       if (spring) kit.root.add(mesh);
-      const thick = spring ? 1.3 * kit.radius : item.kind === "rod" ? 0.6 * kit.radius : 0.35 * kit.radius;
+      const thick = spring ? 1.3 * kit.radius : (0.06 + 0.21 * item.width) * kit.radius;
       kit.movers.push((poses) => {
         stretch(mesh, D.spot(poses, item.ends[0]), D.spot(poses, item.ends[1]), thick);
         mesh.visible = !(kit.sheet.absent || []).includes(item.name);

@@ -10,10 +10,13 @@
     link: ["M5.6 14.4L14.4 5.6", "c 4 16 2.3", "c 16 4 2.3"],
     point: ["*c 10 10 2.2", "M10 2.5V6M10 14v3.5M2.5 10H6M14 10h3.5"],
     slider: ["M2 14.5h16M2 5.5h16M3.5 14.5l-1.5 3M8.5 14.5l-1.5 3M13.5 14.5l-1.5 3", "r 6 7 8 6"],
-    cylinder: ["M3 17L5 15M15 5l2-2M10.5 9.5L15 5", "M4 13.5l5-5 2.5 2.5-5 5z"],
-    rod: ["M4.5 15.5l11-11", "*c 4 16 1.4", "*c 16 4 1.4"],
+    telescope: ["M3 17L5 15M15 5l2-2M10.5 9.5L15 5", "M4 13.5l5-5 2.5 2.5-5 5z"],
+    line: ["M4.5 15.5l11-11", "*c 4 16 1.4", "*c 16 4 1.4"],
     gears: ["~c 6.5 12 4.3", "~c 14.3 7.5 3.2"],
-    spring: ["M2 10h2.5l1.3-4 2.2 8 2.2-8 2.2 8 2.2-8 1.3 4H18"],
+    dashed: ["~M4.5 15.5l11-11", "*c 4 16 1.4", "*c 16 4 1.4"],
+    box: ["c 10 10 6.5", "c 10 10 2.6"],
+    other: ["c 10 10 2", "M14 10a4 4 0 1 1-8 0a6 6 0 1 1 12 0"],
+    coil: ["M2 10h2.5l1.3-4 2.2 8 2.2-8 2.2 8 2.2-8 1.3 4H18"],
     load: ["M10 2.5v12M6 11l4 4.5 4-4.5", "M5 18h10"],
     motor: ["c 10 10 2", "M15.8 7A6.6 6.6 0 1 0 16.5 11.5M16.8 3.5L16 7.3l-3.7-.9"],
     undo: ["M7.5 4L3.5 8l4 4M3.5 8H12a4.5 4.5 0 0 1 0 9H8"],
@@ -33,6 +36,7 @@
     return kind === "r" ? LW.svgEl("rect", { x: n[0], y: n[1], width: n[2], height: n[3], rx: "1.5", ...more }) : LW.svgEl("path", { d: shape, ...more });
   };
   const icon = (name) => LW.svgEl("svg", { viewBox: "0 0 20 20", "aria-hidden": "true", fill: "none", stroke: "currentColor", "stroke-width": "1.5", "stroke-linecap": "round", "stroke-linejoin": "round" }, ...ICONS[name].map(drawn));
+  const shapeIcon = (looks) => (looks.shape === "line" && looks.dashes.length ? "dashed" : ICONS[looks.shape] ? looks.shape : "other");
   const button = (id, label, title, click, more = {}) => LW.el("button", { id: `ed-${id}`, class: "button quiet square", type: "button", "aria-label": label, title, on: { click }, ...more }, icon(id));
 
   /** Menu of the picture behind the drawing. */
@@ -102,7 +106,7 @@
   /** Tools beside the sheet, one of which is in use; arrow keys go along them. @param {Editor} ed @param {any[]} tools */
   E.palette = (ed, tools) => {
     const buttons = tools.map((t) => LW.el("button", { id: `ed-tool-${t.id}`, class: "ed-tool", type: "button", role: "radio", "aria-checked": "false", tabindex: "-1", title: `${t.label} (${t.key.toUpperCase()})`, on: { click: () => ed.use(t.id) } },
-      icon(t.id), LW.el("span", { text: t.label })));
+      icon(t.looks ? shapeIcon(t.looks) : t.id), LW.el("span", { text: t.label })));
     const list = LW.el("div", { id: "ed-palette", role: "radiogroup", "aria-label": "Tools" }, ...buttons);
     list.addEventListener("keydown", (event) => {
       const way = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];

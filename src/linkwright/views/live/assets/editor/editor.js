@@ -9,18 +9,18 @@
   const AWAY = 3; // steps of the grid by which a duplicate is put aside
 
   const empty = (name, units) => ({ kind: "answer", version: "", name, axes: "xy", units, file: { name, state: "saved", text: "" }, history: { undo: 0, redo: 0, undo_label: "", redo_label: "" }, selection: [], stale: false,
-    drawing: { points: [], bodies: [], joints: [], rods: [], cylinders: [], springs: [], dampers: [], gears: [], loads: [], drives: [], masses: [], extent: null, backdrop: null }, mobility: null, messages: [], complete: false, kernels: null });
+    drawing: { points: [], bodies: [], joints: [], elements: [], drives: [], masses: [], extent: null, backdrop: null }, kinds: [], mobility: null, messages: [], complete: false, kernels: null });
 
   /** What lies over the drawing: loose ends, loads, lengths of what is selected. */
   const paintMarks = (ed) => {
     const { sheet } = ed, d = ed.drawing(), u = ed.units().length;
     sheet.marks.replaceChildren();
-    ed.loadMarks = d.loads.filter((l) => l.force && l.at && Math.hypot(l.force[0], l.force[1]) > 0).map((l) => {
+    ed.loadMarks = d.elements.map((x) => ({ id: x.id, at: x.on && x.on.at, force: E.forceOf(x) })).filter((l) => l.force && l.at).map((l) => {
       const size = Math.hypot(l.force[0], l.force[1]);
       return { id: l.id, ...E.forceArrow(sheet, sheet.marks, l.at, l.force, ed.selection.includes(l.id) ? "selected" : "", `${E.shown(Number((size / ed.units().force.size).toPrecision(4)), { size: 1 })} ${ed.units().force.symbol}`) };
     });
     for (const p of d.points.filter((q) => q.loose)) E.ring(sheet, sheet.marks, p.at, "loose", 13);
-    for (const s of [...d.springs, ...d.dampers].filter((x) => !x.ends && x.at)) {
+    for (const s of d.elements.filter((x) => x.joint && x.at && x.alone)) {
       const [x, y] = sheet.pixel(s.at);
       D.make("path", { class: "ed-spiral", d: `M${x} ${y}m4 0a4 4 0 1 1 -8 0a7 7 0 1 1 14 0a10 10 0 1 1 -20 0` }, sheet.marks);
     }
@@ -31,7 +31,7 @@
         const [a, b] = item.points.map((n) => d.points.find((p) => p.name === n));
         if (a && b) E.dimension(sheet, sheet.marks, a.at, b.at, `${E.shown(Math.hypot(a.at[0] - b.at[0], a.at[1] - b.at[1]), u)} ${u.symbol}`);
       } else if (item.ends) item.ends.forEach((e) => E.ring(sheet, sheet.marks, e.at, "selected", 9));
-      else if (found[0] !== "body" && found[0] !== "load" && item.at) E.ring(sheet, sheet.marks, item.at, "selected", 13);
+      else if (found[0] !== "body" && !item.on && item.at) E.ring(sheet, sheet.marks, item.at, "selected", 13);
     }
   };
 

@@ -4,6 +4,7 @@
   "use strict";
   const E = LW.edit || (LW.edit = {});
   const NAME = /^[^\s.:{}[\],&*#?|<>=!%@`'"/\\-][^\s.:{}[\],&*#?|<>=!%@`'"]*$/;
+  const BARE = /^[-+−]?[\d.,]+(e[-+]?\d+)?$/i;
   let fields = 0;
 
   /** A labelled field; check(text) -> "" or why not, send(text) does it. */
@@ -121,41 +122,38 @@
     return rows;
   };
   const drivePart = (ed, joint, driven, turns) => field("Drive", driven ? driven.written : "", driven ? "" : turns ? "none, e.g. 60 rpm" : "none, e.g. 100 mm/s", () => "", (typed) => ed.edit({ do: "set_drive", joint, value: typed || null }, { label: `Drive of ${joint}` }));
-  const springPart = (ed, s) => {
-    const kind = ed.drawing().springs.includes(s) ? "springs" : "dampers";
-    return [renamed(ed, s), kind === "springs" ? value(ed, "Stiffness", text(s.written), "", [kind, s.name, "stiffness"], positive("stiffness")) : value(ed, "Coefficient", text(s.written), "", [kind, s.name, "coefficient"], positive("coefficient"))];
+  // fields of a number of an element: one, or one for each axis; a bare number gets the unit that is shown beside it where the file needs one
+  const numberRows = (ed, x, n) => {
+    const set = (value) => ed.edit({ do: "set_value", path: [x.section, x.name, n.key], value }, { label: `Change ${x.name} ${n.key}` }), u = n.unit;
+    const what = n.label.toLowerCase(), drawn = n.text === null && n.drawn && n.value !== null;
+    const check = (typed) => (!typed ? (n.optional && n.text !== null ? "" : drawn ? "" : anything(typed)) : n.above === 0 ? positive(what)(typed) : n.least === 0 && parseFloat(E.pointed(typed)) < 0 ? `A ${what} cannot be negative.` : "");
+    const unitOf = (old) => (/[a-z°%]/i.test(old) || !u.symbol ? "" : u.symbol);
+    const full = (typed, old) => (typed && BARE.test(typed) && unitOf(old) && (!n.bare || drawn) ? `${typed} ${u.symbol}` : typed);
+    const row = (label, old, send) => { const made = field(label, old, unitOf(old), check, send); made.title = n.meaning; return made; };
+    if (Array.isArray(n.text)) return n.text.map((old, i) => row(`${n.label} ${ed.answer.axes[i] || ""}`.trim(), text(old), (typed) => set(n.text.map((one, k) => (k === i ? full(typed, text(old)) : one)))));
+    return [row(n.label, drawn ? E.plain(n.value, u) : text(n.text), (typed) => set(typed ? full(typed, text(n.text)) : null))];
   };
-  const linePart = (ed, r) => {
-    const u = ed.units().length, cylinder = r.id.startsWith("cylinder:"), ends = r.ends.map((e) => `${e.body}.${e.point}`).join(" to ");
-    const driven = ed.drawing().drives.find((x) => x.joint === r.name);
-    return [renamed(ed, r), ...(cylinder ? [value(ed, "Force", text(r.written), "", ["cylinders", r.name, "force"]), drivePart(ed, r.name, driven, false)]
-      : [field("Length", E.plain(r.length, u), u.symbol, positive("length"), (typed) => ed.edit({ do: "set_value", path: ["rods", r.name, "length"], value: /[a-z]/i.test(typed) ? typed : `${typed} ${u.symbol}` }, { label: `Length of ${r.name}` }))]), note(ends)];
+  const elementPart = (ed, x) => {
+    const driven = ed.drawing().drives.find((one) => one.joint === x.name), rows = x.wheels ? gearRows(ed, x) : x.numbers.filter((n) => n.shown).flatMap((n) => numberRows(ed, x, n));
+    const where = x.ends ? x.ends.map((e) => `${e.body}.${e.point}`).join(" to ") : x.on ? `On ${x.on.body}${x.on.point ? `.${x.on.point}` : ""}.` : x.joints.length ? `In ${x.joints.join(", ")}.` : "";
+    return [renamed(ed, x), ...rows, x.coordinate ? drivePart(ed, x.name, driven, false) : null, where && !x.wheels ? note(where) : null];
   };
-  const gearPart = (ed, g) => {
-    const u = ed.units().length, far = g.centres && g.centres[0] && g.centres[1] ? Math.hypot(g.centres[0][0] - g.centres[1][0], g.centres[0][1] - g.centres[1][1]) : 0;
-    return [renamed(ed, g), ...g.radii.map((r, i) => field(`Radius ${g.joints[i]}`, E.plain(r, u), u.symbol, positive("radius"), (typed) => {
-      const one = E.quantity(typed, u), both = i === 0 ? [one, g.internal ? far + one : far - one] : [g.internal ? one - far : far - one, one];
-      ed.edit({ do: "set_value", path: ["gears", g.name, "radii"], value: both.map((x) => E.plain(x, u, 12)) }, { label: `Radii of ${g.name}` });
+  const gearRows = (ed, g) => {
+    const u = ed.units().length, { radii, internal } = g.wheels, far = g.centres[0] && g.centres[1] ? Math.hypot(g.centres[0][0] - g.centres[1][0], g.centres[0][1] - g.centres[1][1]) : 0;
+    return [...radii.map((r, i) => r !== null && field(`Radius ${g.joints[i]}`, E.plain(r, u), u.symbol, positive("radius"), (typed) => {
+      const one = E.quantity(typed, u), both = i === 0 ? [one, internal ? far + one : far - one] : [internal ? one - far : far - one, one];
+      ed.edit({ do: "set_value", path: [g.section, g.name, "radii"], value: both.map((x) => E.plain(x, u, 12)) }, { label: `Radii of ${g.name}` });
     })), note(`Distance of the hinges ${E.shown(far, u)} ${u.symbol}: the radii add up to it.`)];
   };
-  const loadPart = (ed, l) => {
-    const rows = [renamed(ed, l)];
-    const force = Array.isArray(l.written.force) ? l.written.force : [];
-    force.forEach((w, i) => rows.push(field(`Force ${ed.answer.axes[i]}`, text(w), "", anything, (typed) => ed.edit({ do: "set_value", path: ["loads", l.name, "force"], value: force.map((old, k) => (k === i ? typed : old)) }, { label: `Change ${l.name}` }))));
-    if (l.written.moment !== undefined) rows.push(value(ed, "Moment", text(l.written.moment), "", ["loads", l.name, "moment"]));
-    return [...rows, note(`On ${l.body}${l.point ? `.${l.point}` : ""}.`)];
-  };
-
-  // name of the kind, list in the drawing, rows of the panel
+  // what is no element: name of the kind, list in the drawing, rows of the panel
   const KINDS = /** @type {Record<string, [string, string, (ed: any, item: any) => any[]]>} */ ({
-    point: ["Pin", "points", pointPart], body: ["Link", "bodies", bodyPart], joint: ["Joint", "joints", jointPart], cylinder: ["Cylinder", "cylinders", linePart], rod: ["Rod", "rods", linePart],
-    spring: ["Spring", "springs", springPart], damper: ["Damper", "dampers", springPart], gear: ["Gear pair", "gears", gearPart], load: ["Load", "loads", loadPart],
+    point: ["Pin", "points", pointPart], body: ["Link", "bodies", bodyPart], joint: ["Joint", "joints", jointPart],
     drive: ["Motor", "drives", (ed, x) => [drivePart(ed, x.joint, x, !x.slides)]],
   });
 
   /** The part of a drawing with an id: [kind, item] or null. */
   E.partOf = (drawing, id) => {
-    const kind = id.split(":")[0], found = KINDS[kind] && drawing[KINDS[kind][1]].find((x) => x.id === id);
+    const kind = id.split(":")[0], found = (KINDS[kind] ? drawing[KINDS[kind][1]] : drawing.elements).find((x) => x.id === id);
     return found ? [kind, found] : null;
   };
 
@@ -182,9 +180,9 @@
             note(parts.length ? "Drag moves them together; Duplicate, Mirror and Delete are in the bar." : "Click a pin, a link or any other part to see its dimensions here."));
           return;
         }
-        const [[kind, item]] = parts, ground = kind === "body" && item.ground, title = ground ? "Ground" : kind === "point" ? (item.pin || item.grounded ? "Pin" : "Point") : KINDS[kind][0];
+        const [[kind, item]] = parts, ground = kind === "body" && item.ground, title = ground ? "Ground" : kind === "point" ? (item.pin || item.grounded ? "Pin" : "Point") : KINDS[kind] ? KINDS[kind][0] : item.title;
         panel.replaceChildren(...[LW.el("h2", {}, `${title} `, LW.el("b", { text: item.name || item.joint })),
-          ...(item.fixed ? [note("Made by a `repeat` block of the file; change it there.")] : ground ? [note(`Pins ${item.pins.join(", ") || "none"}.`)] : KINDS[kind][2](ed, item))].filter(Boolean));
+          ...(item.fixed ? [note("Made by a `repeat` block of the file; change it there.")] : ground ? [note(`Pins ${item.pins.join(", ") || "none"}.`)] : (KINDS[kind] ? KINDS[kind][2] : elementPart)(ed, item))].filter(Boolean));
         if (focused) { const again = panel.querySelector(`[data-field="${CSS.escape(focused)}"]`); if (again) again.focus({ preventScroll: true }); }
       },
     };

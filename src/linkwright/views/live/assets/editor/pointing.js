@@ -12,14 +12,14 @@
     return Math.hypot(x - a[0] - t * dx, y - a[1] - t * dy);
   };
 
-  // things with an outline of their own: cylinders, rods, springs, dampers, loads, gears, blocks without a pin
+  // things with an outline of their own: elements between two points or at one, wheels, blocks without a pin
   const lineHit = (ed, pixel, reach) => {
     const d = ed.drawing(), { sheet } = ed, [x, y] = pixel;
     let best = "", nearest = reach;
     const take = (id, gap) => { if (gap < nearest) [best, nearest] = [id, gap]; };
     for (const item of E.lines(d)) take(item.id, toSegment(x, y, sheet.pixel(item.ends[0].at), sheet.pixel(item.ends[1].at)) - 3);
     for (const item of ed.loadMarks) take(item.id, toSegment(x, y, item.tail, item.tip));
-    for (const g of d.gears) (g.centres || []).forEach((at, i) => { if (at) { const p = sheet.pixel(at); take(g.id, Math.abs(Math.hypot(x - p[0], y - p[1]) - Math.abs(g.radii[i] || 0) * sheet.scale()) + 2); } });
+    for (const w of E.wheels(d)) { const p = sheet.pixel(w.at); take(w.id, Math.abs(Math.hypot(x - p[0], y - p[1]) - w.radius * sheet.scale()) + 2); }
     for (const j of d.joints.filter((one) => (one.kind === "slider" || one.kind === "slot") && one.at)) {
       const p = sheet.pixel(j.at), gap = Math.hypot(x - p[0], y - p[1]);
       take(j.id, gap < 14 ? 4 : gap - 8);
@@ -33,7 +33,7 @@
     if (point) return { id: point.id, point: point.name, body: point.bodies[0] || null, joint: null };
     const line = lineHit(ed, pixel, LINE[kind] || LINE.mouse);
     const solid = D.hit({ things: () => [], solids: sheet.solids }, pixel[0], pixel[1], kind);
-    if (line) return { id: line, point: null, body: solid ? solid.name : null, joint: /^(joint|cylinder):/.test(line) ? line.replace(/^\w+:/, "") : null };
+    if (line) return { id: line, point: null, body: solid ? solid.name : null, joint: line.startsWith("joint:") || d.elements.some((x) => x.coordinate && x.id === line) ? line.replace(/^\w+:/, "") : null };
     return solid ? { id: `body:${solid.name}`, point: null, body: solid.name, joint: null } : { id: null, point: null, body: null, joint: null };
   };
 

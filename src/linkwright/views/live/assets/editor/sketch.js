@@ -8,11 +8,20 @@
   const BARREL = 0.55; // of a cylinder's length
   const FIRST = /** @type {Record<string, number>} */ ({ mm: 400, cm: 40, in: 16, ft: 2, m: 2 }); // width of an empty sheet, in the file's unit
 
-  /** Everything of a drawing that has two ends, with its kind. @param {Drawing} d */
-  E.lines = (d) => [
-    ...d.cylinders.map((x) => ({ ...x, kind: "cylinder" })), ...d.rods.map((x) => ({ ...x, kind: "rod" })),
-    ...d.springs.map((x) => ({ ...x, kind: x.kind === "gas" ? "cylinder" : "coil" })), ...d.dampers.map((x) => ({ ...x, kind: "damper" })),
-  ].filter((x) => x.ends);
+  /** Everything of a drawing that has two ends. @param {Drawing} d */
+  E.lines = (d) => d.elements.filter((x) => x.ends && x.looks.shape && x.ends.every((e) => e.at));
+
+  /** The element whose travel can be driven by this name. @param {Drawing} d @param {string} name */
+  E.driven = (d, name) => d.elements.find((x) => x.coordinate && x.name === name && x.ends);
+
+  /** Wheels of gear pairs that have a place and a radius: {id, at, radius}. @param {Drawing} d */
+  E.wheels = (d) => d.elements.flatMap((x) => (x.wheels ? x.wheels.radii : []).map((r, i) => ({ id: x.id, at: x.centres[i], radius: Math.abs(r || 0) }))).filter((w) => w.at && w.radius > 0);
+
+  /** The constant force of what acts at a point; null where there is none. @param {DrawnElement} x */
+  E.forceOf = (x) => {
+    const found = x.on ? x.numbers.find((n) => n.axes === "along" && Array.isArray(n.value)) : null, v = found ? found.value : [];
+    return v.length === 2 && v.every((c) => c !== null) && Math.hypot(v[0], v[1]) > 0 ? v : null;
+  };
 
   const distance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
 
@@ -53,9 +62,9 @@
 
   // a drive as an arrow: about a hinge, along a guide or between the ends of a cylinder
   const arrows = (d) => d.drives.filter((x) => x.at).map((x) => {
-    const cylinder = d.cylinders.find((c) => c.name === x.joint), joint = d.joints.find((j) => j.name === x.joint);
+    const line = E.driven(d, x.joint), joint = d.joints.find((j) => j.name === x.joint);
     const axis = x.slides && joint && joint.axis ? [joint.axis[0], joint.axis[1], 0] : [0, 0, 1];
-    return { name: x.joint, turning: !x.slides, spot: spot(0, cylinder ? cylinder.ends[0].at : x.at), to: cylinder ? spot(0, cylinder.ends[1].at) : null,
+    return { name: x.joint, turning: !x.slides, spot: spot(0, line ? line.ends[0].at : x.at), to: line ? spot(0, line.ends[1].at) : null,
       sense: Math.sign(x.value || 0), axis: { body: 0, at: axis, place: null } };
   });
 
@@ -76,9 +85,9 @@
         pieces: pieces(d, index, places), meshes: [], base: [], places: [],
         pins: pins.map((p) => ({ name: p.name, spot: spot(owner(p), p.at), grounded: p.grounded, type: "revolute", pin: p.name, bodies: p.bodies.map(index), axis: null })),
         guides: guides(d, index, RAIL * size),
-        telescopes: lines.filter((x) => x.kind === "cylinder").map((x) => ({ name: x.name, bodies: ["", ""], ends: ended(x), barrel: BARREL * distance(x.ends[0].at, x.ends[1].at) })),
-        lines: lines.filter((x) => x.kind !== "cylinder").map((x) => ({ kind: x.kind, name: x.name, ends: ended(x) })),
-        wheels: d.gears.flatMap((g) => (g.centres || []).map((at, i) => at && g.radii[i] && ({ spot: spot(0, at), axis: [0, 0, 1], radius: Math.abs(g.radii[i]) })).filter(Boolean)),
+        telescopes: lines.filter((x) => x.looks.shape === "telescope").map((x) => ({ name: x.name, bodies: ["", ""], ends: ended(x), barrel: BARREL * distance(x.ends[0].at, x.ends[1].at) })),
+        lines: lines.filter((x) => x.looks.shape !== "telescope").map((x) => ({ ...x.looks, name: x.name, ends: ended(x) })),
+        wheels: E.wheels(d).map((w) => ({ spot: spot(0, w.at), axis: [0, 0, 1], radius: w.radius })),
         arrows: arrows(d),
         marks: marks.map((p) => ({ body: p.bodies[0] || bodies[0].name, name: p.name.replace(/^.*\./, ""), spot: spot(owner(p), p.at) })),
         extent, bar: BAR * size,
@@ -97,16 +106,13 @@
   E.withMoved = (drawing, moved) => {
     const at = (name, old) => (name !== null && moved[name] ? moved[name] : old);
     const own = (e) => ({ ...e, at: at(e.point, at(`${e.body}.${e.point}`, e.at)) });
-    const ends = (x) => (x.ends ? { ...x, ends: x.ends.map(own) } : x);
     const hinge = (name) => { const j = drawing.joints.find((x) => x.name === name); return j ? j.point : null; };
     const joints = drawing.joints.map((j) => ({ ...j, at: at(j.point, j.at) }));
     return {
       ...drawing, joints,
       points: drawing.points.map((p) => ({ ...p, at: at(p.name, p.at) })),
       bodies: drawing.bodies.map((b) => (b.length !== null && b.points.some((n) => moved[n]) && b.shape === "drawn" ? { ...b, length: E.lengthOf(drawing, b.points, moved) } : b)),
-      rods: drawing.rods.map(ends), cylinders: drawing.cylinders.map(ends), springs: drawing.springs.map(ends), dampers: drawing.dampers.map(ends),
-      gears: drawing.gears.map((g) => ({ ...g, centres: (g.centres || []).map((c, i) => at(hinge(g.joints[i]), c)) })),
-      loads: drawing.loads.map((l) => ({ ...l, at: at(l.point, at(`${l.body}.${l.point}`, l.at)) })),
+      elements: drawing.elements.map((x) => ({ ...x, ends: x.ends && x.ends.map(own), on: x.on && own(x.on), at: at(hinge(x.joint), x.at), centres: x.centres.map((c, i) => at(hinge(x.joints[i]), c)) })),
       drives: drawing.drives.map((x) => ({ ...x, at: at(hinge(x.joint), x.at) })),
     };
   };

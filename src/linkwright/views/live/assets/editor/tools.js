@@ -20,7 +20,7 @@
 
   /** The joint that a motor at a place would turn: that of the ground, if there is one. */
   E.jointAt = (drawing, p) => {
-    if (p.joint) return drawing.joints.find((j) => j.name === p.joint) || drawing.cylinders.find((c) => c.name === p.joint) || null;
+    if (p.joint) return drawing.joints.find((j) => j.name === p.joint) || E.driven(drawing, p.joint) || null;
     const found = drawing.joints.filter((j) => j.point === p.point && p.point), ground = drawing.bodies.find((b) => b.ground);
     return found.find((j) => ground && (j.first === ground.name || j.second === ground.name)) || found[0] || null;
   };
@@ -110,10 +110,20 @@
   };
 
   const LENGTH = (places, ed) => (places.length ? { label: "Length", hint: `${ed.units().length.symbol}, or 120<30` } : { label: "Place", hint: `x; y in ${ed.units().length.symbol}` });
-  const twoEnds = (ed, id, label, key, what, op) => collecting(ed, {
-    id, label, key, least: 2, onLinks: true, done: `Add ${what}`, enough: (places) => places.length === 2, field: LENGTH,
-    hints: (places) => (places.length ? `Click the other end of the ${what}.` : `Click where the ${what} begins: a pin, a point, a link or the ground.`),
-    op: ([a, b]) => op(a, b),
+  /** The tool of a kind of elements between two points, by its description. @param {Editor} ed @param {ElementKind} kind @param {ElementTool} tool */
+  const twoEnds = (ed, kind, tool) => collecting(ed, {
+    id: kind.word, label: tool.label, key: tool.key, looks: kind.looks, least: 2, onLinks: true, done: `Add ${kind.word}`, enough: (places) => places.length === 2, field: LENGTH,
+    hints: (places) => (places.length ? `Click the other end of the ${kind.word}.` : `Click where the ${kind.word} begins: a pin, a point, a link or the ground.`),
+    op: ([a, b]) => ({ do: `add_${kind.word}`, between: [end(a), end(b)] }),
+  });
+  /** The tool of a kind of elements in a joint. @param {Editor} ed @param {ElementKind} kind @param {ElementTool} tool */
+  const inJoint = (ed, kind, tool) => collecting(ed, {
+    id: kind.word, label: tool.label, key: tool.key, looks: kind.looks, least: 1, free: true, done: `Add ${kind.word}`, enough: () => true, field: () => null,
+    refuse: (p) => (E.jointAt(ed.drawing(), p) ? "" : "Click a hinge or a slider: two parts that move on each other."),
+    hints: () => `Click the hinge or slider that gets the ${kind.word}.`,
+    op: ([p], e) => ({ do: `add_${kind.word}`, joint: E.jointAt(e.drawing(), p).name }),
+    typed: () => "Click a hinge or a slider.",
+    paint: () => {},
   });
 
   const pin = (ed) => collecting(ed, {
@@ -256,14 +266,8 @@
 
   /** All tools by name; select is made elsewhere. @param {Editor} ed */
   E.drawingTools = (ed) => {
-    const list = [
-      pin(ed), link(ed), point(ed), slider(ed),
-      twoEnds(ed, "cylinder", "Cylinder", "c", "cylinder", (a, b) => ({ do: "add_cylinder", between: [end(a), end(b)] })),
-      twoEnds(ed, "rod", "Rod", "r", "rod", (a, b) => ({ do: "add_rod", between: [end(a), end(b)] })),
-      gears(ed),
-      twoEnds(ed, "spring", "Spring", "k", "spring", (a, b) => ({ do: "add_spring", between: [end(a), end(b)] })),
-      load(ed), motor(ed), mirror(ed), scale(ed),
-    ];
+    const of = (first) => ed.answer.kinds.flatMap((k) => (k.tool && k.tool.first === first ? [(k.tool.place === "ends" ? twoEnds : inJoint)(ed, k, k.tool)] : []));
+    const list = [pin(ed), link(ed), point(ed), slider(ed), ...of(true), gears(ed), ...of(false), load(ed), motor(ed), mirror(ed), scale(ed)];
     return Object.fromEntries(list.map((t) => [t.id, t]));
   };
 })();

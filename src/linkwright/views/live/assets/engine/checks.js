@@ -185,22 +185,24 @@
 
     // reach, contact, limits of drives: channels between the ends that elements set (DATA.limits)
     const limits = () => [...new Set(data.limits.map((x) => x.check))].map((check) => {
-      const c = shown(), mine = data.limits.filter((x) => x.check === check), wrong = [], open = [], held = [];
+      const c = shown(), mine = data.limits.filter((x) => x.check === check), wrong = [], open = [], rough = [], held = [];
       for (const x of mine) {
         if (!e.channels.get(x.channel) || (e.changed && x.owner && changedNames().some((name) => name === x.owner || name.startsWith(`${x.owner}.`)))) { open.push(x.element); continue; }
-        const values = e.channels.read(x.channel, c).filter(Number.isFinite), unit = data.units[x.dimension];
-        if (!values.length) { open.push(x.element); continue; }
-        let low = Infinity, high = -Infinity;
-        for (const y of values) [low, high] = [Math.min(low, y), Math.max(high, y)];
-        const size = Math.max(Math.abs(low), Math.abs(high)), small = x.dimension === "angle" ? BEYOND : x.dimension === "length" ? BEYOND * Math.max(high - low, 1e-3) : NO_FORCE * size;
+        const found = LW.extremes(e.channels.read(x.channel, c), c.t), unit = data.units[x.dimension];
+        if (!found) { open.push(x.element); continue; }
+        const { low, high, errorLow, errorHigh } = found, size = Math.max(Math.abs(low), Math.abs(high)), small = x.dimension === "angle" ? BEYOND : x.dimension === "length" ? BEYOND * Math.max(high - low, 1e-3) : NO_FORCE * size;
         const under = x.low !== null && x.low - low > small, over = x.high !== null && high - x.high > small;
         /** @param {number} y */
         const number = (y) => `${Number((y / unit.size).toPrecision(4))} ${unit.symbol}`;
+        const unsure = (x.low !== null && x.low - (low - errorLow) > small) || (x.high !== null && high + errorHigh - x.high > small);
+        if (unsure && !under && !over) { rough.push(x.element); continue; }
         if (under || over) wrong.push(`${x.element} ${under ? x.below : x.above} ${number(under && x.low === 0 && x.dimension === "force" ? -low : under ? low : high)}`);
         else held.push(`${x.element} ${number(low)} .. ${number(high)}`);
       }
       if (wrong.length) return judged(check, false, wrong.join("; "));
       if (open.length) return /** @type {Check} */ ({ name: check, verdict: "unknown", text: `${open.join(", ")}: not computed for the values shown` });
+      // at the file's values Python has looked closer
+      if (rough.length) return e.changed ? /** @type {Check} */ ({ name: check, verdict: "unknown", text: `${rough.join(", ")}: the samples do not say whether the limit is passed between them` }) : null;
       return e.changed && check === "drives" && data.motors ? null : judged(check, true, held.join("; "));
     });
     const changedNames = () => (e.changed ? Object.keys(e.values).filter((name) => e.values[name] !== /** @type {Record<string, number>} */ (fileValues)[name]) : []);

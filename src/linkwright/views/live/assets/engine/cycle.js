@@ -284,7 +284,7 @@
 
   // ------------------------------------------------------------------ readings of the cycle
 
-  // largest effort and its root mean square over time; samples without loads are not numbers
+  // largest effort, between samples, and its root mean square over time; samples without loads are not numbers
   /** @param {Cycle} c */
   const statistics = (c) => {
     for (let i = 0; i < c.n; i++) {
@@ -293,17 +293,19 @@
       c.power[i] = NaN;
     }
     c.stats = c.u.map((u) => {
-      let index = -1, sum = 0, time = 0;
+      let sum = 0, time = 0;
       for (let i = 0; i < c.n; i++) {
         if (!c.ok[i]) continue;
-        if (index < 0 || Math.abs(u[i]) > Math.abs(u[index])) index = i;
         if (!i || !c.ok[i - 1]) continue;
         const h = c.t[i] - c.t[i - 1];
         sum += 0.5 * h * (u[i] * u[i] + u[i - 1] * u[i - 1]);
         time += h;
       }
-      const found = index >= 0;
-      return { max: found ? Math.abs(u[index]) : 0, value: found ? u[index] : 0, index, at: found ? c.x[index] : 0, doubtful: c.doubtful(index, true), rms: time > 0 ? Math.sqrt(sum / time) : 0 };
+      const rms = time > 0 ? Math.sqrt(sum / time) : 0, e = LW.extremes(u, c.t);
+      if (!e) return { max: 0, value: 0, s: -1, at: 0, error: 0, doubtful: false, rms };
+      const [value, s, error] = Math.abs(e.low) > Math.abs(e.high) ? [e.low, e.sLow, e.errorLow] : [e.high, e.sHigh, e.errorHigh];
+      const i = Math.min(Math.floor(s), c.n - 2), at = c.x[i] + (s - i) * (c.x[i + 1] - c.x[i]);
+      return { max: Math.abs(value), value, s, at, error, doubtful: c.doubtful(Math.round(s), true), rms };
     });
   };
 
@@ -323,20 +325,13 @@
             }
           }
         }
-        let max = 0, index = -1;
         for (let i = 0; i < c.n; i++) {
-          if (!c.ok[i]) {
-            force.fill(NaN, 3 * i, 3 * i + 3);
-            moment.fill(NaN, 3 * i, 3 * i + 3);
-            continue;
-          }
-          const size = force[3 * i] * force[3 * i] + force[3 * i + 1] * force[3 * i + 1] + force[3 * i + 2] * force[3 * i + 2];
-          if (index < 0 || size > max) {
-            max = size;
-            index = i;
-          }
+          if (c.ok[i]) continue;
+          force.fill(NaN, 3 * i, 3 * i + 3);
+          moment.fill(NaN, 3 * i, 3 * i + 3);
         }
-        c.pins[`${pin.name}|${body}`] = { force, moment, max: Math.sqrt(max), index, doubtful: c.doubtful(index) };
+        const { max, s, error } = LW.magnitudes(force, c.t), index = Math.round(s);
+        c.pins[`${pin.name}|${body}`] = { force, moment, max: max || 0, s, error, index, doubtful: c.doubtful(index) };
       }
     }
   };

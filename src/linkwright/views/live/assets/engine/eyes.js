@@ -24,10 +24,8 @@
     }
     core.setTime(time);
     eyes.forEach((eye, k) => {
-      const force = forces[k], size = (/** @type {number} */ i) => Math.hypot(force[3 * i], force[3 * i + 1], force[3 * i + 2]);
-      let index = -1;
-      for (let i = 0; i < c.n; i++) if (c.ok[i] && (index < 0 || size(i) > size(index))) index = i;
-      c.pins[`${eye.pin}|${eye.body}`] = { force, moment: new Float64Array(3 * c.n), max: index < 0 ? 0 : size(index), index, doubtful: c.doubtful(index) };
+      const force = forces[k], { max, s, error } = LW.magnitudes(force, c.t), index = Math.round(s);
+      c.pins[`${eye.pin}|${eye.body}`] = { force, moment: new Float64Array(3 * c.n), max: max || 0, s, error, index, doubtful: c.doubtful(index) };
     });
   };
 })();

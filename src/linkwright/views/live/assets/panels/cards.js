@@ -86,11 +86,14 @@
       const size = recorded(DATA.run, `${pin.name}.on.${body}.size`);
       if (!DATA.loads || !entry) return unloaded(size);
       container.append(origin, key, figure, table.element);
-      if (pin.unique && pin.unique[body] === false) container.append(note("This load is statically indeterminate: the mechanism is over-constrained. The least-norm solution is shown."));
-      const most = Math.sqrt(largest(entry.moment));
+      const mesh = LW.meshOf(pin.name, DATA);
+      if (mesh) container.append(note(`This load is ${mesh}. Shown is the load without this force.`));
+      else if (pin.unique && pin.unique[body] === false) container.append(note("This load is statically indeterminate: the mechanism is over-constrained. The least-norm solution is shown."));
+      const most = LW.magnitudes(entry.moment, e.cycle.t).max || 0;
       row(2).hidden = !(most > 1e-9 * entry.max);
       table.set("moment", LW.format(most, "torque"));
-      const top = `largest ${LW.format(entry.max, "force")} at ${app.overText(entry.index, 3)}${entry.doubtful ? " (near a singular position: depends on the sample distance)" : ""}`;
+      const rough = LW.samplingText(entry.max, entry.error, (v) => LW.format(v, "force"));
+      const top = `largest ${LW.format(entry.max, "force")} at ${app.overText(entry.s, 3)}${entry.doubtful ? " (near a singular position: depends on the sample distance)" : rough ? ` (${rough})` : ""}`;
       return () => {
         const curve = e.hodograph(pin.name, body, axes), known = Boolean(e.state.loads), force = inRun() ? size(app.player.s) : NaN;
         show(origin, inRun() ? "From the turn, not from the recorded run." : "");
@@ -112,12 +115,6 @@
         table.set("recorded", LW.format(force, "force"));
       };
     };
-    const largest = (vectors) => {
-      let most = 0;
-      for (let i = 0; vectors && i < vectors.length; i += 3) most = Math.max(most, vectors[i] ** 2 + vectors[i + 1] ** 2 + vectors[i + 2] ** 2 || 0);
-      return most;
-    };
-
     const bodyCard = (picked) => {
       const body = DATA.bodies.find((b) => b.name === picked.name);
       const figure = LW.el("div", { class: "figure" }), table = LW.el("table", { class: "numbers" }), unknown = note();

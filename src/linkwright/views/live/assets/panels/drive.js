@@ -43,11 +43,13 @@
       for (const { name, k, effort, speed, body } of parts) {
         const s = cycle.stats[k], power = e.channels.read(`${name}.power`), rate = e.channels.read(`${name}.v`), { work, brake } = integrals(cycle.t, power);
         const ends = LW.scale.ends(power), most = LW.scale.stats(cycle.t, rate), high = ends[ends.length - 1], low = ends[0];
-        const rows = [[`Largest ${effort}`, s.index < 0 ? "\u2013" : LW.format(s.value, effort), s.index < 0 ? "" : `at ${place(s.index)}${s.doubtful ? "*" : ""}`], [`RMS ${effort}`, s.doubtful ? "\u2013" : LW.format(s.rms, effort), ""]];
+        /** @type {(value: number, error: number, kind: string) => string} */
+        const open = (value, error, kind) => { const text = LW.samplingText(value, error, (v) => LW.format(v, kind)); return text ? `, ${text}` : ""; };
+        const rows = [[`Largest ${effort}`, s.s < 0 ? "\u2013" : LW.format(s.value, effort), s.s < 0 ? "" : `at ${place(s.s)}${s.doubtful ? "*" : open(s.value, s.error, effort)}`], [`RMS ${effort}`, s.doubtful ? "\u2013" : LW.format(s.rms, effort), ""]];
         if (!still && most) {
-          rows.push(["Largest speed", LW.format(most.max, speed), LW.scale.ends(rate).length > 1 ? `at ${place(most.index)}` : "constant"]);
-          if (high !== undefined) rows.push(["Largest power", LW.format(power[high], "power"), `at ${place(high)}`]);
-          if (low !== undefined && power[low] < 0) rows.push(["Largest braking power", LW.format(-power[low], "power"), `at ${place(low)}`]);
+          rows.push(["Largest speed", LW.format(most.max, speed), LW.scale.ends(rate).length > 1 ? `at ${place(most.s)}${open(most.max, most.error, speed)}` : "constant"]);
+          if (high !== undefined) rows.push(["Largest power", LW.format(high.value, "power"), `at ${place(high.s)}${open(high.value, high.error, "power")}`]);
+          if (low !== undefined && low.value < 0) rows.push(["Largest braking power", LW.format(-low.value, "power"), `at ${place(low.s)}${open(low.value, low.error, "power")}`]);
           rows.push(["Work in one cycle", LW.format(work, "energy"), ""], ["Energy to brake", LW.format(brake, "energy"), ""]);
         }
         body.replaceChildren(...rows.map(([label, value, where]) => el("tr", {}, el("th", { scope: "row", text: label }), el("td", { text: value }), el("td", { class: "soft", text: where }))));

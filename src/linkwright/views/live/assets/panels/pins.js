@@ -15,7 +15,13 @@
     return moving[moving.length - 1] || pin.bodies[0];
   };
 
-  // [{pin, body, others, unique, type, key}] in the order of the file
+  // Why a load is not known where parts of a coupling without contact geometry touch; null where it is.
+  LW.meshOf = (pin, data) => {
+    const found = (data.meshes || []).filter((mesh) => mesh.pin === pin).map((mesh) => mesh.coupling);
+    return found.length ? `not known: the force in the mesh of ${[...new Set(found)].join(", ")} is not modelled` : null;
+  };
+
+  // [{pin, body, others, unique, mesh, type, key}] in the order of the file
   const rowsOf = (data) => {
     const rows = [];
     for (const pin of data.pins) {
@@ -23,11 +29,11 @@
       for (const body of bodies) {
         const unique = !pin.unique || pin.unique[body] !== false;
         const others = pin.bodies.filter((b) => b !== body);
-        rows.push({ pin: pin.name, body, others, unique, type: pin.type, several: pin.bodies.length > 2, key: `${pin.name}|${body}` });
+        rows.push({ pin: pin.name, body, others, unique, mesh: LW.meshOf(pin.name, data), type: pin.type, several: pin.bodies.length > 2, key: `${pin.name}|${body}` });
       }
     }
     for (const eye of data.eyes || []) {
-      rows.push({ pin: eye.pin, body: eye.body, others: [eye.part], unique: eye.unique, type: eye.type, several: false, key: `${eye.pin}|${eye.body}` });
+      rows.push({ pin: eye.pin, body: eye.body, others: [eye.part], unique: eye.unique, mesh: null, type: eye.type, several: false, key: `${eye.pin}|${eye.body}` });
     }
     return rows;
   };
@@ -37,20 +43,9 @@
     return (extent && Math.hypot(...extent.high.map((h, i) => h - extent.low[i]))) || 1;
   };
 
-  // magnitudes of vectors in one array, and their largest
-  const magnitudes = (vectors) => {
-    const values = new Float64Array(vectors.length / 3);
-    let index = -1;
-    for (let i = 0; i < values.length; i++) {
-      values[i] = Math.hypot(vectors[3 * i], vectors[3 * i + 1], vectors[3 * i + 2]);
-      if (values[i] >= 0 && (index < 0 || values[i] > values[index])) index = i;
-    }
-    return { values, index, max: index < 0 ? NaN : values[index] };
-  };
-
   const loadOf = (cycle, row) => {
     const found = cycle && cycle.pins && cycle.pins[row.key];
-    return found ? { force: magnitudes(found.force), moment: found.moment ? magnitudes(found.moment) : null, doubtful: Boolean(found.doubtful) } : null;
+    return found ? { force: LW.magnitudes(found.force, cycle.t), moment: found.moment ? LW.magnitudes(found.moment, cycle.t) : null, doubtful: Boolean(found.doubtful) } : null;
   };
 
   const change = (now, before) => {
@@ -80,12 +75,12 @@
     row.value = el("span", { class: "value" });
     row.delta = el("small", { class: "delta" });
     row.moment = el("small", { class: "moment" });
-    const spoken = el("span", { class: "lw-hidden", text: ` (${SHARE})` });
-    const title = `${SHARE}. Redundant loops leave open how the joints share this load.`;
-    row.share = row.unique ? null : el("abbr", { class: "share", title, text: "\u2248" }, spoken);
+    const spoken = el("span", { class: "lw-hidden", text: ` (${row.mesh || SHARE})` });
+    const title = row.mesh || `${SHARE}. Redundant loops leave open how the joints share this load.`;
+    row.share = row.unique && !row.mesh ? null : el("abbr", { class: "share", title, text: "\u2248" }, spoken);
     const go = (event) => {
       event.stopPropagation(); // the row would be picked
-      if (row.index >= 0) hooks.seek(row.index);
+      if (row.s >= 0) hooks.seek(row.s);
     };
     row.at = hooks.seek ? el("button", { type: "button", class: "lw-at", title: "Go there", on: { click: go } }) : el("span", { class: "lw-at" });
     row.under = el("small", { class: "under" });
@@ -109,22 +104,27 @@
     const missing = "Loads need the masses of the bodies and drives that determine the motion.";
     if (!cycle || !cycle.pins || data.loads === false) return (cycle && cycle.why) || data.why || missing;
     const marked = loads.some((load) => load && load.doubtful) ? "* Near a singular position: the load grows without bound there, this value depends on the sample distance." : "";
-    if (cycle.why || marked) return [cycle.why && `${cycle.why}.`, marked].filter(Boolean).join(" ");
-    const open = rows.filter((row) => !row.unique).length;
-    if (open) return "\u2248 not unique: redundant loops leave open how the joints share this load; shown is the least-norm share.";
-    return "All loads are statically determinate.";
+    const rough = loads.some((load) => load && !load.doubtful && roughMark(load, load.force.max)) ? "+ The samples do not resolve this peak: the load goes further between them." : "";
+    if (cycle.why || marked || rough) return [cycle.why && `${cycle.why}.`, marked, rough].filter(Boolean).join(" ");
+    const open = rows.some((row) => !row.unique && !row.mesh), meshes = [...new Set(rows.map((row) => row.mesh).filter(Boolean))];
+    const share = "not unique: redundant loops leave open how the joints share this load; shown is the least-norm share";
+    const said = [...(open ? [share] : []), ...meshes].map((text) => `\u2248 ${text}.`);
+    return said.join(" ") || "All loads are statically determinate.";
   };
 
+  const roughMark = (load, shown) => (LW.samplingText(shown, load.force.error, String) ? "+" : "");
+
   const showRow = (data, row, load, before, unit, largest) => {
-    const index = load ? load.force.index : -1;
-    const where = index < 0 || !(load.force.max > ZERO * largest) ? "" : LW.withUnit(LW.placeNumber(LW.cycleAxis(data.cycle, row.x), row.x[index]), data.cycle.over.symbol);
+    const s = load ? load.force.s : -1;
+    const where = s < 0 || row.mesh || !(load.force.max > ZERO * largest) ? "" : LW.withUnit(LW.placeNumber(LW.cycleAxis(data.cycle, row.x), LW.scale.between(row.x, s)), data.cycle.over.symbol);
     row.load = load;
-    row.index = index;
+    row.s = s;
     const doubtful = Boolean(load && load.doubtful);
     const shown = load && load.force.max > ZERO * largest ? load.force.max : 0;
-    LW.setText(row.value, load ? LW.withUnit(LW.number(shown / unit.size), unit.symbol) + (doubtful ? "*" : "") : "\u2013");
+    LW.setText(row.value, load && row.mesh ? "unknown" : load ? LW.withUnit(LW.number(shown / unit.size), unit.symbol) + (doubtful ? "*" : roughMark(load, shown)) : "\u2013");
+    row.value.title = load && !row.mesh && !doubtful ? LW.samplingText(shown, load.force.error, (v) => LW.withUnit(LW.number(v / unit.size), unit.symbol)) : "";
     row.node.classList.toggle("doubtful", doubtful);
-    LW.setText(row.delta, load && before && !doubtful && !before.doubtful ? change(load.force.max, before.force.max) : "");
+    LW.setText(row.delta, load && before && !row.mesh && !doubtful && !before.doubtful ? change(load.force.max, before.force.max) : "");
     LW.setText(row.at, where);
     LW.setText(row.under, where && `at ${where}`);
   };

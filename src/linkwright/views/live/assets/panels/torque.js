@@ -28,7 +28,7 @@
 
     const known = (cycle, k) => (cycle.ok.every((x) => x) ? cycle.u[k] : cycle.u[k].map((u, i) => (cycle.ok[i] ? u : NaN)));
     // the root mean square is one over time, whatever the axis
-    const peakOf = ({ value, rms, at, index, doubtful }) => (index >= 0 ? { max: value, rms, x: at, doubtful } : undefined);
+    const peakOf = ({ value, rms, at, s, error, doubtful }) => (s >= 0 ? { max: value, rms, x: at, error, doubtful } : undefined);
     const bounded = (cycle, k) => (cycle.stats[k].doubtful ? (i) => !cycle.doubtful(i, true) : undefined);
     const curves = (cycle, drives, faint) => drives.map((k) => ({ name: names[k], values: known(cycle, k), faint, stats: peakOf(cycle.stats[k]), bounded: bounded(cycle, k) }));
     const spec = ({ kind, drives }) => {

@@ -172,8 +172,8 @@
     const all = curves.length ? statsOf(spec) : [];
     const found = all.filter((s) => Number.isFinite(s.max) && Number.isFinite(s.x));
     const few = curves.length <= 2 && found.length === curves.length ? found.map((s, i) => ({ x: s.x, y: s.max, curve: i })) : [];
-    const level = (c) => { const ends = LW.scale.ends(c.values); return ends.length < 2 || c.values[ends[1]] - c.values[ends[0]] <= LEVEL * (box.yHigh - box.yLow); };
-    const marked = spec.extremes ? curves.flatMap((c, i) => (level(c) ? [] : LW.scale.ends(c.values)).map((k) => ({ x: spec.x.values[k], y: c.values[k], curve: i }))) : few;
+    const level = (c) => { const ends = LW.scale.ends(c.values); return ends.length < 2 || ends[1].value - ends[0].value <= LEVEL * (box.yHigh - box.yLow); };
+    const marked = spec.extremes ? curves.flatMap((c, i) => (level(c) ? [] : LW.scale.ends(c.values)).map((end) => ({ x: LW.scale.between(spec.x.values, end.s), y: end.value, curve: i }))) : few;
     resize(dom.peaks, marked.length, () => LW.svgEl("circle", { r: 3 }, LW.svgEl("title"))).forEach((dot, i) => {
       dot.setAttribute("cx", on(box.toX, marked[i].x));
       dot.setAttribute("cy", on(box.toY, marked[i].y));
@@ -189,14 +189,17 @@
   // the value of largest amount: of a curve below zero that is its minimum
   const extreme = (found) => (found.max < 0 ? "min" : "max");
 
+  // what samples leave open about an extreme, in brackets
+  const openText = (spec, value, error) => { const text = LW.samplingText(value, error || 0, (v) => valueText(spec, v)); return text ? ` (${text})` : ""; };
+
   const valueText = (spec, v) => LW.withUnit(LW.number(v / sizeOf(spec.y)), spec.y.symbol);
 
   // the least and the greatest value of a curve and where they are; of one that grows without bound only that it does
   const endsText = (spec, curve, found) => {
     if (found.doubtful) return statsText(spec, found);
     const [low, high] = LW.scale.ends(curve.values);
-    if (high === undefined) return low === undefined ? "" : `${valueText(spec, curve.values[low])} throughout`;
-    const extremeAt = (word, k) => `${word} ${valueText(spec, curve.values[k])} at ${placeText(spec, spec.x.values[k])}`;
+    if (high === undefined) return low === undefined ? "" : `${valueText(spec, low.value)} throughout`;
+    const extremeAt = (word, end) => `${word} ${valueText(spec, end.value)} at ${placeText(spec, LW.scale.between(spec.x.values, end.s))}${openText(spec, end.value, end.error)}`;
     return `${extremeAt("min", low)} \u00a0\u00b7\u00a0 ${extremeAt("max", high)}`;
   };
 
@@ -205,7 +208,7 @@
     if (Math.abs(found.max) <= (spec.y.least || 0) / 2) return "zero over the whole cycle";
     // a root mean square over a peak without bound has none either
     if (found.doubtful) return `${value(found.max)} at ${placeText(spec, found.x)}, ${typeof found.doubtful === "string" ? found.doubtful : "near a singular position"}: depends on the sample distance`;
-    return `${extreme(found)} ${value(found.max)} at ${placeText(spec, found.x)} \u00a0\u00b7\u00a0 RMS\u00a0${value(found.rms)}`;
+    return `${extreme(found)} ${value(found.max)} at ${placeText(spec, found.x)}${openText(spec, found.max, found.error)} \u00a0\u00b7\u00a0 RMS\u00a0${value(found.rms)}`;
   };
 
   const drawMarks = (dom, spec, box) => {
@@ -278,7 +281,7 @@
       value.hidden = box.beside;
       const doubtful = Boolean(stats && stats.doubtful);
       LW.setText(max, stats ? `${extreme(stats)}\u00a0${shown(stats.max)}${doubtful ? "*" : ""}` : "");
-      max.title = stats ? `largest amount at ${placeText(spec, stats.x)}${doubtful ? ", near a singular position: depends on the sample distance" : ""}` : "";
+      max.title = stats ? `largest amount at ${placeText(spec, stats.x)}${doubtful ? ", near a singular position: depends on the sample distance" : openText(spec, stats.max, stats.error)}` : "";
       LW.setText(rms, stats && !doubtful ? `RMS\u00a0${shown(stats.rms)}` : "");
       item.dataset.curve = number;
     });

@@ -101,35 +101,37 @@
     return [low === 0 ? 0 : low - room, high === 0 ? 0 : high + room];
   };
 
-  // {max, x, index, rms}: the value of largest amount with its sign, where, and the root mean square over x (trapezoids)
+  // {max, x, s, index, error, rms}: the value of largest amount with its sign, located between samples, where (s: real sample number, index:
+  // the sample next to it), how far the curve may go beyond, and the root mean square over x (trapezoids)
   const stats = (x, values) => {
-    let index = -1;
     let area = 0;
     let width = 0;
     for (let i = 0; i < values.length; i++) {
       const v = values[i];
       if (!Number.isFinite(v)) continue;
-      if (index < 0 || Math.abs(v) > Math.abs(values[index])) index = i;
       if (i > 0 && Number.isFinite(values[i - 1])) {
         const step = Math.abs(x[i] - x[i - 1]);
         area += (step * (v * v + values[i - 1] * values[i - 1])) / 2;
         width += step;
       }
     }
-    if (index < 0) return null;
-    return { max: values[index], x: x[index], index, rms: width > 0 ? Math.sqrt(area / width) : Math.abs(values[index]) };
+    const found = LW.extremes(values);
+    if (!found) return null;
+    const { value: max, s, error } = peak(found);
+    return { max, x: between(x, s), s, index: Math.round(s), error, rms: width > 0 ? Math.sqrt(area / width) : Math.abs(max) };
   };
 
-  // numbers of the samples with the least and the greatest value; one number where all values are the same
+  // {value, s, error} of the extreme of largest amount
+  const peak = (found) => (Math.abs(found.low) > Math.abs(found.high) ? lowest(found) : highest(found));
+  const lowest = (found) => ({ value: found.low, s: found.sLow, error: found.errorLow });
+  const highest = (found) => ({ value: found.high, s: found.sHigh, error: found.errorHigh });
+
+  // [{value, s, error}] of the least and the greatest value, between samples; only one where all values are the same
   const ends = (values) => {
-    let low = -1, high = -1;
-    for (let i = 0; i < values.length; i++) {
-      if (!Number.isFinite(values[i])) continue;
-      if (low < 0 || values[i] < values[low]) low = i;
-      if (high < 0 || values[i] > values[high]) high = i;
-    }
-    if (low < 0) return [];
-    return values[high] - values[low] <= 1e-9 * Math.max(Math.abs(values[low]), Math.abs(values[high])) ? [low] : [low, high];
+    const found = LW.extremes(values);
+    if (!found) return [];
+    const level = found.high - found.low <= 1e-9 * Math.max(Math.abs(found.low), Math.abs(found.high));
+    return level ? [lowest(found)] : [lowest(found), highest(found)];
   };
 
   // real sample number of a place on a rising or falling axis, clamped to it
@@ -207,5 +209,5 @@
     return placed;
   };
 
-  LW.scale = { niceStep, partOfPi, ticks, extent, range, stats, ends, sampleAt, between, thinned, path, spread };
+  LW.scale = { niceStep, partOfPi, ticks, extent, range, stats, ends, peak, sampleAt, between, thinned, path, spread };
 })();

@@ -51,35 +51,78 @@ interface DrawnEnd {
   at: number[];
 }
 
-/** A rod, cylinder, spring or damper. */
-interface DrawnLine {
-  id: string;
-  name: string;
-  ends: DrawnEnd[] | null;
-  at?: number[] | null;
-  length?: number;
-  kind?: string;
-  written?: any;
+interface ElementLooks {
+  shape: string;
+  width: number;
+  dashes: number[];
 }
 
-interface DrawnGear {
+/** A number of an element, as its description says. */
+interface ElementNumber {
+  key: string;
+  label: string;
+  meaning: string;
+  dimension: string;
+  optional: boolean;
+  preset: number[] | null;
+  axes: string;
+  above: number | null;
+  least: number | null;
+  drawn: boolean;
+}
+
+/** The same in an entry of the file: as written, in SI, and the unit of a bare number. */
+interface DrawnNumber extends ElementNumber {
+  text: string | string[] | null;
+  value: any;
+  unit: Unit;
+  bare: boolean;
+  shown: boolean;
+}
+
+/** `place`: "ends" or "joint"; `first`: before the forces. */
+interface ElementTool {
+  place: string;
+  key: string;
+  label: string;
+  first: boolean;
+}
+
+/** A kind of elements that a model may have, and the tool that draws it. */
+interface ElementKind {
+  word: string;
+  section: string;
+  type: string;
+  title: string;
+  form: string;
+  places: string[];
+  looks: ElementLooks;
+  coordinate: boolean;
+  numbers: ElementNumber[];
+  tool: ElementTool | null;
+}
+
+/** An entry of any section of elements. */
+interface DrawnElement {
   id: string;
   name: string;
+  word: string;
+  section: string;
+  type: string;
+  title: string;
+  form: string;
+  coordinate: boolean;
+  looks: ElementLooks;
+  ends: DrawnEnd[] | null;
+  on: { body: string; point: string | null; at: number[] | null } | null;
+  joint: string | null;
+  at: number[] | null;
+  alone: boolean;
   joints: string[];
   centres: (number[] | null)[];
-  radii: number[];
-  internal: boolean;
-}
-
-interface DrawnLoad {
-  id: string;
-  name: string;
-  body: string;
-  point: string | null;
-  at: number[] | null;
-  force: number[] | null;
-  moment: number | null;
-  written: any;
+  wheels: { radii: (number | null)[]; rack: boolean; internal: boolean } | null;
+  numbers: DrawnNumber[];
+  fixed: boolean;
 }
 
 interface DrawnDrive {
@@ -97,12 +140,7 @@ interface Drawing {
   points: DrawnPoint[];
   bodies: DrawnBody[];
   joints: DrawnJoint[];
-  rods: DrawnLine[];
-  cylinders: DrawnLine[];
-  springs: DrawnLine[];
-  dampers: DrawnLine[];
-  gears: DrawnGear[];
-  loads: DrawnLoad[];
+  elements: DrawnElement[];
   drives: DrawnDrive[];
   masses: any[];
   extent: { low: number[]; high: number[] } | null;
@@ -132,6 +170,7 @@ interface EditAnswer {
   selection: string[];
   stale: boolean;
   drawing: Drawing;
+  kinds: ElementKind[];
   mobility: { count: number; bodies: number; joints: number; text: string; exact?: number | null } | null;
   messages: EditMessage[];
   complete: boolean;

@@ -82,16 +82,21 @@ interface SingularPlace {
 interface PinLoad {
   force: Float64Array;
   moment: Float64Array;
+  /** Between samples, at the real sample number s; the curve may go beyond by error. */
   max: number;
+  s: number;
+  error: number;
   index: number;
   doubtful: boolean;
 }
 
 interface EffortStats {
+  /** Between samples, at the real sample number s (-1: there is none); the curve may go beyond by error. */
   max: number;
   value: number;
-  index: number;
+  s: number;
   at: number;
+  error: number;
   doubtful: boolean;
   rms: number;
 }

@@ -192,7 +192,7 @@ interface PlotCurve {
   /** What is wanted: no values at the cursor. */
   target?: boolean;
   dashed?: boolean;
-  stats?: { max?: number; x?: number; rms?: number; doubtful: boolean | string };
+  stats?: { max?: number; x?: number; rms?: number; error?: number; doubtful: boolean | string };
   bounded?(i: number): boolean;
   /** Not drawn where it is not bounded. */
   gaps?: boolean;
@@ -227,14 +227,31 @@ interface Ticks {
   exponent: number;
 }
 
+/** An extreme between samples: its place as a real sample number, and how far the curve may go beyond. */
+interface CurveEnd {
+  value: number;
+  s: number;
+  error: number;
+}
+
+interface CurveExtremes {
+  low: number;
+  high: number;
+  sLow: number;
+  sHigh: number;
+  errorLow: number;
+  errorHigh: number;
+}
+
 interface Scale {
   niceStep(span: number, count: number): number;
   partOfPi(value: number): string;
   ticks(low: number, high: number, count: number, symbol?: string, angular?: boolean): Ticks;
   extent(arrays: ArrayLike<number>[]): [number, number] | null;
   range(arrays: ArrayLike<number>[], least?: number): [number, number];
-  stats(x: ArrayLike<number>, values: ArrayLike<number>): { max: number; x: number; index: number; rms: number } | null;
-  ends(values: ArrayLike<number>): number[];
+  stats(x: ArrayLike<number>, values: ArrayLike<number>): { max: number; x: number; s: number; index: number; error: number; rms: number } | null;
+  ends(values: ArrayLike<number>): CurveEnd[];
+  peak(found: CurveExtremes): CurveEnd;
   sampleAt(x: ArrayLike<number>, place: number): number;
   between(values: ArrayLike<number>, sample: number): number;
   thinned(values: ArrayLike<number>, pixels: number): number[] | null;
@@ -275,6 +292,9 @@ interface Linkwright {
   // engine
   decode(x: Encoded): { data: Float64Array; shape: number[] };
   engine(mechanism: Mechanism, DATA: PageData): Engine;
+  extremes(x: ArrayLike<number>, s?: ArrayLike<number>): CurveExtremes | null;
+  magnitudes(vectors: Float64Array, t?: ArrayLike<number>): { values: Float64Array; max: number; s: number; error: number };
+  samplingText(value: number, error: number, text: (amount: number) => string): string;
   engineCore(mechanism: Mechanism, DATA: PageData): Core;
   engineCycle(core: Core, law: Law, DATA: PageData, original: Cycle | null, file?: Float64Array, follow?: boolean): Cycle;
   engineSingular(core: Core, law: Law, c: Cycle, DATA: PageData, known: Law["singular"]): Cycle;

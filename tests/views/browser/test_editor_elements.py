@@ -1,0 +1,75 @@
+"""Elements in the editor by their own descriptions: tool, sketch, panel and text, without a line about any of them in the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import linkwright as lw
+from linkwright import elements
+from linkwright.model.edits.elements import addable
+from tests.views.browser.desk import Desk
+from tests.views.browser.pencil import Pencil, edited
+from tests.views.browser.test_editor_edits import FOUR_BAR
+
+WORDS = sorted({x.word for x in elements.ELEMENTS if addable(x) == "ends"})
+
+
+@pytest.fixture
+def machine(tmp_path: Path, desk: Callable[..., Desk]) -> Iterator[tuple[Path, Pencil]]:
+    file = tmp_path / "machine.yaml"
+    file.write_text(FOUR_BAR, encoding="utf-8")
+    with edited(file) as server:
+        pencil = Pencil(desk(server.address, ready=False, online=True))
+        yield file, pencil
+        pencil.leave()
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_an_element_is_drawn_edited_and_removed(word: str, machine: tuple[Path, Pencil]) -> None:
+    """Every kind with a tool: drawn between two points, its first number typed with a unit, undone, renamed, deleted."""
+    file, pencil = machine
+    kind = next(x for x in elements.ELEMENTS if x.word == word and addable(x) == "ends")
+    name = f"{word}1"
+    pencil.tool(word).click((100, 140), (150, 0))
+    pencil.key("Escape")
+    assert pencil.ask("ed.selection") == [f"{word}:{name}"]
+    drawn = pencil.ask(f"d.elements.find((x) => x.id === '{word}:{name}')")
+    assert drawn["looks"]["shape"] == kind.looks.shape and [e["at"] for e in drawn["ends"]] == [[0.1, 0.14], [0.15, 0.0]]
+    if kind.looks.shape != "telescope":
+        assert pencil.page.locator(f'#sheet [data-line="{name}"]').count() == 1
+    assert pencil.page.inner_text("#ed-part h2") == f"{drawn['title']} {name}"
+    x = getattr(lw.load(file).description, elements.held_in(kind))[0]
+    assert x.name == name
+
+    number = next(n for n in drawn["numbers"] if n["preset"] or n["drawn"] or not n["axes"])
+    before = file.read_text(encoding="utf-8")
+    size, unit = 1.25, number["unit"]["symbol"]
+    pencil.field(number["label"], f"{size} {unit}")
+    assert f"{number['key']}: {size} {unit}" in file.read_text(encoding="utf-8")
+    pencil.key("Control+z")
+    assert file.read_text(encoding="utf-8") == before
+
+    pencil.field("Name", "mine")
+    assert getattr(lw.load(file).description, elements.held_in(kind))[0].name == "mine"
+    pencil.page.locator("#sheet").focus()
+    pencil.key("Delete")
+    assert f"{word}:mine" not in [x["id"] for x in pencil.ask("d.elements")]
+    assert getattr(lw.load(file).description, elements.held_in(kind)) == ()
+
+
+def test_a_bare_number_gets_the_unit_beside_it(machine: tuple[Path, Pencil]) -> None:
+    file, pencil = machine
+    pencil.tool("bushing").click((100, 140), (150, 0))
+    assert "bushing1: {between: [coupler.P, ground.E]" in file.read_text(encoding="utf-8")
+    row = pencil.page.locator('#ed-part .ed-row:has([data-field="Torsion"])')
+    unit = row.locator(".ed-unit").inner_text()
+    assert unit and row.get_attribute("title") == "about each axis"
+    pencil.field("Torsion", "3")
+    assert f"torsion: 3 {unit}" in file.read_text(encoding="utf-8")
+    pencil.field("Torsion", "")  # an optional number that is emptied leaves the file
+    assert "torsion" not in file.read_text(encoding="utf-8")
+    pencil.field("Stiffness", "-4")
+    assert "cannot be negative" in pencil.page.inner_text("#ed-part")
