@@ -14,6 +14,7 @@ from typing import Any
 from linkwright import elements
 from linkwright.elements import AxesRole, EndsRole, JointRole, Key, NumberRole, PointRole, TiedRole, TurnsRole
 from linkwright.elements.base import table_keys
+from linkwright.errors import call_explained
 from linkwright.joints import JOINTS
 from linkwright.model.curves.laws import LAWS
 from linkwright.model.curves.tables import INTERPOLATIONS
@@ -24,6 +25,7 @@ from linkwright.model.file.units import KINDS, OF_PLACE
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
+@call_explained
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of a model file as a dict."""
     from linkwright.model.file.reader import MODEL_KEYS
