@@ -135,12 +135,10 @@ def with_meshes_from(d: Description, folder: Path) -> Description:
 def _expressions(value: Any) -> Iterator[Expr]:
     if isinstance(value, Expr):
         yield value
-    elif isinstance(value, dict):
-        for entry in value.values():
-            yield from _expressions(entry)
-    elif isinstance(value, (list, tuple)):
-        for entry in value:
-            yield from _expressions(entry)
+    elif isinstance(value, (dict, list, tuple)):
+        for entry in value.values() if isinstance(value, dict) else value:
+            if entry.__class__ is not float and entry.__class__ is not str:  # most of a file: no generator for each
+                yield from _expressions(entry)
 
 
 def _shared(sections: dict[str, Any], d: Description) -> dict[Expr, tuple[str, str]]:
@@ -209,6 +207,8 @@ def _section(key: str, value: Any) -> list[str]:
 
 
 def _flow(value: Any) -> str:
+    if value.__class__ is float:
+        return repr(value + 0.0)  # no negative zeros
     if isinstance(value, RawYaml):
         return str(value)
     if isinstance(value, dict):
