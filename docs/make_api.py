@@ -28,7 +28,7 @@ This page is made from the docstrings.
 """
 
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Loading": ("Models and mechanisms.", ("load", "compile", "open", "models", "Description", "Pose")),
+    "Loading": ("Models and mechanisms.", ("load", "compile", "open", "models", "schema", "Description", "Pose")),
     "Mechanism": ("The result of `lw.load`: motion, loads, simulation and design of a mechanism.", ("Mechanism",)),
     "Trajectory": ("The result of a turn, a path or a simulation ([channels and results](results.md)).", ("Trajectory",)),
     "Transmission": ("Series-parallel maps: `s.transmission(motors, joints)` ([transmissions](howto-transmission.md)).", ("Transmission",)),

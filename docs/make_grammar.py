@@ -19,7 +19,7 @@ from linkwright.model.file.reader import MODEL_KEYS
 
 PAGE = Path(__file__).resolve().parent / "model-grammar.md"
 WIDTH, INDENT = 96, " " * 14
-# dimensions that follow from the place of an element, in words
+# names of dimensions that follow from the place of an element
 DIMENSIONS = {
     "effort": "torque | force", "travel": "position", "rate": "speed", "effort/travel": "stiffness", "effort/rate": "damping",
     "1/rate": "time per position", "pure number": "number", "second/first": "number", "first travel": "position",
@@ -41,8 +41,8 @@ TABLE = {"table": "[[x, y], ..]", "x": "[number, ..]", "y": "[number, ..]"}
 
 def model() -> str:
     """Return the rule of the whole file."""
-    words = {section: f"{elements.kinds(section)[0].word}*" for section in elements.SECTIONS}
-    return _fenced([_rule("model", _keys({key: GENERAL.get(key) or words[key] for key in MODEL_KEYS}, ()))])
+    singular = {section: f"{elements.kinds(section)[0].word}*" for section in elements.SECTIONS}
+    return _fenced([_rule("model", _keys({key: GENERAL.get(key) or singular[key] for key in MODEL_KEYS}, ()))])
 
 
 def parts() -> str:

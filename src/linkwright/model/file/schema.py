@@ -14,16 +14,18 @@ from typing import Any
 from linkwright import elements
 from linkwright.elements import AxesRole, EndsRole, JointRole, Key, NumberRole, PointRole, TiedRole, TurnsRole
 from linkwright.elements.base import table_keys
+from linkwright.errors import call_explained
 from linkwright.joints import JOINTS
 from linkwright.model.curves.laws import LAWS
 from linkwright.model.curves.tables import INTERPOLATIONS
-from linkwright.model.file.schema_parts import any_of, mapping, one_of_words, record, ref
-from linkwright.model.file.schema_sections import SECTION_FORMS, measured, shared, told
+from linkwright.model.file.schema_parts import any_of, mapping, one_of, record, ref
+from linkwright.model.file.schema_sections import SECTION_FORMS, described, measured, shared
 from linkwright.model.file.units import KINDS, OF_PLACE
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
+@call_explained
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of a model file as a dict."""
     from linkwright.model.file.reader import MODEL_KEYS
@@ -53,10 +55,10 @@ def _laws() -> dict[str, Any]:
 
     table = _keys(table_keys("channel"))
     move = {
-        "to": told("number", "position at the end of the move"),
-        "in": told("number", "time, angle or length that the move takes"),
-        "law": one_of_words(LAWS, "motion law of the move"),
-        "dwell": told("number", "time, angle or length of a rest"),
+        "to": described("number", "position at the end of the move"),
+        "in": described("number", "time, angle or length that the move takes"),
+        "law": one_of(LAWS, "motion law of the move"),
+        "dwell": described("number", "time, angle or length of a rest"),
     }
     over = {"type": "string", "description": "channel, for example t, A or A.v"}
     curve = record({"over": over, **{key: table[key] for key in TABLE_KEYS}}, ("over",))
@@ -64,7 +66,7 @@ def _laws() -> dict[str, Any]:
         "curve": curve,
         "varying": any_of(ref("number"), ref("curve")) | {"description": "a number, an expression of channels, or a curve over a channel"},
         "moves": {"type": "array", "minItems": 1, "items": record({key: move[key] for key in MOVE_KEYS})},
-        "interpolation": one_of_words(INTERPOLATIONS, "curve between the rows"),
+        "interpolation": one_of(INTERPOLATIONS, "curve between the rows"),
     }
 
 
@@ -147,7 +149,7 @@ def _field(role: Any) -> dict[str, Any]:
         return {"type": "array", "minItems": 2, "maxItems": 2} | said
     if isinstance(role, (JointRole, AxesRole, TiedRole)):
         return ref("name") | said
-    return one_of_words(role.choices, role.meaning)
+    return one_of(role.choices, role.meaning)
 
 
 _NAMES = {"joint": "name", "body": "name", "point": "place", "number": "number", "moves": "moves"}
@@ -169,7 +171,7 @@ def _keys(keys: Mapping[str, Key]) -> dict[str, Any]:
 def _key(key: Key) -> dict[str, Any]:
     said = f"{key.meaning}; {measure(key.dimension)}" if measure(key.dimension) else key.meaning
     if key.form == "word":
-        return one_of_words(key.choices, said)
+        return one_of(key.choices, said)
     if key.form in ("entries", "items"):
         inner = record(_keys(key.of), [name for name, x in key.of.items() if x.required])
         listed = {"type": "array", "minItems": 2, "items": any_of(ref("place"), inner)}
@@ -216,8 +218,9 @@ def _joints() -> dict[str, Any]:
     own |= {key: ref("number") | {"description": f"{o.meaning}; {measure(o.dimension)}"} for key, o in options.items()}
     needed = [{"if": {"properties": {"type": {"const": n}}, "required": ["type"]}, "then": {"required": [*jt.options]}}
               for n, jt in JOINTS.items() if jt.options]  # fmt: skip
-    joint = record({key: forms[key] for key in JOINT_KEYS} | own) | {"allOf": needed}
-    piece = record({**joint["properties"], "guess": ref("pose") | {"description": "pose of the link after it"}})
+    keys = {key: forms[key] for key in JOINT_KEYS} | own
+    joint = record(keys) | {"allOf": needed}
+    piece = record({**keys, "guess": ref("pose") | {"description": "pose of the link after it"}})
     chain = record({key: forms[key] if key != "chain" else mapping(piece, "joints from the first to the second body") for key in OWN})
     return mapping({"type": "object", "if": {"required": ["chain"]}, "then": chain, "else": joint}, "joints and chains of joints by name")
 

@@ -1,4 +1,4 @@
-"""Pieces of a JSON Schema: references, closed objects, mappings from names, words."""
+"""Pieces of a JSON Schema: references, closed objects, mappings from names, choices."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mapping(one: dict[str, Any], description: str = "", pattern: str = NAME) -> 
     return out | ({"description": description} if description else {})
 
 
-def one_of_words(words: Iterable[str], description: str) -> dict[str, Any]:
-    """One of some words; YAML reads a word of digits as a number."""
-    found = list(words)
+def one_of(choices: Iterable[str], description: str) -> dict[str, Any]:
+    """One of some texts; YAML reads a text of digits as a number."""
+    found = list(choices)
     return {"enum": [*found, *(int(x) for x in found if x.isdigit())], "description": description}

@@ -11,7 +11,7 @@ from linkwright.model.file.context import PARAMETER_KEYS, POSE_KEYS
 from linkwright.model.file.drives import ACTUATOR_KEYS, DRIVE_KEYS, MOTOR, MOTOR_NEEDS
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.model.file.report_section import REPORT_KEYS
-from linkwright.model.file.schema_parts import PLACE, any_of, mapping, one_of_words, record, ref
+from linkwright.model.file.schema_parts import PLACE, any_of, mapping, one_of, record, ref
 from linkwright.model.file.units import KINDS, NONE, Dimension, display_unit
 from linkwright.model.file.visuals import ROUND_KEYS, VISUAL_KEYS
 
@@ -25,7 +25,7 @@ def measured(dimension: Dimension) -> str:
     return f"{_NAMED[dimension]} ({unit})" if dimension in _NAMED and unit else unit
 
 
-def told(form: str, text: str, kind: str = "") -> dict[str, Any]:
+def described(form: str, text: str, kind: str = "") -> dict[str, Any]:
     """A shared form with its meaning and its dimension."""
     return ref(form) | {"description": f"{text}; {measured(KINDS[kind])}" if kind else text}
 
@@ -40,15 +40,15 @@ def _picked(forms: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 POSE = {
-    "at": told("vector", "place", "length"),
-    "angle": told("number", "rotation about z", "angle"),
+    "at": described("vector", "place", "length"),
+    "angle": described("number", "rotation about z", "angle"),
     "rpy": _list(ref("number"), 3, 3) | {"description": "roll, pitch and yaw about fixed axes"},
     "quat": _list(ref("number"), 4, 4) | {"description": "quaternion w, x, y, z"},
     "rotation": ref("matrix") | {"description": "rotation matrix"},
 }
 MATTER = {
-    "material": one_of_words(DENSITIES, "material, in place of `density`"),
-    "density": told("number", "in place of `material`", "density"),
+    "material": one_of(DENSITIES, "material, in place of `density`"),
+    "density": described("number", "in place of `material`", "density"),
 }
 
 
@@ -75,27 +75,28 @@ def shared() -> dict[str, Any]:
 
 def _body() -> dict[str, Any]:
     section = {
-        "width": told("number", "of a rectangle", "length"),
-        "height": told("number", "of a rectangle", "length"),
-        "diameter": told("number", "outer diameter", "length"),
-        "inner": told("number", "inner diameter of a tube", "length"),
+        "width": described("number", "of a rectangle", "length"),
+        "height": described("number", "of a rectangle", "length"),
+        "diameter": described("number", "outer diameter", "length"),
+        "inner": described("number", "inner diameter of a tube", "length"),
     }
     bar = {"section": record(_picked(section, SECTION_KEYS)) | {"description": "cross-section of the bar"}, **MATTER}
-    plate = {"points": ref("names") | {"description": "corners in order"}, "thickness": told("number", "of the plate", "length"), **MATTER}
+    thickness = described("number", "of the plate", "length")
+    plate = {"points": ref("names") | {"description": "corners in order"}, "thickness": thickness, **MATTER}
     mesh = {
         "file": {"type": "string", "description": "closed surface, path relative to the model file"},
         "unit": {"type": "string", "description": "unit of its coordinates, for example mm"},
-        "scale": told("number", "factor of its coordinates"),
+        "scale": described("number", "factor of its coordinates"),
         **MATTER,
     }
-    tensor = record({key: told("number", f"moment {key} about the center of mass", "inertia") for key in TENSOR_KEYS})
+    tensor = record({key: described("number", f"moment {key} about the center of mass", "inertia") for key in TENSOR_KEYS})
     forms = {
         "pins": ref("names") | {"description": "hinges: bodies that name the same pin are joined there"},
         "points": ref("points") | {"description": "drawn points, or points with coordinates in the body"},
         "along": mapping(ref("number"), "stations of a straight bar; length (m)"),
         "sides": mapping(ref("number"), "lengths of sides, `A-B: 300`; length (m)"),
         "outline": _list(ref("names")) | {"description": "lines of the picture, each a list of points"},
-        "mass": told("number", "mass of the body", "mass") | {"minimum": 0},
+        "mass": described("number", "mass of the body", "mass") | {"minimum": 0},
         "com": any_of(ref("name"), ref("vector")) | {"description": "center of mass, a point or coordinates"},
         "inertia": any_of(ref("number"), _list(ref("number"), 3, 3), ref("matrix"), tensor)
         | {"description": f"about the center of mass in body axes; {measured(KINDS['inertia'])}"},
@@ -110,14 +111,14 @@ def _body() -> dict[str, Any]:
 
 
 def _visual() -> dict[str, Any]:
-    sizes = {"radius": told("number", "radius", "length"), "length": told("number", "length along z", "length")}
+    sizes = {"radius": described("number", "radius", "length"), "length": described("number", "length along z", "length")}
     shape = record(_picked(sizes, ROUND_KEYS), ROUND_KEYS)
     forms = {
         **POSE,
         "mesh": {"type": "string", "description": "mesh file, path relative to the model file"},
         "box": _list(ref("number"), 3, 3) | {"description": "three edges; length (m)"},
         "cylinder": shape | {"description": "round bar about z"},
-        "sphere": told("number", "radius", "length"),
+        "sphere": described("number", "radius", "length"),
         "capsule": shape | {"description": "round bar with round ends"},
         "unit": {"type": "string", "description": "unit of a mesh, for example mm"},
         "scale": any_of(ref("number"), _list(ref("number"), 3, 3)) | {"description": "factor of a mesh"},
@@ -133,15 +134,16 @@ def _drive() -> dict[str, Any]:
              "friction_speed": "speed over which the friction turns round", "viscous": "viscous friction", "max_current": "largest current",
              "max_speed": "largest speed", "max_torque": "largest torque", "time_constant": "time constant of the current"}  # fmt: skip
     motor = {k: ref("number") | {"description": texts[k] + (f"; {measured(d)}" if d != NONE else "")} for k, d in MOTOR.items()}
+    voltage = described("varying", "applied voltage", "voltage")
     forms = {
-        "speed": told("varying", "speed; angular speed (rad/s) or speed (m/s)"),
-        "position": told("varying", "position over time; angle (rad) or length (m)"),
+        "speed": described("varying", "speed; angular speed (rad/s) or speed (m/s)"),
+        "position": described("varying", "position over time; angle (rad) or length (m)"),
         "moves": ref("moves") | {"description": "moves one after the other"},
-        "torque": told("varying", "torque of a hinge, force of a slider or cylinder"),
-        "force": told("varying", "force of a slider or cylinder", "force"),
-        "motor_dc": record({**motor, "voltage": told("varying", "applied voltage", "voltage")}, MOTOR_NEEDS) | {"description": "DC motor"},
+        "torque": described("varying", "torque of a hinge, force of a slider or cylinder"),
+        "force": described("varying", "force of a slider or cylinder", "force"),
+        "motor_dc": record({**motor, "voltage": voltage}, MOTOR_NEEDS) | {"description": "DC motor"},
         "free": {"description": "the joint moves freely; a controller or a call may drive it"},
-        "gear": told("number", "ratio of the torque at the joint to the torque given"),
+        "gear": described("number", "ratio of the torque at the joint to the torque given"),
         "limits": any_of(ref("number"), ref("range")) | {"description": "largest torque or force, or [least, most]"},
     }
     return record(_picked(forms, (*DRIVE_KEYS, *ACTUATOR_KEYS)))
@@ -160,10 +162,10 @@ def _report() -> dict[str, Any]:
 def _backdrop() -> dict[str, Any]:
     forms = {
         "file": {"type": "string", "description": f"picture or drawing: {', '.join(FILES)}"},
-        "at": told("vector", "place of the lower left corner, of a drawing its origin", "length"),
-        "scale": told("number", "length of a pixel, or of a millimeter of a drawing", "length"),
-        "angle": told("number", "rotation", "angle"),
-        "opacity": told("number", "0 to 1") | {"minimum": 0, "maximum": 1},
+        "at": described("vector", "place of the lower left corner, of a drawing its origin", "length"),
+        "scale": described("number", "length of a pixel, or of a millimeter of a drawing", "length"),
+        "angle": described("number", "rotation", "angle"),
+        "opacity": described("number", "0 to 1") | {"minimum": 0, "maximum": 1},
     }
     return any_of(record(_picked(forms, BACKDROP_KEYS), BACKDROP_KEYS[:1]), {"type": "null"})
 
@@ -175,15 +177,15 @@ def _units(text: str) -> dict[str, Any]:
 
 
 _PARAMETER = {
-    "value": told("number", "value"),
-    "min": told("number", "lower bound of the value"),
-    "max": told("number", "upper bound of the value"),
+    "value": described("number", "value"),
+    "min": described("number", "lower bound of the value"),
+    "max": described("number", "upper bound of the value"),
 }
 _START = any_of(ref("number"), _list(ref("number"), 2))
 _MASS = {
-    "body": told("name", "body that carries it"),
+    "body": described("name", "body that carries it"),
     "at": any_of(ref("name"), ref("vector")) | {"description": "a point of the body, or coordinates"},
-    "mass": told("number", "point mass", "mass") | {"minimum": 0},
+    "mass": described("number", "point mass", "mass") | {"minimum": 0},
 }
 SECTION_FORMS: dict[str, Any] = {
     "name": {"type": ["string", "number"], "description": "name of the model"},

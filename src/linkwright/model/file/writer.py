@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -134,12 +135,10 @@ def with_meshes_from(d: Description, folder: Path) -> Description:
 def _expressions(value: Any) -> Iterator[Expr]:
     if isinstance(value, Expr):
         yield value
-    elif isinstance(value, dict):
-        for entry in value.values():
-            yield from _expressions(entry)
-    elif isinstance(value, (list, tuple)):
-        for entry in value:
-            yield from _expressions(entry)
+    elif isinstance(value, (dict, list, tuple)):
+        for entry in value.values() if isinstance(value, dict) else value:
+            if entry.__class__ is not float and entry.__class__ is not str:  # most of a file: no generator for each
+                yield from _expressions(entry)
 
 
 def _shared(sections: dict[str, Any], d: Description) -> dict[Expr, tuple[str, str]]:
@@ -208,6 +207,8 @@ def _section(key: str, value: Any) -> list[str]:
 
 
 def _flow(value: Any) -> str:
+    if value.__class__ is float:
+        return repr(value + 0.0)  # no negative zeros
     if isinstance(value, RawYaml):
         return str(value)
     if isinstance(value, dict):
@@ -367,14 +368,27 @@ def _gear(g: Gear) -> dict[str, Any]:
     return {"joints": [g.first, g.second], "radii": radii, "internal": g.internal, "pressure_angle": g.pressure_angle}
 
 
+@cache
+def _steps(kind: Any) -> tuple[tuple[str, str, Any, bool], ...]:
+    """(field, key, role, whether it is a single number) of every role of a kind, in the order of writing."""
+    pairs = elements.roles(kind).items()
+    return tuple((n, elements.key_of(n, r), r, isinstance(r, NumberRole) and not r.axes) for n, r in pairs)
+
+
 def _element(x: Any, flat: int) -> dict[str, Any]:
     """An element of `linkwright.elements`: its type, where it acts, its numbers."""
     out: dict[str, Any] = {"type": x.type} if x.type else {}
-    for field, role in elements.roles(type(x)).items():
-        value, key = getattr(x, field), elements.key_of(field, role)
-        if isinstance(role, NumberRole):
-            if value is not None and not (role.axes and value == ZERO3) and not (role.absent and value == getattr(type(x), field)):
-                out[key] = _of_axes(value, role.axes, flat) if role.axes else value
+    for field, key, role, single in _steps(type(x)):
+        value = getattr(x, field)
+        if single:
+            if value is not None and not (role.absent and value == getattr(type(x), field)):
+                out[key] = value
+        elif isinstance(role, EndsRole):
+            if value:
+                out[key] = _ends(value)
+        elif isinstance(role, NumberRole):
+            if value is not None and value != ZERO3:
+                out[key] = _of_axes(value, role.axes, flat)
         elif isinstance(role, TurnsRole):
             out[key] = [[list(row) for row in R] for R in value]
         elif isinstance(role, PointRole):
@@ -384,7 +398,7 @@ def _element(x: Any, flat: int) -> dict[str, Any]:
         elif isinstance(role, ChoiceRole):
             out |= {} if value == role.choices[0] else {key: value}
         elif value:
-            out[key] = _ends(value) if isinstance(role, EndsRole) else value
+            out[key] = value
     if x.some_of and not any(key in out for key in x.some_of):
         out[x.some_of[0]] = [0.0] * flat
     return out
