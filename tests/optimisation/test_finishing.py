@@ -211,5 +211,5 @@ def test_a_design_reads_curves_once_and_their_errors_when_asked(monkeypatch: pyt
     for lim in problem.limits:
         ((_, quantity),) = lim.terms
         assert np.isfinite(quantity.curve(p).dx).all()
-    assert len(values) == 4 and len(curves) == 2 and not estimates  # slider.C.x and slider.C.y
+    assert len(values) == 4 and len(curves) == 2 and not estimates  # slider.C.x, then both
     assert problem.limits[0].reach(p) == 0.0 and len(estimates) == 1

@@ -113,9 +113,17 @@ class OfMotion(MeasuredValue):
         return self.measure.value_of(curve, found.t)
 
     def _sampled(self, p: DesignPoint) -> tuple[MeasuredMotions, SampledCurve]:
-        """The curve of an extreme: once for all extremes of a channel in a window, a box has four."""
+        """The curve of an extreme: once for all extremes of a channel in a window, a box has four.
+
+        Curves of whole motions are read together, of all channels that extremes of this problem were read of before.
+        """
         m = self.measure
         assert m is not None
+        if m.window is None:
+            channels = p.problem.curves_read
+            channels.setdefault(m.channel)
+            found, curves = p.known(("whole curves", len(channels)), lambda: _whole_curves(p, list(channels)))
+            return found, curves[m.channel]
 
         def compute() -> tuple[MeasuredMotions, SampledCurve]:
             found = m.motions(p.motion)
@@ -154,6 +162,11 @@ class OfMotion(MeasuredValue):
             return curve.slopes(dx)[at]
 
         return SampleCurve(at, size[at], slopes)
+
+
+def _whole_curves(p: DesignPoint, channels: Sequence[str]) -> tuple[MeasuredMotions, dict[str, SampledCurve]]:
+    found = MeasuredMotions.of_one(p.motion, channels)
+    return found, dict(zip(channels, found.whole_curves(channels), strict=True))
 
 
 @dataclass(frozen=True)

@@ -122,10 +122,7 @@ class Measure:
 
     def motions(self, c: Any) -> MeasuredMotions:
         """A Trajectory as an array of one motion."""
-        found = c.read([*self.channels(c.drive, c.channels), "t"])
-        near = getattr(c, "near_singular", None)
-        values = {name: x[None] for name, x in found.items()}
-        return MeasuredMotions(values, found["t"][None], c.drive, c.dimension, None if near is None else near[None])
+        return MeasuredMotions.of_one(c, self.channels(c.drive, c.channels))
 
     def _of(self, r: MeasuredMotions) -> np.ndarray:
         mask = r.mask(self.window)

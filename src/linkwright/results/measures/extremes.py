@@ -110,6 +110,11 @@ class SharpenedCurves:
         out[np.isinf(self.x)] = np.inf
         return out
 
+    def each(self) -> list[SharpenedCurves]:
+        """Every motion by itself."""
+        rows = range(len(self.x))
+        return [SharpenedCurves(self.x[i : i + 1], self.place[i : i + 1], self.tops.of_one(i), self.counted[i : i + 1]) for i in rows]
+
     def folded(self, weights: np.ndarray) -> np.ndarray:
         """Weights of the sharpened samples of the first motion, (samples, ...), as those of its samples."""
         out = weights.copy()
@@ -124,9 +129,9 @@ class SharpenedCurves:
         """Another channel (samples, ...) of the first motion at the places of its sharpened samples: derivatives of these."""
         out = y.copy()
         for k, i, nodes, share in self._moved:
-            for j in (k, k + 1):
-                if self.place[0, j] == self.tops.place[i]:
-                    out[j] = np.tensordot(share, y[nodes], axes=1)
+            own = [j for j in (k, k + 1) if self.place[0, j] == self.tops.place[i]]
+            if own:
+                out[own] = np.tensordot(share, y[nodes], axes=1)
         return out
 
     @cached_property
@@ -188,6 +193,12 @@ class LocalExtremes:
                 return np.where(good, last, _beyond(s, x, motion, sample, sign, closed))
 
         return cls(motion, sample, step, share, value, place, around.nodes, around.w, u, degree, estimate)
+
+    def of_one(self, motion: int) -> LocalExtremes:
+        """Those of one motion, as of the only one."""
+        some = np.flatnonzero(self.motion == motion)
+        parts = (self.sample, self.step, self.share, self.value, self.place, self.nodes, self.w, self.u, self.degree)
+        return LocalExtremes(np.zeros_like(some), *(x[some] for x in parts), lambda: self.error[some])
 
     def weights(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Samples and their shares in the value of an extreme (Lagrange)."""
