@@ -148,7 +148,7 @@ class QuantityAlgebra:
             )
 
     def _need_one_kind_of_turns(self, a: Quantity, b: Quantity, op: str) -> None:
-        """Raise ModelError where the time of a speed of rotation, alone or in a product, cancels that of a count: revolutions may be meant."""
+        """Raise ModelError where the time of a speed of rotation, also in a product, cancels that of a count: revolutions may be meant."""
         sign = -1 if op == "div" else 1
         for turning, counted in ((a, b), (b, a)):
             if turning.dimension[ANGLES] > 0 and turning.dimension[TIMES] < 0 and counted.count and sign * counted.dimension[TIMES] > 0:
