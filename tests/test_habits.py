@@ -89,6 +89,21 @@ def test_build_tools_have_versions_and_hashes_and_releases_a_list_of_dependencie
     assert "--no-isolation" in text and "actions/attest-sbom@" in text and "sbom/linkwright.cdx.json --verify-tag" in text
 
 
+def test_jobs_that_build_and_publish_install_pinned_tools_only() -> None:
+    """`make test` installs packages at their newest versions: in the job that builds, any of them could change what is published."""
+    jobs = read(ROOT / ".github" / "workflows" / "release.yml")["jobs"]
+    for name in ("build", "publish"):
+        lines = [line for step in jobs[name]["steps"] for line in step.get("run", "").splitlines()]
+        installs = [line for line in lines if re.search(r"\b(install|uvx?|npm|npx|apt-get|make)\b", line)]
+        assert all("pip install --require-hashes -r .github/requirements/" in line for line in installs), name
+    uploads = {job: [s["with"]["name"] for s in jobs[job]["steps"] if "upload-artifact" in s.get("uses", "")] for job in jobs}
+    assert [job for job, names in uploads.items() if "dist" in names] == ["build"]
+    order = ["publish"]
+    while jobs[order[-1]].get("needs"):
+        order.append(jobs[order[-1]]["needs"])
+    assert order == ["publish", "install", "list", "build", "test"] and jobs["test"]["steps"][-1]["run"].startswith("make test")
+
+
 def test_the_list_of_dependencies_has_the_scripts_of_the_page() -> None:
     own = {"metadata": {"component": {"bom-ref": "own"}}, "components": [{"bom-ref": "numpy"}]}
     bom = {**own, "dependencies": [{"ref": "own", "dependsOn": ["numpy"]}]}

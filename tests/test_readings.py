@@ -94,9 +94,23 @@ def test_a_motor_constant_by_revolutions_is_in_doubt():
     assert lw.motor(Kt="1 V/rpm", R="1 ohm").Kt == pytest.approx(30.0 / math.pi, rel=1e-12)
 
 
-@pytest.mark.parametrize("formula", ["1 N*(A.v/(1 Hz))", "1 N*min(1, A.v/(1 1/min))", "1 N*((1 1/min)/A.v)"])
+OVER_A_FREQUENCY = [
+    "1 N*(A.v/(1 Hz))", "1 N*min(1, A.v/(1 1/min))", "1 N*((1 1/min)/A.v)", "1 N*A.v/(1 Hz)", "1 N*(1 Hz)/A.v", "1 N*A.v*(1/(1 Hz))",
+    "1 N*A.v*A.v/(1 Hz)^2", "1 N*A.v/n2",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("formula", OVER_A_FREQUENCY)
 def test_an_angular_speed_over_a_frequency_is_in_doubt(tmp_path, formula):
     path = tmp_path / "crank.yaml"
-    path.write_text(CRANK.replace("SPEED", "60 rpm") + f'loads: {{l: {{on: needle.C, force: [0, "{formula}"]}}}}\n')
-    with pytest.raises(lw.ModelError, match=r"cannot be divided\. Write rad/s or rev/s in place of 1/s or Hz"):
+    text = CRANK.replace("SPEED", "60 rpm").replace("n: 60 rpm", "n: 60 rpm, n2: 3 1/s")
+    path.write_text(f'{text}loads: {{l: {{on: needle.C, force: [0, "{formula}"]}}}}\n')
+    with pytest.raises(lw.ModelError, match=r"cannot be (divided|multiplied)\. Write rad/s or rev/s in place of 1/s or Hz"):
         lw.load(path)
+
+
+@pytest.mark.parametrize("formula", ["1 N*A.v/(1 rev/s)", "1 N*A.v*(1 s)/(1 rad)", "2 N*sin(A.v*t)", "1 N/s*A.v/(1 rad/s^2)*(2 Hz)*(1 s)"])
+def test_speeds_over_speeds_and_times_are_plain(tmp_path, formula):
+    path = tmp_path / "crank.yaml"
+    path.write_text(CRANK.replace("SPEED", "60 rpm") + f'loads: {{l: {{on: needle.C, force: [0, "{formula}"]}}}}\n')
+    assert lw.load(path).description.loads

@@ -11,6 +11,7 @@ import yaml
 
 import linkwright.mechanism as lw
 from linkwright.errors import AssemblyError, ChannelError, ModelError, SingularityError, UsageError
+from linkwright.mechanics.closing.traced import TracedLoops
 
 
 def four_bar(**lengths):
@@ -198,3 +199,25 @@ def test_jacobian_maps_drive_speeds_to_motion(model, of):
         want = np.array([w[2], v[0], v[1]]) if s.description.planar else np.concatenate([w, v])
     np.testing.assert_allclose(J @ np.array(list(speeds.values())), want, atol=1e-10)
     assert s.jacobian(s.start, of=of, wrt=drives[0]).shape == (len(want), 1) if len(drives) == 1 else J.shape == (len(want), len(drives))
+
+
+def test_accelerations_evaluate_the_loops_once_for_all_drives(monkeypatch):
+    """A robot has many drives: the loops were evaluated twice for each of them."""
+    s = lw.compile("stewart")
+    st, drives = s.assemble(), [*s.core.drive_names]
+    wanted = s.core.assembler.accelerations(st, {drives[0]: 1.0}, drives)
+    evaluated = []
+    own = TracedLoops.at
+    monkeypatch.setattr(TracedLoops, "at", lambda self, *given: evaluated.append(1) or own(self, *given))
+    assert np.array_equal(s.core.assembler.accelerations(st, {drives[0]: 1.0}, drives), wanted)
+    assert len(drives) == 6 and len(evaluated) == 3
+
+
+def test_redundant_drives_follow_those_before_them():
+    s = lw.compile("four-bar")
+    st = s.assemble(q={"A": 0.8}, v={"A": 2.0})
+    joints = {j.name: j for j in s.description.joints}
+    for names in (["A", "D"], ["D", "A"]):
+        read = s.instant(st, s.core.assembler.accelerations(st, None, names))
+        leading, other = (float(read.joint_accelerations(joints[name])[0]) for name in names)
+        assert abs(leading) < 1e-12 and abs(other) > 0.1

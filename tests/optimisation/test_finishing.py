@@ -15,6 +15,7 @@ from linkwright.model.file.reader import reread
 from linkwright.optimisation import finishing, making, optimum, searching
 from linkwright.optimisation.problem import DesignProblem, Limit, TimeIsUp
 from linkwright.optimisation.rests import OfRest
+from linkwright.results.measures import extremes
 from tests.optimisation.models import DWELL, SLIDER_CRANK
 
 BOX = "slider.C within 100..300 x -10..10 mm"
@@ -195,3 +196,20 @@ def test_an_end_of_a_rod_on_ground_can_be_written() -> None:
     assert new.rods[0].length == pytest.approx(wanted.rods[0].length, rel=1e-12)
     assert new.bodies[0].points[-1].at == pytest.approx(wanted.bodies[0].points[-1].at, rel=1e-12)
     assert not making.unwritten(described, ["ground.P.y"])
+
+
+def test_a_design_reads_curves_once_and_their_errors_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sides of a box, values and rows share the curve of a channel; how far samples decide it is estimated for finished designs only."""
+    curves, estimates = [], []
+    sharpen, beyond = extremes.SharpenedCurves.of, extremes._beyond
+    monkeypatch.setattr(extremes.SharpenedCurves, "of", lambda *given: curves.append(1) or sharpen(*given))
+    monkeypatch.setattr(extremes, "_beyond", lambda *given: estimates.append(1) or beyond(*given))
+    problem = problem_of(SLIDER_CRANK, "min peak A.torque", {"r": None}, [BOX])
+    p = problem.point(np.array([0.5]))
+    del curves[:], estimates[:]
+    values = [lim.value(p) for lim in problem.limits]
+    for lim in problem.limits:
+        ((_, quantity),) = lim.terms
+        assert np.isfinite(quantity.curve(p).dx).all()
+    assert len(values) == 4 and len(curves) == 2 and not estimates  # slider.C.x, then both
+    assert problem.limits[0].reach(p) == 0.0 and len(estimates) == 1

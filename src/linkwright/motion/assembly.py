@@ -37,6 +37,7 @@ from linkwright.motion.targets import Targets, attitude
 from linkwright.motion.undriven import check_driven
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory import all_in_use
+from linkwright.numerics.sparse import SparseMatrix
 from linkwright.numerics.spatial import Pose, quaternion_rotation
 from linkwright.results.branches import Branches
 from linkwright.results.state import State
@@ -168,10 +169,9 @@ class Assembler:
                 raise UsageError(f"accelerations need {self.tree.nv} finite entries, or a dict by joint name.")
             return self._on_the_loops(c, a)
         pairs = [self._accelerated(name, x, st) for name, x in (wanted or {}).items()]
-        for name in (n for n in drives if n not in (wanted or {})):
-            more = self._accelerated(name, 0.0, st)
-            if self._adds(st, [p[0] for p in pairs], more[0]):  # redundant drives follow the others
-                pairs.append(more)
+        rest = [self._accelerated(name, 0.0, st) for name in drives if name not in (wanted or {})]
+        adding = self._adding(st, [p[0] for p in pairs], [p[0] for p in rest])
+        pairs += [rest[i] for i in adding]  # redundant drives follow the others
         return self.rates(st, [p[0] for p in pairs], [p[1] for p in pairs], second=True)
 
     def _on_the_loops(self, c: Closure, a: np.ndarray) -> np.ndarray:
@@ -191,12 +191,29 @@ class Assembler:
             f"{off * self.loops.kappa:.3g} m/s^2). Give the accelerations of the drives by name; those of the other joints follow."
         )
 
-    def _adds(self, st: State, readers: Sequence[Constraint], more: Constraint) -> bool:
-        """True if one more reader fixes a degree of freedom that the others leave."""
-        ranks = []
-        for tied in (self.loops.with_(readers), self.loops.with_([*readers, more])):
-            ranks.append(tied.factored(tied.at(st.q, st.v, st.t, st.references)).rank)
-        return ranks[1] > ranks[0]
+    def _adding(self, st: State, readers: Sequence[Constraint], more: Sequence[Constraint]) -> list[int]:
+        """Numbers of those further readers that fix a degree of freedom which the others and those before them leave.
+
+        All rows are evaluated once, because robots have many drives; ranks are those of parts of one matrix.
+        """
+        if not more:
+            return []
+        tied = self.loops.with_([*readers, *more])
+        c = tied.at(st.q, st.v, st.t, st.references)
+        J, rows = tied.dimensionless(c)[1], c.rows[len(c.rows) - len(more) :]
+        held = list(range(rows[0].start))
+        rank, whole = factor(J.first_rows(len(held)) if isinstance(J, SparseMatrix) else J[held]).rank, factor(J).rank
+        if whole - rank == len(J) - len(held):
+            return list(range(len(more)))
+        out = []
+        for i, r in enumerate(rows):
+            with_it = factor(J[[*held, *range(r.start, r.stop)]]).rank
+            if with_it > rank:
+                rank, held = with_it, [*held, *range(r.start, r.stop)]
+                out.append(i)
+            if rank == whole:
+                break
+        return out
 
     def rates(self, st: State, readers: Sequence[Constraint], wanted: Sequence[Any], *, second: bool = False) -> np.ndarray:
         """v (or with `second` a) on the loops for which the readers' rates (second rates) are the wanted ones."""

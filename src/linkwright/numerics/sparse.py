@@ -64,6 +64,9 @@ class SparseMatrix(NDArrayOperatorsMixin):
 
         return SparseMatrix((diags(rows) @ self.entries @ diags(columns)).tocsr())
 
+    def first_rows(self, n: int) -> SparseMatrix:
+        return SparseMatrix(self.entries[:n])
+
     def largest(self) -> float:
         return float(np.abs(self.entries.data).max(initial=0.0))
 

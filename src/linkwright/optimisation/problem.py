@@ -218,6 +218,7 @@ class DesignProblem:
     tally: SearchTally = field(default_factory=SearchTally)
     unwritten: str = ""  # why new numbers cannot be written into the model file
     original: DesignProblem | None = None  # of the user's own file, where the search begins with another design
+    curves_read: dict[str, None] = field(default_factory=dict)  # channels of which extremes over the whole motion were read, in order
 
     @cached_property
     def names(self) -> tuple[str, ...]:

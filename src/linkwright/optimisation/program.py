@@ -243,7 +243,9 @@ class GoalProgram:
         low, high = f.bounds(z[self.n :])
         parts = []
         for side, chosen in f.samples.items():
-            at = np.flatnonzero(np.isin(c.at, list(chosen)))  # a window may move with the design
+            there = np.zeros(max(int(c.at.max(initial=0)), *chosen, 0) + 1, dtype=bool)
+            there[list(chosen)] = True
+            at = np.flatnonzero(there[c.at])  # a window may move with the design
             slopes = np.zeros((len(at), len(z)))
             slopes[:, : self.n] = -side * c.dx[at] * self.problem.span / f.scale
             values = high - c.x[at] / f.scale if side > 0 else c.x[at] / f.scale - low

@@ -18,6 +18,7 @@ from linkwright.arguments import spelled
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.model.parameters import with_values
 from linkwright.results.measures import Measure
+from linkwright.results.measures.motions import MeasuredMotions, SampledCurve
 from linkwright.results.measures.reductions import EXTREMES
 
 if TYPE_CHECKING:
@@ -106,7 +107,29 @@ class OfMotion(MeasuredValue):
 
     def _value(self, p: DesignPoint) -> float:
         assert self.measure is not None
-        return float(self.measure.read_from(p.motion))
+        if not self.extreme:
+            return float(self.measure.read_from(p.motion))
+        found, curve = self._sampled(p)
+        return self.measure.value_of(curve, found.t)
+
+    def _sampled(self, p: DesignPoint) -> tuple[MeasuredMotions, SampledCurve]:
+        """The curve of an extreme: once for all extremes of a channel in a window, a box has four.
+
+        Curves of whole motions are read together, of all channels that extremes of this problem were read of before.
+        """
+        m = self.measure
+        assert m is not None
+        if m.window is None:
+            channels = p.problem.curves_read
+            channels.setdefault(m.channel)
+            found, curves = p.known(("whole curves", len(channels)), lambda: _whole_curves(p, list(channels)))
+            return found, curves[m.channel]
+
+        def compute() -> tuple[MeasuredMotions, SampledCurve]:
+            found = m.motions(p.motion)
+            return found, m.sampled(found)
+
+        return p.known(("sampled", m.channel, m.window), compute)
 
     def _gradient(self, p: DesignPoint) -> np.ndarray:
         assert self.measure is not None
@@ -124,10 +147,10 @@ class OfMotion(MeasuredValue):
         return self.measure.read_from(p.motion).note(self.measure.name, lambda x: f"{x / size:.2g} {unit}".rstrip())
 
     def _curve(self, p: DesignPoint) -> SampleCurve:
-        m, c = self.measure, p.motion
+        m = self.measure
         assert m is not None
-        found = m.motions(c)
-        x, curve = found.values[m.channel][0], m.sampled(found)
+        found, curve = self._sampled(p)
+        x = found.values[m.channel][0]
         size, long = curve.x[0], found.scalar(m.channel)[0]
         at = np.arange(len(size)) if curve.mask is None else np.flatnonzero(curve.mask[0])
 
@@ -139,6 +162,11 @@ class OfMotion(MeasuredValue):
             return curve.slopes(dx)[at]
 
         return SampleCurve(at, size[at], slopes)
+
+
+def _whole_curves(p: DesignPoint, channels: Sequence[str]) -> tuple[MeasuredMotions, dict[str, SampledCurve]]:
+    found = MeasuredMotions.of_one(p.motion, channels)
+    return found, dict(zip(channels, found.whole_curves(channels), strict=True))
 
 
 @dataclass(frozen=True)

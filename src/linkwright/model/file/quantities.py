@@ -35,6 +35,7 @@ from linkwright.model.file.units import (
 )
 
 SI = UnitSystem(())
+TIMES, ANGLES = TIME.index(1), ANGLE.index(1)  # places of their exponents in a dimension
 COUNTS = tuple(multiply(NONE, TIME, -n) for n in (1, 2, 3))
 MOST_PARSED = 10_000  # texts
 _numbers: dict[Any, int] = {}  # of the units and names of models
@@ -100,10 +101,11 @@ class QuantityAlgebra:
     def combine(self, op: str, a: Quantity, b: Quantity) -> Quantity:
         value = combine(op, a.value, b.value)
         count = a.count or b.count
+        if op in ("mul", "div"):
+            self._need_one_kind_of_turns(a, b, op)
         if op == "mul":
             return Quantity(value, multiply(a.dimension, b.dimension), count)
         if op == "div":
-            self._one_kind_of_speed(a, b, "divided")
             dimension = multiply(a.dimension, b.dimension, -1)
             return Quantity(value, dimension, count or (a.dimension == NONE and dimension in COUNTS))
         if op == "pow":
@@ -144,6 +146,15 @@ class QuantityAlgebra:
             raise ModelError(
                 f"{describe(a.dimension)} and {describe(b.dimension)} cannot be {verb}. Write rad/s or rev/s in place of 1/s or Hz."
             )
+
+    def _need_one_kind_of_turns(self, a: Quantity, b: Quantity, op: str) -> None:
+        """Raise ModelError where the time of a speed of rotation, also in a product, cancels that of a count: revolutions may be meant."""
+        sign = -1 if op == "div" else 1
+        for turning, counted in ((a, b), (b, a)):
+            if turning.dimension[ANGLES] > 0 and turning.dimension[TIMES] < 0 and counted.count and sign * counted.dimension[TIMES] > 0:
+                verb = "divided" if op == "div" else "multiplied"
+                both = f"{describe(a.dimension)} and {describe(b.dimension)}"
+                raise ModelError(f"{both} cannot be {verb}. Write rad/s or rev/s in place of 1/s or Hz.")
 
     def call(self, function: str, args: list[Quantity]) -> Quantity:
         value = apply(function, *(a.value for a in args))

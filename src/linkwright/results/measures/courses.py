@@ -173,8 +173,7 @@ def shares_at(basis: np.ndarray, u: np.ndarray, order: int = 0) -> np.ndarray:
 def _taken(values: np.ndarray, k: np.ndarray) -> np.ndarray:
     """values[motion, k[motion, ...]]."""
     k = np.asarray(k)
-    flat = np.take_along_axis(values, k.reshape(len(values), -1), axis=1)
-    return flat.reshape(k.shape)
+    return values[np.arange(len(values)).reshape(-1, *(1,) * (k.ndim - 1)), k]
 
 
 class CoursePull:

@@ -93,6 +93,10 @@ class Measure:
         grows = bool(np.isinf(error[0]))
         return MeasuredNumber(float(value), float(error[0]), _shown_place(c, float(places[0])) if grows else "")
 
+    def value_of(self, curve: SampledCurve, t: np.ndarray) -> float:
+        """An extreme of one motion from its curve (`sampled`), without how far samples decide it."""
+        return float(reduced(self.reduction, curve.x, t, curve.counted)[0])
+
     def over(self, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str]) -> np.ndarray:
         """The measure of many motions: channels (motions, samples, ...), times (motions, samples) or (samples,)."""
         return self._of(MeasuredMotions.of(values, t, drive, dimension, self.channel))
@@ -118,10 +122,7 @@ class Measure:
 
     def motions(self, c: Any) -> MeasuredMotions:
         """A Trajectory as an array of one motion."""
-        found = c.read([*self.channels(c.drive, c.channels), "t"])
-        near = getattr(c, "near_singular", None)
-        values = {name: x[None] for name, x in found.items()}
-        return MeasuredMotions(values, found["t"][None], c.drive, c.dimension, None if near is None else near[None])
+        return MeasuredMotions.of_one(c, self.channels(c.drive, c.channels))
 
     def _of(self, r: MeasuredMotions) -> np.ndarray:
         mask = r.mask(self.window)

@@ -15,6 +15,7 @@ the same polynomial through the derivatives of the samples (`weights`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -77,16 +78,16 @@ class SharpenedCurves:
 
     x: np.ndarray
     place: np.ndarray
-    error: np.ndarray
     tops: LocalExtremes
+    counted: np.ndarray
 
     @classmethod
     def of(cls, s: np.ndarray, x: np.ndarray, mask: np.ndarray | None = None, cut: np.ndarray | None = None) -> SharpenedCurves:
         """Sharpen curves x (motions, samples) over s; with a mask only in steps whose samples count, and in those cut by an end of the
         window (`cut`: share at which a step is cut, NaN elsewhere) on the side that counts."""
         counted = np.isfinite(x) if mask is None else mask & np.isfinite(x)
-        out, place, error = x.copy(), np.array(np.broadcast_to(s, x.shape)), np.zeros(x.shape)
-        tops = LocalExtremes.of(place, x, counted)
+        out, place = x.copy(), np.array(np.broadcast_to(s, x.shape))
+        tops = LocalExtremes.of(np.broadcast_to(s, x.shape), x, counted)
         inner = np.isfinite(tops.value)
         motion, k, u = tops.motion[inner], tops.step[inner], tops.share[inner]
         first, second = counted[motion, k], counted[motion, k + 1]
@@ -98,10 +99,21 @@ class SharpenedCurves:
             own = inside & there
             out[motion[own], k[own] + shift] = tops.value[inner][own]
             place[motion[own], k[own] + shift] = tops.place[inner][own]
-        rough = ~inner & counted[tops.motion, tops.sample]
-        error[tops.motion[rough], tops.sample[rough]] = tops.error[rough]
-        error[np.isinf(x)] = np.inf
-        return cls(out, place, error, tops)
+        return cls(out, place, tops, counted)
+
+    @cached_property
+    def error(self) -> np.ndarray:
+        """How far the curve may go beyond each sample. Read after a search, not for every design in it: it takes half of the time."""
+        out, tops = np.zeros(self.x.shape), self.tops
+        rough = ~np.isfinite(tops.value) & self.counted[tops.motion, tops.sample]
+        out[tops.motion[rough], tops.sample[rough]] = tops.error[rough]
+        out[np.isinf(self.x)] = np.inf
+        return out
+
+    def each(self) -> list[SharpenedCurves]:
+        """Every motion by itself."""
+        rows = range(len(self.x))
+        return [SharpenedCurves(self.x[i : i + 1], self.place[i : i + 1], self.tops.of_one(i), self.counted[i : i + 1]) for i in rows]
 
     def folded(self, weights: np.ndarray) -> np.ndarray:
         """Weights of the sharpened samples of the first motion, (samples, ...), as those of its samples."""
@@ -117,9 +129,9 @@ class SharpenedCurves:
         """Another channel (samples, ...) of the first motion at the places of its sharpened samples: derivatives of these."""
         out = y.copy()
         for k, i, nodes, share in self._moved:
-            for j in (k, k + 1):
-                if self.place[0, j] == self.tops.place[i]:
-                    out[j] = np.tensordot(share, y[nodes], axes=1)
+            own = [j for j in (k, k + 1) if self.place[0, j] == self.tops.place[i]]
+            if own:
+                out[own] = np.tensordot(share, y[nodes], axes=1)
         return out
 
     @cached_property
@@ -139,11 +151,16 @@ class LocalExtremes:
     share: np.ndarray  # of that step
     value: np.ndarray
     place: np.ndarray
-    error: np.ndarray  # how far the curve may go beyond: beyond the sample where it is not resolved
     nodes: np.ndarray  # (extremes, nodes): samples of the polynomial, the outermost one first
     w: np.ndarray  # their places, in steps from the outermost sample
     u: np.ndarray  # place of the extreme, in the same steps
     degree: np.ndarray
+    estimate: Callable[[], np.ndarray]
+
+    @cached_property
+    def error(self) -> np.ndarray:
+        """How far the curve may go beyond: beyond the sample where it is not resolved."""
+        return self.estimate()
 
     @classmethod
     def of(cls, s: np.ndarray, x: np.ndarray, counted: np.ndarray) -> LocalExtremes:
@@ -152,7 +169,7 @@ class LocalExtremes:
         motion, sample, sign = _candidates(x, counted, closed)
         if n < FEWEST:
             none, empty = np.zeros(0, dtype=int), np.zeros(0)
-            return cls(none, none, none, empty, empty, empty, empty, np.zeros((0, 1), dtype=int), np.zeros((0, 1)), empty, none)
+            return cls(none, none, none, empty, empty, empty, np.zeros((0, 1), dtype=int), np.zeros((0, 1)), empty, none, lambda: empty)
         around = _Around.of(s, x, motion, sample, closed[motion])
         with np.errstate(all="ignore"):
             c = around.coefficients()
@@ -163,15 +180,25 @@ class LocalExtremes:
             beyond, bend = sign * (value - around.x[:, 0]), np.abs(c[:, 2])
             good = (degree >= 4) & (sign * c[:, 2] < 0.0) & (np.abs(u) < 1.0) & (beyond >= 0.0) & (beyond <= 0.5 * bend)
             good &= np.where(u < 0.0, around.has_left, around.has_right)
-            rough = _beyond(s, x, motion, sample, sign, closed)
         place = around.s0 + u * around.h
         ring = closed[motion]  # an extreme before the first sample lies before the last one
         i = np.where(ring & (sample == n - 1) & (u >= 0.0), 0, np.where(ring & (sample == 0) & (u < 0.0), n - 1, sample))
         step = np.clip(np.where(u < 0.0, i - 1, i), 0, n - 2)
         place = np.where(i == sample, place, place + s[motion, i] - s[motion, sample])
         share = (place - s[motion, step]) / (s[motion, step + 1] - s[motion, step])
-        last = np.where(good, last, rough)
-        return cls(motion, sample, step, share, np.where(good, value, np.nan), place, last, around.nodes, around.w, u, degree)
+        value = np.where(good, value, np.nan)
+
+        def estimate() -> np.ndarray:
+            with np.errstate(all="ignore"):
+                return np.where(good, last, _beyond(s, x, motion, sample, sign, closed))
+
+        return cls(motion, sample, step, share, value, place, around.nodes, around.w, u, degree, estimate)
+
+    def of_one(self, motion: int) -> LocalExtremes:
+        """Those of one motion, as of the only one."""
+        some = np.flatnonzero(self.motion == motion)
+        parts = (self.sample, self.step, self.share, self.value, self.place, self.nodes, self.w, self.u, self.degree)
+        return LocalExtremes(np.zeros_like(some), *(x[some] for x in parts), lambda: self.error[some])
 
     def weights(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Samples and their shares in the value of an extreme (Lagrange)."""

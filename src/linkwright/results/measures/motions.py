@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,15 +45,23 @@ Pulls = dict[str, np.ndarray]  # weights of the samples of channels, (samples, .
 class SampledCurve:
     """A channel at its samples, (motions, samples); of an extreme also at ends of the window, which follow the samples.
 
-    `place` is the time of each value, `error` how far the curve may go beyond it (`extremes`).
+    `place` is the time of each value.
     """
 
     x: np.ndarray
     mask: np.ndarray | None
     place: np.ndarray | None = None
-    error: np.ndarray | None = None
     sharp: SharpenedCurves | None = None
     ends: WindowEnds | None = None
+    near: np.ndarray | None = None  # samples near a singular position, from which the channel grows without bound
+
+    @cached_property
+    def error(self) -> np.ndarray | None:
+        """How far the curve may go beyond each value (`extremes`)."""
+        if self.sharp is None:
+            return None
+        own = self.sharp.error if self.near is None else np.where(self.near, np.inf, self.sharp.error)
+        return own if self.ends is None else np.concatenate([own, np.zeros(self.ends.share.shape)], axis=1)
 
     @property
     def counted(self) -> np.ndarray | None:
@@ -94,6 +103,13 @@ class MeasuredMotions:
     ) -> MeasuredMotions:
         shape = values[channel].shape[:2]
         return cls(values, np.broadcast_to(t, shape), drive, dimension)
+
+    @classmethod
+    def of_one(cls, c: Any, names: Sequence[str]) -> MeasuredMotions:
+        """Channels of a Trajectory as arrays of one motion."""
+        found, near = c.read([*names, "t"]), getattr(c, "near_singular", None)
+        values = {name: x[None] for name, x in found.items()}
+        return cls(values, found["t"][None], c.drive, c.dimension, None if near is None else near[None])
 
     @property
     def turns(self) -> bool:
@@ -137,15 +153,18 @@ class MeasuredMotions:
             return SampledCurve(x, mask)
         ends = None if mask is None else self.ends(window)
         sharp = SharpenedCurves.of(self.t, x, mask, None if ends is None else ends.cut(x.shape[1]))
-        error = sharp.error
-        if self.near is not None and self.dimension(name) not in ("length", "angle"):
-            error = np.where(self.near, np.inf, error)
+        near = None if self.dimension(name) in ("length", "angle") else self.near
         if ends is None or mask is None:
-            return SampledCurve(sharp.x, mask, sharp.place, error, sharp)
-        place, none = ends.values(self.t), np.zeros(ends.share.shape)
-        parts = ((sharp.x, ends.values(x)), (mask, ends.there), (sharp.place, place), (error, none))
+            return SampledCurve(sharp.x, mask, sharp.place, sharp, near=near)
+        parts = ((sharp.x, ends.values(x)), (mask, ends.there), (sharp.place, ends.values(self.t)))
         both = [np.concatenate(pair, axis=1) for pair in parts]
-        return SampledCurve(*both, sharp, ends)
+        return SampledCurve(*both, sharp, ends, near)
+
+    def whole_curves(self, names: Sequence[str]) -> list[SampledCurve]:
+        """Return curves of extremes (`curve`) of several channels of one motion, all at once: it takes little longer than one of them."""
+        sharp = SharpenedCurves.of(self.t[0], np.concatenate([self.scalar(name)[:1] for name in names])).each()
+        near = [None if self.dimension(name) in ("length", "angle") else self.near for name in names]
+        return [SampledCurve(x.x, None, x.place, x, near=n) for x, n in zip(sharp, near, strict=True)]
 
     # ---------------------------------------------------------------- courses
 
