@@ -247,15 +247,3 @@ def test_large_mechanisms_get_code_of_forward_with_the_first_call(monkeypatch):
     monkeypatch.setattr(type(s.core), "answer_on_floats", 1.0)
     s.forward(s.start)
     assert asked[0] == ("accelerations", True)
-
-
-@pytest.mark.parametrize("formulation", ["auto", "sslm"])
-def test_forward_refuses_velocities_that_tear_the_loops_apart(formulation):
-    """By the kernel and on floats: accelerations of such a state belong to no motion."""
-    s = lw.compile("five-bar")
-    st = s.state(s.start.q, np.eye(len(s.names.v))[0])
-    assert np.isfinite(s.forward(s.start, formulation=formulation).a).all()
-    with pytest.raises(UsageError, match=r"velocity of this state tears the loops apart .* s\.assemble\(v=\.\.\.\) completes speeds"):
-        s.forward(st, formulation=formulation)
-    almost = s.assemble(v={"A": 3.0, "E": -1.0})
-    assert np.isfinite(s.forward(s.state(almost.q, almost.v * (1.0 + 1e-9)), formulation=formulation).a).all()

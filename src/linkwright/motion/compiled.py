@@ -356,13 +356,7 @@ class Compiled:
             raise UsageError("nothing can move here: every joint is fixed, so there is nothing to simulate. Add a joint that moves.")
         self.kernels.need_masses()
         self.need_closed(st, (off,) if isinstance(off, str) else off, most=OPEN if closed else np.inf)
-        if not closed or off:
-            return
-        self.need_along(st)
-
-    def need_along(self, st: State) -> None:
-        """Raise UsageError unless the velocity of a state is one that the loops allow."""
-        if not len(self.loops.row_scale):
+        if not closed or off or not len(self.loops.row_scale):
             return
         c = self.loops.at(st.q, st.v, st.t, st.references)
         gap = np.abs((c.J @ st.v + c.b) / self.loops.row_scale).max() / max(1.0, np.abs(st.v / self.loops.columns).max())
