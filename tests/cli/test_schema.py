@@ -6,6 +6,7 @@ import json
 
 import linkwright as lw
 from linkwright import cli
+from tests.cli.schemas import disagreements
 
 
 def test_the_schema_is_printed_alike_each_time(capsys):
@@ -29,3 +30,9 @@ def test_other_files_are_not_overwritten(tmp_path, capsys):
     assert cli.main(["schema", "-o", str(path)]) == 1 and "--force" in capsys.readouterr().err
     assert cli.main(["schema", "-o", str(path), "--force"]) == 0
     assert cli.main(["schema", "-o", str(tmp_path / "model.yaml")]) == 1 and ".json" in capsys.readouterr().err
+
+
+def test_the_schema_in_json_for_programs(capsys):
+    assert cli.main(["schema", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert disagreements("schema", data) == [] and data["model"] == lw.schema() and data["file"] is None

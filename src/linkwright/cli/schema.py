@@ -13,15 +13,19 @@ ENDINGS = (".json",)
 
 
 def run(given: argparse.Namespace) -> None:
-    from linkwright.model.file.schema import schema_text
+    from linkwright.model.file.schema import schema, schema_text
 
-    if given.output is None:
+    path = None if given.output is None else Path(given.output)
+    if path is not None:
+        files.guarded(path, ENDINGS, force=given.force)
+        files.write_text(path, ENDINGS, schema_text())
+    if given.json:
+        found = schema()
+        outputs.print_json("schema/1", {"draft": found["$schema"], "model": found, "file": None if path is None else str(path)})
+    elif path is None:
         print(schema_text(), end="")
-        return
-    path = Path(given.output)
-    files.guarded(path, ENDINGS, force=given.force)
-    files.write_text(path, ENDINGS, schema_text())
-    outputs.report_files([str(path)], False)
+    if path is not None:
+        outputs.report_files([str(path)], given.json)
 
 
 COMMAND = CliCommand(
@@ -32,6 +36,10 @@ COMMAND = CliCommand(
         "misspelt ones. Name the schema in the first line of a model: # yaml-language-server: $schema=model.schema.json"
     ),
     examples=("linkwright schema", "linkwright schema -o model.schema.json"),
-    options=(option("-o", "--output", metavar="FILE", help="write the schema to a .json file in place of the terminal"), options.FORCE),
+    options=(
+        option("-o", "--output", metavar="FILE", help="write the schema to a .json file in place of the terminal"),
+        options.FORCE,
+        options.JSON,
+    ),
     run=run,
 )
