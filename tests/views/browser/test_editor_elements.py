@@ -73,3 +73,16 @@ def test_a_bare_number_gets_the_unit_beside_it(machine: tuple[Path, Pencil]) -> 
     assert "torsion" not in file.read_text(encoding="utf-8")
     pencil.field("Stiffness", "-4")
     assert "cannot be negative" in pencil.page.inner_text("#ed-part")
+
+
+def test_an_element_in_a_joint_and_its_choices(machine: tuple[Path, Pencil]) -> None:
+    """A kind that acts in joints alone is drawn by a click on one; a field that is one of some choices is a list in the panel."""
+    file, pencil = machine
+    pencil.tool("freewheel").click((0, 0))
+    assert pencil.ask("ed.selection") == ["freewheel:freewheel1"]
+    (wheel,) = lw.load(file).description.freewheels
+    assert (wheel.joint, wheel.capacity, wheel.blocks) == ("A", 10.0, "backward")
+    pencil.page.select_option('#ed-part [data-field="Blocks"]', "forward")
+    pencil.page.wait_for_function("() => document.querySelector('#ed-part [data-field=\"Blocks\"]').value === 'forward'")
+    pencil.ask("ed.selection")
+    assert lw.load(file).description.freewheels[0].blocks == "forward"

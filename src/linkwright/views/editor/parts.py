@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from linkwright import elements, joints
-from linkwright.elements import COORDINATES, ELEMENTS, EndsRole, JointRole, NumberRole, PointRole, key_of, roles
+from linkwright.elements import COORDINATES, ELEMENTS, ChoiceRole, EndsRole, JointRole, NumberRole, PointRole, key_of, roles
 from linkwright.model.edits.draft import At, Draft, DraftPart, number_or_none
 from linkwright.model.edits.elements import addable
 from linkwright.model.edits.sheet import EditSheet
@@ -60,6 +60,11 @@ def element_json(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]
     out |= {"joints": list(p.joints), "centres": [_joint_place(draft, j) for j in p.joints], "wheels": _wheels(sheet, p, kind)}
     fields = [(n, r) for n, r in elements.numbers(kind).items() if n not in kind.hidden]
     out["numbers"] = [_number(sheet, draft, p, kind, n, r) for n, r in fields]
+    out["choices"] = [
+        {"key": n, "label": _title(n), "meaning": r.meaning, "choices": list(r.choices), "text": str(p.values.get(n, r.choices[0]))}
+        for n, r in roles(kind).items()
+        if isinstance(r, ChoiceRole)
+    ]
     return out
 
 

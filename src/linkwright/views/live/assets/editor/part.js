@@ -133,10 +133,15 @@
     if (Array.isArray(n.text)) return n.text.map((old, i) => row(`${n.label} ${ed.answer.axes[i] || ""}`.trim(), text(old), (typed) => set(n.text.map((one, k) => (k === i ? full(typed, text(old)) : one)))));
     return [row(n.label, drawn ? E.plain(n.value, u) : text(n.text), (typed) => set(typed ? full(typed, text(n.text)) : null))];
   };
+  const choiceRow = (ed, x, n) => {
+    const made = choice(n.label, n.text, n.choices.map((one) => [one, one]), (value) => ed.edit({ do: "set_value", path: [x.section, x.name, n.key], value }, { label: `Change ${x.name} ${n.key}` }));
+    made.title = n.meaning;
+    return made;
+  };
   const elementPart = (ed, x) => {
     const driven = ed.drawing().drives.find((one) => one.joint === x.name), rows = x.wheels ? gearRows(ed, x) : x.numbers.filter((n) => n.shown).flatMap((n) => numberRows(ed, x, n));
     const where = x.ends ? x.ends.map((e) => `${e.body}.${e.point}`).join(" to ") : x.on ? `On ${x.on.body}${x.on.point ? `.${x.on.point}` : ""}.` : x.joints.length ? `In ${x.joints.join(", ")}.` : "";
-    return [renamed(ed, x), ...rows, x.coordinate ? drivePart(ed, x.name, driven, false) : null, where && !x.wheels ? note(where) : null];
+    return [renamed(ed, x), ...rows, ...x.choices.map((n) => choiceRow(ed, x, n)), x.coordinate ? drivePart(ed, x.name, driven, false) : null, where && !x.wheels ? note(where) : null];
   };
   const gearRows = (ed, g) => {
     const u = ed.units().length, { radii, internal } = g.wheels, far = g.centres[0] && g.centres[1] ? Math.hypot(g.centres[0][0] - g.centres[1][0], g.centres[0][1] - g.centres[1][1]) : 0;

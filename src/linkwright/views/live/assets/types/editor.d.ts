@@ -80,6 +80,15 @@ interface DrawnNumber extends ElementNumber {
   shown: boolean;
 }
 
+/** A field of an element that is one of some choices. */
+interface DrawnChoice {
+  key: string;
+  label: string;
+  meaning: string;
+  choices: string[];
+  text: string;
+}
+
 /** `place`: "ends" or "joint"; `first`: before the forces. */
 interface ElementTool {
   place: string;
@@ -122,6 +131,7 @@ interface DrawnElement {
   centres: (number[] | null)[];
   wheels: { radii: (number | null)[]; rack: boolean; internal: boolean } | null;
   numbers: DrawnNumber[];
+  choices: DrawnChoice[];
   fixed: boolean;
 }
 
