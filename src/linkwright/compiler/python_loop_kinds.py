@@ -40,7 +40,7 @@ class Fields:
 
     @cached_property
     def whole(self) -> bool:
-        """True if all fields are whole numbers, as those of the plan of a run, of which there are a hundred."""
+        """True if all fields are whole numbers, as in the plan of a run, which has about a hundred."""
         return all(k == INT for k in self.kinds)
 
     def place(self, name: str) -> int:

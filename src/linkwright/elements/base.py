@@ -91,7 +91,7 @@ class PointRole:
 
 @dataclass(frozen=True)
 class TurnsRole:
-    """Axes at the two ends, each in its body, as rotation matrices; left out: those of the drawing's space, so that they agree as drawn."""
+    """Axes at the two ends, each in its body, as rotation matrices; left out: the axes of the drawing, so that both agree as drawn."""
 
     meaning: str = "axes at both ends, two rotation matrices in the bodies; left out: parallel as drawn"
     optional: bool = True

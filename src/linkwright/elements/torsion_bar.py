@@ -24,7 +24,7 @@ class TorsionBar(ModelElement):
     name: str
     joint: str = in_joint(one=True)
     stiffness: Scalar = number("effort/travel", "of the bar", least=0.0, preset=(1000.0, 10.0))
-    end_stiffness: Scalar = number("effort/travel", "of both ends, added to that of the bar beyond them", above=0.0)
+    end_stiffness: Scalar = number("effort/travel", "of both ends, added to `stiffness` beyond them", above=0.0)
     lower: Scalar = number("travel", "lower end", key="min")
     upper: Scalar = number("travel", "upper end", key="max")
     free: Scalar = number("travel", "coordinate at which it is relaxed", 0.0)
