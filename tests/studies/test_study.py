@@ -129,7 +129,8 @@ def test_failures_are_rows_with_their_reason() -> None:
     assert sum(s.summary().failures.values()) == 2
     short = lw.load(SLIDER, l="40 mm")  # shorter than the crank: it closes up to 53 deg only
     run = lw.study(short, {"start.A": ["40 deg", "100 deg"]}, "end slide", of=lw.simulating("0.01 s", drive={}))
-    assert run.ok.tolist() == [True, False] and "A" in run.why[1]
+    assert run.verdicts.tolist() == ["unknown", "failed"] and "A" in run.why[1]
+    assert "drawn 0.2 m apart" in run.unknown[0]  # of a rod of 40 mm
 
 
 def test_start_drive_gravity_and_gains_vary() -> None:
@@ -180,9 +181,10 @@ def test_designs_in_lanes_are_judged_as_single_ones(model: dict[str, Any], vary:
     said = "".join(s.why.values())
     assert s.work.lanes == lanes and ("reach" if model is ARM else "contact") in said
     for row in range(8):
-        numbers, why, _ = s.work.row(np.array(list(s.values(row).values())))
-        assert (s.why.get(row, ""), bool(s.ok[row])) == (why, not why)
-        assert s[s.measures[0]][row] == pytest.approx(numbers[0], rel=1e-7, nan_ok=True)
+        alone = s.work.row(np.array(list(s.values(row).values())))
+        assert (s.why.get(row, ""), s.unknown.get(row, "")) == (alone.why, alone.unknown)
+        assert bool(s.ok[row]) == (not alone.why and not alone.unknown)
+        assert s[s.measures[0]][row] == pytest.approx(alone.values[0], rel=1e-7, nan_ok=True)
 
 
 def test_designs_with_the_plate_of_a_motor_are_single_motions() -> None:

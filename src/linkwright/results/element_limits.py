@@ -58,6 +58,10 @@ class ElementLimit:
             return BEYOND * np.maximum(np.ptp(values, axis=-1), SHORTEST)
         return NO_FORCE * size
 
+    def holds(self, drive: str) -> bool:
+        """True if a run stops at the limit: one of a coordinate whose motion is not given."""
+        return self.enforced and self.channel != drive
+
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -128,10 +132,10 @@ class JudgedLimit:
         return cls._of_points(limits, curve.x, curve.place, curve.error)
 
     @classmethod
-    def at_samples(cls, limit: ElementLimit, values: np.ndarray, t: np.ndarray) -> JudgedLimit:
+    def at_samples(cls, limits: Sequence[ElementLimit], r: MeasuredMotions) -> JudgedLimit:
         """Judge a channel that cannot pass its limit between samples, because something holds it there."""
-        x = np.asarray(values, dtype=float)[None]
-        return cls._of_points([limit], x, t[None], np.zeros_like(x))
+        x = np.asarray(r.values[limits[0].channel], dtype=float)
+        return cls._of_points(limits, x, r.t, np.zeros_like(x))
 
     @classmethod
     def _of_points(cls, limits: Sequence[ElementLimit], x: np.ndarray, place: np.ndarray, error: np.ndarray) -> JudgedLimit:
@@ -168,20 +172,25 @@ class JudgedLimit:
 
 def limit_checks(c: Trajectory, limits: list[ElementLimit], why_no_loads: str) -> list[Check]:
     """One check of each kind: the element that is worst decides, and the text names all that are beyond."""
+    known, open_ = known_limits(limits, c.channels, why_no_loads)
     out = []
     for kind in dict.fromkeys(x.check for x in limits):
-        mine = [x for x in limits if x.check == kind]
-        known = [x for x in mine if x.channel in c.channels and not (x.loads and why_no_loads)]
-        open_ = [x for x in mine if x not in known]
-        if not known:
-            if not why_no_loads:
-                continue  # a drive whose effort this motion does not have
-            text = f"{', '.join(x.element for x in open_)}: not known, {why_no_loads}"
-            out.append(Check(kind, "unknown", text))
-            continue
-        why = [f"{', '.join(x.element for x in open_ if x.loads)}: not known, {why_no_loads}"] if why_no_loads and open_ else []
-        out.append(_judged(c, kind, known, why))
+        mine, why = [x for x in known if x.check == kind], [open_[kind]] if kind in open_ else []
+        if mine:
+            out.append(_judged(c, kind, mine, why))
+        elif why:
+            out.append(Check(kind, "unknown", why[0]))
     return out
+
+
+def known_limits(limits: Sequence[ElementLimit], channels: Container[str], why_no_loads: str) -> tuple[list[ElementLimit], dict[str, str]]:
+    """Limits that can be judged by these channels, and by kind why the others are not known; a drive may have no torque or force here."""
+    known = [x for x in limits if x.channel in channels and not (x.loads and why_no_loads)]
+    open_: dict[str, list[str]] = {}
+    for x in limits if why_no_loads else ():
+        if x not in known:
+            open_.setdefault(x.check, []).append(x.element)
+    return known, {kind: f"{', '.join(names)}: not known, {why_no_loads}" for kind, names in open_.items()}
 
 
 def _judged(c: Trajectory, kind: str, known: list[ElementLimit], why: list[str]) -> Check:
@@ -191,8 +200,8 @@ def _judged(c: Trajectory, kind: str, known: list[ElementLimit], why: list[str])
     failed: list[tuple[float, Check]] = []
     held = []
     for x in known:
-        held_there = x.enforced and c.proof is not None and x.channel != c.drive  # a run stops at it, unless its motion is given
-        at = JudgedLimit.at_samples(x, found[x.channel], c.t) if held_there else JudgedLimit.of([x], r)
+        held_there = c.proof is not None and x.holds(c.drive)
+        at = JudgedLimit.at_samples([x], r) if held_there else JudgedLimit.of([x], r)
         if at.unknown[0] and np.isfinite(at.most[0]) and c.proof is None:  # a cycle is solved at any position, a run is not
             at = _closer(c, x, at)
         if at.failed[0]:
@@ -202,7 +211,7 @@ def _judged(c: Trajectory, kind: str, known: list[ElementLimit], why: list[str])
             text = f"{limit_text(x, value, under, d.units)} at {where}"
             failed.append((float(at.gap[0]), Check(kind, "failed", text, value, end, f"{x.element} at {where}")))
         elif at.unknown[0]:
-            why = [*why, _unresolved(x, at, d.units)]
+            why = [*why, unresolved(x, at, d.units)]
         else:
             range_ = " .. ".join(shown(float(y[0]), KINDS[x.dimension], d.units, 4) for y in (at.low, at.high))
             of = f" of {_between(x, d.units)}" if x.low or x.high else ""
@@ -229,13 +238,13 @@ def _closer(c: Trajectory, x: ElementLimit, at: JudgedLimit) -> JudgedLimit:
         return at
 
 
-def _unresolved(x: ElementLimit, at: JudgedLimit, units: tuple[str, ...]) -> str:
-    """Why a limit that holds at every sample is not known to hold."""
-    if np.isnan(at.gap[0]):
+def unresolved(x: ElementLimit, at: JudgedLimit, units: tuple[str, ...], i: int = 0) -> str:
+    """Why a limit that holds at every sample of motion i is not known to hold."""
+    if np.isnan(at.gap[i]):
         return f"{x.element}: not known, its values are not finite"
-    if np.isinf(at.most[0]):
+    if np.isinf(at.most[i]):
         return f"{x.element}: not known, its {x.dimension} may grow without bound between samples"
-    more = shown(float(at.most[0]), KINDS[x.dimension], units, 2)
+    more = shown(float(at.most[i]), KINDS[x.dimension], units, 2)
     return f"{x.element}: not known, between samples it may go beyond its limit by {more}; take more samples"
 
 

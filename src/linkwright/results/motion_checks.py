@@ -36,6 +36,7 @@ LOOKED_AT, FORWARD_AT = 12, 4  # samples at which equilibrium and forward dynami
 LOST_RANK = 1e-6  # singular value of the dimensionless J below which a row is lost
 SAME_PLACE = 1e-6  # m and direction cosines
 MOST_NAMED = 4
+SINGULAR = "singularities"  # name of a check
 
 
 def motion_checks(c: Trajectory, *, loads: bool = True) -> Checks:
@@ -48,7 +49,7 @@ def motion_checks(c: Trajectory, *, loads: bool = True) -> Checks:
     items += [x for x in limited if x.name != DRIVES] + merged(DRIVES, [*(x for x in limited if x.name == DRIVES), *_motors(c, why)])
     if loads and not why:
         items += ([_dynamics(c)] if own is None else []) + [_unique(c)]
-    items.append(_inputs(d))
+    items.append(inputs_check(d))
     return Checks(tuple(items), own.details if own is not None else ())
 
 
@@ -75,7 +76,7 @@ def why_no_loads(c: Trajectory) -> str:
 def _cycle(c: Trajectory) -> list[Check]:
     if not len(c):
         return [Check("motion", "failed", "the motion has no samples")]
-    return [*_mobility(c), _motion(c), *_loops(c), _singular(c)]
+    return [*_mobility(c), _motion(c), *_loops(c), singular_check(c)]
 
 
 def _mobility(c: Trajectory) -> list[Check]:
@@ -111,9 +112,9 @@ def _loops(c: Trajectory) -> list[Check]:
     return [Check.below("loops", phi, CLOSED, text), Check.below("velocities", gap, CLOSED, f"satisfy the loops to {_to(gap)}")]
 
 
-def _singular(c: Trajectory) -> Check:
+def singular_check(c: Trajectory) -> Check:
     """A peak near a singular position says how close the nearest sample is, not what the machine must carry."""
-    name, d = "singularities", c.skel.tree.description
+    name, d = SINGULAR, c.skel.tree.description
     ends = sum(x.kind == "dead centre" for x in c.singular)
     passed = len(c.singular) - ends
     said = [f"{counted(passed, 'singular position')} passed"] if passed else []
@@ -184,8 +185,11 @@ def _with_load_friction(d: Description, loads: Any) -> dict[str, float]:
     return out
 
 
-def _unique(c: Trajectory) -> Check:
-    """Loads that rigid-body mechanics decides, those that redundant constraints share, and those of joints whose mesh is not modelled."""
+def _unique(c: Trajectory, asked: Sequence[str] | None = None) -> Check:
+    """Loads that rigid-body mechanics decides, those that redundant constraints share, and those of joints whose mesh is not modelled.
+
+    With `asked` it passes if none of these channels is among the loads that are not known.
+    """
     d = c.skel.tree.description
     try:
         looks = [x.loads for x in c.judges]
@@ -193,7 +197,21 @@ def _unique(c: Trajectory) -> Check:
         drives = {n for x in looks for n, good in x.tau_unique.items() if not good}
     except LinkwrightError as problem:
         return Check("loads", "unknown", " ".join(str(problem).split()))
+    pins = {pin for (pin, _), good in found.items() if not good}
+    if asked is not None and not any(_is_of_pins(name, pins) or name.rpartition(".")[0] in drives for name in asked):
+        return Check("loads", "passed", "all loads that are measured are statically determinate")
     return loads_check(d, found, drives)
+
+
+def _is_of_pins(channel: str, pins: set[str]) -> bool:
+    """True for the force in one of these joints, `C.load` or `C.on.rocker.x`; the torque of a drive in C is another channel."""
+    return channel.rpartition(".on.")[0] in pins or channel.removesuffix(".load") in pins
+
+
+def measured_loads_check(c: Trajectory, channels: Sequence[str]) -> Check | None:
+    """The check on the loads among these channels; None if none of them is a load."""
+    asked = [name for name in channels if name in c.load_channels]
+    return _unique(c, asked) if asked and not why_no_loads(c) else None
 
 
 def loads_check(d: Description, unique: Mapping[tuple[str, str], bool], drives: set[str]) -> Check:
@@ -263,7 +281,7 @@ def merged(name: str, checks: Sequence[Check]) -> list[Check]:
     return [Check(name, verdict, "; ".join(x.text for x in checks if x.verdict == verdict), first.value, first.limit, first.where)]
 
 
-def _inputs(d: Description) -> Check:
+def inputs_check(d: Description) -> Check:
     """Inputs that no machine has: warnings of the reader, and implausible magnitudes."""
     doubts = list(dict.fromkeys((*d.warnings, *implausible(d))))
     return Check("inputs", "unknown", "; ".join(doubts)) if doubts else Check("inputs", "passed", "nothing implausible found")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,11 +20,21 @@ from linkwright.results.channels import Channels
 from linkwright.results.measures import Measure
 from linkwright.simulation.batch import BatchRun
 from linkwright.studies.cases import Case, Simulating
-from linkwright.studies.limits import StudyLimits, measured
+from linkwright.studies.limits import JudgedRows, StudyLimits, measured
 from linkwright.studies.targets import VariedNumbers
 from linkwright.system.system import System
 
 BLOCK = 64  # runs whose channels are read at a time
+
+
+class BatchedRows(NamedTuple):
+    """Runs: measures (rows, measures), their sampling errors, the mask of those that reached their end, reasons, and limits."""
+
+    values: np.ndarray
+    errors: np.ndarray
+    done: np.ndarray
+    why: list[str]
+    limits: JudgedRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +84,7 @@ class BatchedRuns:
     @cached_property
     def limits(self) -> StudyLimits:
         """Limits of elements; a run whose limits need loads is done by itself."""
-        return StudyLimits(self.numbers, self.case, lambda x: True)
+        return StudyLimits(self.numbers, self.case, lambda limits: (limits, {}))
 
     @cached_property
     def _program(self) -> tuple[Batch, Channels]:
@@ -121,16 +131,14 @@ class BatchedRuns:
                 parts[name].append(x.reshape(n, samples, *x.shape[1:]))
         return {name: np.concatenate(x) for name, x in parts.items()}
 
-    def rows(self, values: np.ndarray, threads: int | None) -> tuple[np.ndarray, list[str], np.ndarray]:
-        """Measures of the runs, the reasons of those that failed, and sampling errors."""
-        found = self.batch(values, threads)
+    def rows(self, values: np.ndarray, threads: int | None) -> BatchedRows:
+        """Compute runs."""
+        found, given = self.batch(values, threads), values
         with np.errstate(invalid="ignore"):
             table = self.channels(found, values)
             columns = [m.numbers_over(table, found.t, self.drive, self.dimension) for m in self.measures]
             r = measured(table, found.t, self.drive, self.dimension, len(values))
         done = found.finished
         why = ["" if good else found.why.get(i, f"ended early: {found.status[i]}") for i, good in enumerate(done)]
-        broken = self.limits.broken(values, done, r)
-        why, done = [broken.get(i, text) for i, text in enumerate(why)], done & np.array([i not in broken for i in range(len(done))])
         values, errors = (np.stack([x[k] for x in columns], axis=1) for k in (0, 1))
-        return np.where(done[:, None], values, np.nan), why, np.where(done[:, None], errors, 0.0)
+        return BatchedRows(values, errors, done, why, self.limits.judged(given, done, r))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,17 +22,21 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.kernels import structures
 from linkwright.model.description import Description
 from linkwright.numerics.pickling import essentials
+from linkwright.results.checks import Check
+from linkwright.results.element_limits import FINER, known_limits
 from linkwright.results.measures import Measure
-from linkwright.results.motion_checks import motion_checks, why_no_loads
+from linkwright.results.measures.motions import MeasuredMotions
+from linkwright.results.motion_checks import SINGULAR, inputs_check, measured_loads_check, motion_checks, why_no_loads
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.studies.batches import BatchedRuns
-from linkwright.studies.cases import Case, Simulating, Turning, source_of
-from linkwright.studies.limits import StudyLimits, failure, has_motor_plate, measured
+from linkwright.studies.cases import Case, Settling, Simulating, Turning, source_of
+from linkwright.studies.limits import JudgedRows, StudyLimits, failure, has_motor_plate, measured, named
 from linkwright.studies.targets import VariedNumbers
 from linkwright.system.system import System
 from linkwright.system.turns import turns
 
+RUN_ALONE = ("loops", "velocities", "energy", "branch", "estimated error")  # checks of the certificate, which runs in lanes have none of
 LANES = 1024  # rows that are computed together; a whole number of these begins at every aligned block
 
 
@@ -45,12 +49,25 @@ class MeasureFunction:
 
 
 class RowResults(NamedTuple):
-    """Results of some rows: measures (rows, measures), nan where there is none, and the reasons of rows that failed ("" of the others)."""
+    """Results of some rows: measures (rows, measures), nan where there is none, and the reasons of rows that failed ("" of the others).
+
+    `unknown` has the checks of a row that are unknown, with their reasons; "" of rows that failed, or passed every check.
+    """
 
     values: np.ndarray
     why: list[str]
     traces: dict[int, dict[str, np.ndarray]]  # thinned trajectories by row, where they are stored
     errors: np.ndarray  # (rows, measures): how far extremes may go beyond between samples; infinite where they grow without bound
+    unknown: list[str]
+
+
+class RowResult(NamedTuple):
+    """The same of one row."""
+
+    values: list[float]
+    why: str
+    unknown: str = ""
+    trace: Mapping[str, np.ndarray] = {}
 
 
 @dataclass(frozen=True)
@@ -71,7 +88,7 @@ class Work:
         with self._alone():
             found = self._way(values, threads)
         for i, text in self._outside(values).items():
-            found.values[i], found.why[i] = np.nan, text
+            found.values[i], found.why[i], found.unknown[i] = np.nan, text, ""
         return found
 
     def _outside(self, values: np.ndarray) -> dict[int, str]:
@@ -121,8 +138,8 @@ class Work:
         if self.lanes == "turns":
             return self._turns(values, threads)
         if self._batched is not None and self.lanes:
-            found, why, errors = self._batched.rows(values, threads)
-            return RowResults(found, why, {}, errors)
+            found = self._batched.rows(values, threads)
+            return self._judged(found.values, found.errors, found.done, found.why, found.limits, {})
         return self._singly(values, threads)
 
     @cached_property
@@ -145,29 +162,84 @@ class Work:
         found = turns(self.system, given, self.case.asked, names, threads)
         table, ok = found.read(names), found.ok
         with np.errstate(invalid="ignore"):
-            columns = [m.numbers_over(table, found.t, nominal.drive, nominal.dimension) for m in measures]
+            columns = [m.numbers_over(table, found.t, nominal.drive, nominal.dimension, found.near_singular) for m in measures]
         both = [np.stack([x[k] for x in columns], axis=1) if columns else np.zeros((len(ok), 0)) for k in (0, 1)]
         why = ["" if good else found.why.get(i, "not computed") for i, good in enumerate(ok)]
+        judged = JudgedRows({}, {})
         if limits.limits:
-            r = measured(table, found.t, nominal.drive, nominal.dimension, len(ok))
-            broken = limits.broken(values, ok, r, nominal.place)
-            why = [broken.get(i, text) for i, text in enumerate(why)]
-            ok = ok & np.array([i not in broken for i in range(len(ok))])
-        out = np.where(ok[:, None], both[0], np.nan)
-        return RowResults(out, why, {}, np.where(ok[:, None], both[1], 0.0))
+            r = measured(table, found.t, nominal.drive, nominal.dimension, len(ok), found.near_singular)
+            judged = limits.judged(values, ok, r, nominal.place, partial(self._closer, values, threads))
+        return self._judged(*both, ok, why, judged, {int(i): {SINGULAR: text} for i, text in found.unknown.items()})
+
+    def _closer(self, values: np.ndarray, threads: int | None, rows: np.ndarray, channel: str) -> MeasuredMotions | None:
+        """A channel of the cycles of some rows with more samples; None if one of them has none."""
+        assert isinstance(self.case, Turning)
+        asked, given = self.case.asked, {t.inner: values[rows, i] for i, t in enumerate(self.numbers.targets)}
+        nominal = self.system.turn(**asked)
+        try:
+            found = turns(self.system, given, {**asked, "steps": FINER * asked["steps"]}, [channel], threads)
+        except LinkwrightError:  # too many samples
+            return None
+        table = found.read([channel])
+        return measured(table, found.t, nominal.drive, nominal.dimension, len(rows), found.near_singular) if found.ok.all() else None
+
+    def _judged(
+        self,
+        values: np.ndarray,
+        errors: np.ndarray,
+        done: np.ndarray,
+        why: list[str],
+        limits: JudgedRows,
+        unknown: Mapping[int, Mapping[str, str]],
+    ) -> RowResults:
+        """Rows of lanes with their verdicts: those that failed have no numbers."""
+        why = [failure(limits.failed[i]) if i in limits.failed else text for i, text in enumerate(why)]
+        ok = done & np.array([i not in limits.failed for i in range(len(done))], dtype=bool)
+        said = []
+        for i, good in enumerate(ok):
+            mine, more = {**self._limits.not_known}, limits.unknown.get(i, {})
+            mine |= {name: f"{mine[name]}; {text}" if name in mine else text for name, text in more.items()}
+            said.append(named({**unknown.get(i, {}), **mine, **self._shared}) if good else "")
+        return RowResults(np.where(ok[:, None], values, np.nan), why, {}, np.where(ok[:, None], errors, 0.0), said)
+
+    @cached_property
+    def _shared(self) -> dict[str, str]:
+        """Unknown checks that rows in lanes share: loads that are not unique in the mechanism, inputs of the file that are doubtful."""
+        found = [inputs_check(self.numbers.described)]
+        if isinstance(self.case, Turning):
+            loads = self._loads_check(self.system.turn(**self.case.asked))
+            found = [loads, *found] if loads is not None else found
+        return {x.name: x.text for x in found if not x}
+
+    def _loads_check(self, c: Trajectory) -> Check | None:
+        """The check on the loads that are measured."""
+        known = frozenset(c.channels)
+        return measured_loads_check(c, [n for m in self.measures if isinstance(m, Measure) for n in m.channels(c.drive, known)])
 
     @cached_property
     def _limits(self) -> StudyLimits:
-        """Limits of elements that cycles of this study have channels for."""
+        """Limits of elements that motions of this study have channels for."""
+        if self._batched is not None:
+            return self._batched.limits
         assert isinstance(self.case, Turning)
         nominal = self.system.turn(**self.case.asked)
-        loads = not why_no_loads(nominal)
-        return StudyLimits(self.numbers, self.case, lambda x: x.channel in nominal.channels and (loads or not x.loads))
+        why = why_no_loads(nominal)
+        return StudyLimits(self.numbers, self.case, lambda limits: known_limits(limits, nominal.channels, why))
+
+    @cached_property
+    def not_checked(self) -> tuple[str, ...]:
+        """Checks of a single motion that rows of this study do not have."""
+        if isinstance(self.case, Settling):
+            return ("equilibria have no list of checks",)
+        out = list(RUN_ALONE) if self.lanes == "runs" else []
+        out += ["plausibility of single designs"] if self.lanes else []
+        functions = any(isinstance(m, MeasureFunction) for m in self.measures)
+        return (*out, *(("uniqueness of loads that functions read",) if functions else ()))
 
     # ---------------------------------------------------------------- one by one
 
     def _singly(self, values: np.ndarray, threads: int | None) -> RowResults:
-        def one(i: int) -> tuple[list[float], str, dict[str, np.ndarray]]:
+        def one(i: int) -> RowResult:
             return self.row(values[i])
 
         if threads == 1 or len(values) == 1:
@@ -175,26 +247,36 @@ class Work:
         else:
             with ThreadPoolExecutor(threads) as pool:
                 found = list(pool.map(one, range(len(values))))
-        numbers = np.array([x for x, _, _ in found]).reshape(len(values), len(self.measures))
-        errors = np.array([[getattr(x, "error", 0.0) for x in row] for row, _, _ in found]).reshape(numbers.shape)
-        return RowResults(numbers, [why for _, why, _ in found], {i: trace for i, (_, _, trace) in enumerate(found) if trace}, errors)
+        numbers = np.array([x.values for x in found]).reshape(len(values), len(self.measures))
+        errors = np.array([[getattr(y, "error", 0.0) for y in x.values] for x in found]).reshape(numbers.shape)
+        traces = {i: dict(x.trace) for i, x in enumerate(found) if x.trace}
+        return RowResults(numbers, [x.why for x in found], traces, errors, [x.unknown for x in found])
 
-    def row(self, numbers: np.ndarray) -> tuple[list[float], str, dict[str, np.ndarray]]:
-        """Measures of one row, the reason if it failed, and its thinned samples."""
+    def row(self, numbers: np.ndarray) -> RowResult:
+        """Measures of one row, the reason if it failed or is not known to be right, and its thinned samples."""
         nothing = [float("nan")] * len(self.measures)
         try:
             result = self.result(numbers)
         except LinkwrightError as problem:
-            return nothing, str(problem), {}
-        why = _doubt(result)
+            return RowResult(nothing, str(problem))
+        why, unknown = self._doubts(result)
         if why:
-            return nothing, why, {}
+            return RowResult(nothing, why)
         try:
             with self._alone():
                 measured = [_read(m, result) for m in self.measures]
         except LinkwrightError as problem:
-            return nothing, str(problem), {}
-        return measured, "", self._trace(result)
+            return RowResult(nothing, str(problem))
+        return RowResult(measured, "", unknown, self._trace(result))
+
+    def _doubts(self, result: Trajectory | State) -> tuple[str, str]:
+        """Checks of a motion that failed, and those that are unknown, with their texts; "" if there are none."""
+        if not isinstance(result, Trajectory):
+            return "", ""
+        found, loads = motion_checks(result, loads=False), self._loads_check(result)
+        every = [*found[:-1], *([] if loads is None else [loads]), found[-1]]  # inputs are the last
+        failed, unknown = ({x.name: x.text for x in every if x.verdict == v} for v in ("failed", "unknown"))
+        return failure(failed) if failed else "", named(unknown)
 
     def result(self, numbers: np.ndarray) -> Trajectory | State:
         """The turn, run or state of one row."""
@@ -251,14 +333,6 @@ def _read(m: Measure | MeasureFunction, result: Trajectory | State) -> float:
         still = {m.channel: x.reshape(1, 1, -1) if len(x) > 1 else x[None]}
         return float(m.over(still, np.zeros(1), "", lambda name: "none")[0])
     return m.read_from(result)
-
-
-def _doubt(result: Trajectory | State) -> str:
-    """Why a motion is not to be trusted: the checks that failed; "" if none did. Uniqueness of loads is that of the nominal design."""
-    if not isinstance(result, Trajectory):
-        return ""
-    failed = motion_checks(result, loads=False).failed
-    return failure({x.name: x.text for x in failed}) if failed else ""
 
 
 def digest(text: Mapping[str, Any] | Sequence[Any]) -> str:

@@ -26,7 +26,7 @@ from linkwright.studies.evaluation import MeasureFunction, Work, digest
 from linkwright.studies.plans import Drawn, Plan, Rows, plan
 from linkwright.studies.running import run
 from linkwright.studies.store import FORMAT, FolderStore, MemoryStore, manifest_of, unusable
-from linkwright.studies.study import Study
+from linkwright.studies.study import VERDICT_COLUMNS, Study
 from linkwright.studies.targets import Target, VariedNumbers, expanded, need_different, target
 from linkwright.studies.variations import Variation, unit_in, variation
 
@@ -182,7 +182,7 @@ def _measures(given: Any) -> list[Measure | MeasureFunction]:
 
 def _need_other_names(names: Sequence[str], measures: Sequence[str]) -> None:
     """Raise UsageError where two columns of the table would have one name."""
-    twice = sorted(set(measures) & {*names, "ok", "why", "row"})
+    twice = sorted(set(measures) & {*names, *VERDICT_COLUMNS, "row"})
     if twice:
         raise UsageError(f"measure: {', '.join(map(repr, twice))} is the name of another column of the table; give it another one.")
 
@@ -224,6 +224,7 @@ def _manifest(described: Description, work: Work, rows: Plan, units: Mapping[str
         "units": {name: si for name, (si, _, _) in units.items()},
         "shown": {name: [symbol, size] for name, (_, symbol, size) in units.items()},
         "equations": sources.digest(*EQUATIONS),
+        "not_checked": list(work.not_checked),
         "versions": versions(),
         "again": _again(work, rows),
     }

@@ -60,9 +60,8 @@ def _timed(work: Work, numbers: np.ndarray, threads: int | None) -> Done:
     if len(parts) == 1:
         return Done(parts[0], time.perf_counter() - begin)
     traces = {k * block + i: x for k, p in enumerate(parts) for i, x in p.traces.items()}
-    whole = RowResults(
-        np.concatenate([p.values for p in parts]), [w for p in parts for w in p.why], traces, np.concatenate([p.errors for p in parts])
-    )
+    values, errors = np.concatenate([p.values for p in parts]), np.concatenate([p.errors for p in parts])
+    whole = RowResults(values, [w for p in parts for w in p.why], traces, errors, [x for p in parts for x in p.unknown])
     return Done(whole, time.perf_counter() - begin)
 
 
@@ -156,7 +155,7 @@ def run(work: Work, plan: Plan, store: MemoryStore | FolderStore, key: str, exec
 
 
 def _store(store: MemoryStore | FolderStore, chunk: Chunk, numbers: np.ndarray, found: RowResults, bar: Progress) -> None:
-    store.add(Part(chunk.first, chunk.last, numbers, found.values, found.why, found.traces, found.errors))
+    store.add(Part(chunk.first, chunk.last, numbers, found.values, found.why, found.traces, found.errors, found.unknown))
     bar.add(chunk.last - chunk.first, sum(bool(w) for w in found.why))
 
 

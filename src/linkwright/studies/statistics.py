@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -60,11 +60,25 @@ class MeasureStatistics:
 
 @dataclass(frozen=True)
 class StudySummary:
-    """All measures, and how many rows failed for which reason."""
+    """All measures, and how many rows failed or are unknown for which reason; `not_checked` are checks that rows do not have."""
 
     rows: int
     failures: Mapping[str, int]  # reason -> rows
     measures: tuple[MeasureStatistics, ...]
+    unknown: Mapping[str, int] = field(default_factory=dict)  # reason -> rows
+    not_checked: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> int:
+        """Return how many rows passed every check."""
+        return self.rows - sum(self.failures.values()) - sum(self.unknown.values())
+
+    @property
+    def headline(self) -> str:
+        """`70 of 81 rows met every check, 6 unknown, 5 failed`."""
+        unknown, failed = sum(self.unknown.values()), sum(self.failures.values())
+        ends = [*([f"{unknown:,} unknown"] if unknown else []), f"{f'{failed:,}' if failed else 'none'} failed"]
+        return ", ".join([f"{self.passed:,} of {counted(self.rows, 'row', spec=',')} met every check", *ends])
 
     def __getitem__(self, name: str) -> MeasureStatistics:
         for m in self.measures:
@@ -73,7 +87,14 @@ class StudySummary:
         raise UsageError(f"'{name}' was not measured; measures are {', '.join(m.name for m in self.measures)}.")
 
     def as_dict(self) -> dict[str, Any]:
-        out: dict[str, Any] = {"rows": self.rows, "failures": dict(self.failures), "measures": {}}
+        out: dict[str, Any] = {
+            "rows": self.rows,
+            "passed": self.passed,
+            "unknown": dict(self.unknown),
+            "failures": dict(self.failures),
+            "not_checked": list(self.not_checked),
+            "measures": {},
+        }
         for m in self.measures:
             out["measures"][m.name] = {
                 "unit": m.unit,
@@ -92,12 +113,8 @@ class StudySummary:
 
     def __str__(self) -> str:
         failed = sum(self.failures.values())
-        lines = [f"{counted(self.rows, 'row', spec=',')}, {f'{failed:,}' if failed else 'none'} failed"]
-        alike: dict[str, list[tuple[str, int]]] = {}
-        for why, n in self.failures.items():
-            alike.setdefault(_NUMBER.sub("#", why), []).append((why, n))
-        for same in sorted(alike.values(), key=lambda x: -sum(n for _, n in x))[:5]:
-            lines.append(f"  {sum(n for _, n in same):,}: {same[0][0]}{' (and the like)' if len(same) > 1 else ''}")
+        lines = [self.headline, *_reasons(self.failures, "failed"), *_reasons(self.unknown, "unknown")]
+        lines += [f"  not checked: {', '.join(self.not_checked)}"] if self.not_checked else []
         for m in self.measures:
             if m.count < self.rows - failed:
                 without = self.rows - failed - m.count
@@ -117,6 +134,15 @@ class StudySummary:
         if strongest:
             lines.append(table(("measure", "goes with", "rank correlation"), [(a, b, f"{c:+.3f}") for a, b, c in strongest], left=2))
         return "\n".join(lines)
+
+
+def _reasons(found: Mapping[str, int], verdict: str) -> list[str]:
+    """Lines of the most common reasons; those that differ only in their numbers are one."""
+    alike: dict[str, list[tuple[str, int]]] = {}
+    for why, n in found.items():
+        alike.setdefault(_NUMBER.sub("#", why), []).append((why, n))
+    most = sorted(alike.values(), key=lambda x: -sum(n for _, n in x))[:5]
+    return [f"  {sum(n for _, n in x):,} {verdict}: {x[0][0]}{' (and the like)' if len(x) > 1 else ''}" for x in most]
 
 
 def statistics(

@@ -25,6 +25,7 @@ from linkwright.results.tables import package
 FORMAT = 1
 POINTER, MANIFEST, ROWS = "study.json", "manifest.json", "rows"
 MARK = b"linkwright study"
+OLDER = "stored by an earlier version, which did not record unknown checks; call lw.study(...) again to have them"
 
 
 class Part(NamedTuple):
@@ -37,6 +38,7 @@ class Part(NamedTuple):
     why: list[str]
     traces: Mapping[int, Mapping[str, np.ndarray]]
     errors: np.ndarray  # (rows, measures): sampling errors of extremes; infinite where they grow without bound
+    unknown: list[str]  # checks that are unknown, with their reasons; "" of rows that failed, or passed every check
 
 
 class MemoryStore:
@@ -92,7 +94,7 @@ class FolderStore:
         columns |= {f"vary {name}": pa.array(part.numbers[:, i]) for i, name in enumerate(self.names)}
         columns |= {f"measure {name}": pa.array(part.values[:, i]) for i, name in enumerate(self.measures)}
         columns |= {f"error {name}": pa.array(part.errors[:, i]) for i, name in enumerate(self.measures) if part.errors[:, i].any()}
-        columns["why"] = pa.array(part.why, type=pa.string())
+        columns |= {name: pa.array(texts, type=pa.string()) for name, texts in (("why", part.why), ("unknown", part.unknown))}
         for name in dict.fromkeys(n for trace in part.traces.values() for n in trace):
             cells = [part.traces.get(i, {}).get(name) for i in range(part.last - part.first)]
             columns[f"trace {name}"] = pa.array([None if x is None else np.ravel(x).tolist() for x in cells], type=pa.list_(pa.float64()))
@@ -158,10 +160,13 @@ class FolderStore:
                     if cell is not None:
                         traces.setdefault(i, {})[name.removeprefix("trace ")] = np.array(cell)
         why = [x or "" for x in table.column("why").to_pylist()]
+        unknown = (
+            [x or "" for x in table.column("unknown").to_pylist()] if "unknown" in table.column_names else ["" if w else OLDER for w in why]
+        )
         there, none = set(table.column_names), np.zeros(last - first)
         errors = [table.column(f"error {n}").to_numpy() if f"error {n}" in there else none for n in self.measures]
         numbers, values = block("vary", self.names), block("measure", self.measures)
-        return Part(first, last, numbers, values, why, traces, np.stack(errors, axis=1) if errors else np.zeros(values.shape))
+        return Part(first, last, numbers, values, why, traces, np.stack(errors, axis=1) if errors else np.zeros(values.shape), unknown)
 
 
 def _rows_of_rows(pa: Any, cells: Sequence[Any]) -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from linkwright.errors import UsageError, calls_explained, counted, nearest
 from linkwright.model.description import Description
 from linkwright.model.file.units import shown
 from linkwright.numerics.pickling import essentials
+from linkwright.results.checks import Verdict
 from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.state import State
 from linkwright.results.tables import package
@@ -25,11 +27,30 @@ from linkwright.studies.plans import Grid, Plan, Saltelli
 from linkwright.studies.statistics import SobolIndices, StudySummary, sobol_indices, statistics
 from linkwright.studies.store import FolderStore, MemoryStore, Part
 
+VERDICT_COLUMNS = ("ok", "verdict", "why")
+
+
+class RowVerdict(NamedTuple):
+    """The verdict of a row, and why it did not pass."""
+
+    verdict: Verdict
+    why: str
+
+
+def _verdicts(p: Part) -> list[RowVerdict]:
+    return [
+        RowVerdict("failed", why) if why else RowVerdict("unknown", unknown) if unknown else RowVerdict("passed", "")
+        for why, unknown in zip(p.why, p.unknown, strict=True)
+    ]
+
 
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
 class Study:
-    """Rows of designs and what was measured of them. `study.frame` is the table; rows that failed have nan and a reason in `why`."""
+    """Rows of designs and what was measured of them. `study.frame` is the table, with the verdict of every row and its reason in `why`.
+
+    A row has the verdict of its worst check: "failed" rows have nan, "unknown" ones have numbers that are not known to hold.
+    """
 
     __getstate__ = essentials
 
@@ -105,9 +126,24 @@ class Study:
         return {p.first + i: text for p in self.parts() for i, text in enumerate(p.why) if text}
 
     @property
+    def unknown(self) -> dict[int, str]:
+        """Return the unknown checks of the rows that have some, with their reasons."""
+        return {p.first + i: text for p in self.parts() for i, text in enumerate(p.unknown) if text}
+
+    @property
+    def verdicts(self) -> np.ndarray:
+        """Return the verdict of every row, that of its worst check: "passed", "unknown" or "failed"."""
+        return self._gathered(lambda p: np.array([x.verdict for x in _verdicts(p)], dtype=object))
+
+    @property
     def ok(self) -> np.ndarray:
-        """Return a mask of the rows that did not fail."""
-        return self._gathered(lambda p: np.array([not w for w in p.why], dtype=bool)).astype(bool)
+        """Return a mask of the rows that passed every check."""
+        return self.verdicts == "passed"
+
+    @property
+    def not_checked(self) -> tuple[str, ...]:
+        """Return the checks of single motions that the rows of this study do not have."""
+        return tuple(map(str, self.manifest.get("not_checked", ())))
 
     @property
     def frame(self) -> Any:
@@ -118,16 +154,17 @@ class Study:
                 {
                     **{n: p.numbers[:, i] for i, n in enumerate(self.names)},
                     **{n: p.values[:, i] for i, n in enumerate(self.measures)},
-                    "ok": [not w for w in p.why],
-                    "why": p.why,
+                    "ok": [x.verdict == "passed" for x in _verdicts(p)],
+                    "verdict": [x.verdict for x in _verdicts(p)],
+                    "why": [x.why for x in _verdicts(p)],
                 },
                 index=pd.RangeIndex(p.first, p.last, name="row"),
             )
             for p in self.parts()
         ]
-        columns = [*self.names, *self.measures, "ok", "why"]
+        columns = [*self.names, *self.measures, *VERDICT_COLUMNS]
         out = pd.concat(tables) if tables else pd.DataFrame({c: [] for c in columns})
-        out.attrs["units"] = dict(self.units)
+        out.attrs |= {"units": dict(self.units), "not_checked": list(self.not_checked)}
         return out
 
     @property
@@ -148,7 +185,7 @@ class Study:
         return xr.Dataset({n: ("row", self.column(n), {"units": self.units.get(n, "")}) for n in self.measures}, coords, attrs)
 
     def to_csv(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
-        """Write all rows as a table, in SI with units in the header; failed rows have empty measures and their reason.
+        """Write all rows as a table, in SI with units in the header, with their verdicts and reasons; failed rows have empty measures.
 
         `sep`: ",", ";" or "tab"; `decimal`: "." or ",".
         """
@@ -167,12 +204,13 @@ class Study:
         return Path(path)
 
     def _header(self) -> list[str]:
-        return ["row", *self.names, *(f"{m} [{self.units[m]}]" if self.units.get(m) else m for m in self.measures), "ok", "why"]
+        return ["row", *self.names, *(f"{m} [{self.units[m]}]" if self.units.get(m) else m for m in self.measures), *VERDICT_COLUMNS]
 
     def _cells(self) -> Iterator[list[Any]]:
         for p in self.parts():
-            for i, why in enumerate(p.why):
-                yield [p.first + i, *(float(x) if np.isfinite(x) else None for x in (*p.numbers[i], *p.values[i])), not why, why]
+            for i, x in enumerate(_verdicts(p)):
+                numbers = (float(y) if np.isfinite(y) else None for y in (*p.numbers[i], *p.values[i]))
+                yield [p.first + i, *numbers, x.verdict == "passed", x.verdict, x.why]
 
     def traces(self, row: int) -> dict[str, np.ndarray]:
         """Return the thinned samples that were stored of a row."""
@@ -184,16 +222,14 @@ class Study:
     # ---------------------------------------------------------------- what they say
 
     def summary(self) -> StudySummary:
-        """Return means, spread, percentiles, extremes with their rows, correlations, and the reasons of failures."""
+        """Return means, spread, percentiles, extremes with their rows, correlations, and the reasons of rows that failed or are unknown."""
         numbers = {name: self.column(name) for name in self.names}
-        reasons: dict[str, int] = {}
-        for text in self.why.values():
-            reasons[text] = reasons.get(text, 0) + 1
+        failures, unknown = Counter(self.why.values()), Counter(self.unknown.values())
         found = []
         for name in self.measures:
             said = self.units.get(name, ""), self.column(name), numbers, self.shown(name)
             found.append(statistics(name, *said, self.sampling_errors(name), self.scale(name)))
-        return StudySummary(len(self), reasons, tuple(found))
+        return StudySummary(len(self), failures, tuple(found), unknown, self.not_checked)
 
     def scale(self, name: str) -> float:
         """Return the size by which round-off of a measure is judged: the characteristic length for lengths, 1 rad for angles; else 0."""
@@ -263,7 +299,7 @@ class Study:
         y = self.column(rest) if rest in self.measures else self.column(self.measures[self._place(rest)])
         known = np.flatnonzero(np.isfinite(y))
         if not len(known):
-            failed = int((~self.ok).sum())
+            failed = len(self.why)
             raise UsageError(f"no row has a value of '{rest}': {failed:,} of {len(self):,} failed, in the others it is not there.")
         at = known[np.argmin(y[known]) if word == "min" else np.argmax(y[known])]
         return int(self.rows[at])

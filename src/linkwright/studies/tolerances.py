@@ -118,11 +118,15 @@ class ToleranceAnalysis:
             out.append(table(("tolerance of", "+-", "derivative (SI)", f"makes +- {unit}", "share"), r.rows(), left=1))
             out += [r.verdict(len(self.study))] if r.verdict(len(self.study)) else []
         held = [f"held in every design, by both estimates: {self.held}"] if self.held else []
-        return "\n".join([*out, *held, *self.notes])
+        not_checked = [f"not checked of drawn designs: {', '.join(self.study.not_checked)}"] if self.study.not_checked else []
+        return "\n".join([*out, *held, *not_checked, *self.notes])
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "rows": len(self.study),
+            "failed": len(self.study.why),
+            "unknown": len(self.study.unknown),
+            "not_checked": list(self.study.not_checked),
             "exact": self.exact,
             "notes": list(self.notes),
             "held": self.held,
@@ -156,7 +160,7 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
     notes += [_elsewhere(study, v, x) for v, x in zip(variations, in_file, strict=True) if _is_elsewhere(v, x)]
     out = []
     ends = _limits(limits, study, nominal)
-    failed = ~study.ok
+    failed, unknown = study.verdicts == "failed", study.unknown
     for k, name in enumerate(study.measures):
         y = study.column(name)
         low, high = ends[name]
@@ -175,6 +179,9 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
     if failed.any():
         drawn = counted(len(study), "drawn design", spec=",")
         notes.append(f"{int(failed.sum()):,} of {drawn} failed and count as outside; study.why has the reasons.")
+    if unknown:
+        drawn, first = counted(len(study), "drawn design", spec=","), next(iter(unknown.values()))
+        notes.append(f"{len(unknown):,} of {drawn} are unknown and count by their numbers: {first}; study.unknown has all reasons.")
     return ToleranceAnalysis(tuple(out), study, exact, tuple(notes), _held(study, nominal))
 
 

@@ -14,6 +14,7 @@ from linkwright.motion.design_turns import DesignTurns, ReadTurns
 from linkwright.motion.designs import Designs
 from linkwright.motion.readings import DETERMINANT, STATE
 from linkwright.motion.turn_derivatives import turn_derivatives, written_speeds
+from linkwright.results.motion_checks import singular_check
 from linkwright.results.recorded import cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.motions import Motions
@@ -34,6 +35,8 @@ class DesignTable:
         self.slopes: dict[str, np.ndarray] = {}
         self.ok, self.why = np.zeros(n, dtype=bool), dict[int, str]()
         self.t: np.ndarray | None = None  # of all designs, or of each
+        self.near: np.ndarray | None = None  # (designs, samples): True near a singular position; native code turns no such design
+        self.unknown = dict[int, str]()  # what cannot be known of designs near a singular position
 
     def take(self, found: ReadTurns, usable: np.ndarray) -> None:
         """Everything that native code found, of the designs that are usable."""
@@ -56,6 +59,13 @@ class DesignTable:
             self.t = np.tile(self.t, (self.n, 1))
         if self.t.ndim > 1:
             self.t[i] = t
+
+    def put_singular(self, i: int, c: Trajectory) -> None:
+        """Samples of one design near a singular position."""
+        if c.near_singular.any():
+            if self.near is None:
+                self.near = np.zeros((self.n, self.samples), dtype=bool)
+            self.near[i], self.unknown[i] = c.near_singular, str(singular_check(c).text)
 
     def put_alone(self, i: int, c: Trajectory, names: Sequence[str], by: Sequence[str], designs: Designs) -> None:
         """Channels of one design from its turn, and their derivatives."""
@@ -183,6 +193,7 @@ class DesignReader:
             else:
                 out.put_alone(i, c, names, by, designs)
                 out.put_time(i, c.t)
+                out.put_singular(i, c)
                 out.ok[i] = True
                 return
         except LinkwrightError as error:

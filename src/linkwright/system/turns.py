@@ -30,6 +30,7 @@ class Turns:
     """One cycle of many designs. `t["A.torque"]` has the designs' axes, then samples; designs that are not `ok` are NaN.
 
     `t` are the times, with the designs' axes in front where they differ; `why` has the reason by index for designs that are not `ok`;
+    `unknown` has those of designs that pass a singular position, whose peaks depend on the samples;
     `derivatives` those of the channels by the numbers that were named in the call.
     """
 
@@ -45,6 +46,8 @@ class Turns:
     motions: tuple[np.ndarray, ...] | None  # q, v, a, references of all designs, if they are stored
     values: Mapping[str, np.ndarray]  # channels named in the call
     derivatives: DesignDerivatives = field(default_factory=lambda: DesignDerivatives((), {}))
+    near_singular: np.ndarray | None = None  # mask with the axes of t, True near a singular position; None: no design has one
+    unknown: Mapping[Any, str] = field(default_factory=dict)  # reasons why peaks of a design are not known, by index
 
     def __len__(self) -> int:
         return len(self.designs)
@@ -173,7 +176,10 @@ def turns(
     sound = {n: _refused(nominal, n, found.values[n], x, sizes) for n, x in found.slopes.items()}
     slopes = DesignDerivatives(by, _shaped(sound, designs.shape))
     ok = found.ok.reshape(designs.shape)
-    return Turns(system, designs, t, ok, reasons, nominal.notes, dict(asked), motions, {} if names is None else values, slopes)
+    near = None if found.near is None else found.near.reshape(*designs.shape, samples)
+    unknown = {designs.index(i): text for i, text in sorted(found.unknown.items())}
+    stored = {} if names is None else values
+    return Turns(system, designs, t, ok, reasons, nominal.notes, dict(asked), motions, stored, slopes, near, unknown)
 
 
 def _refused(nominal: Trajectory, name: str, values: np.ndarray, slopes: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -64,6 +64,7 @@ class StudyTable:
     study: Study
     rows: np.ndarray
     failed: np.ndarray  # mask
+    unknown: np.ndarray  # mask
     columns: dict[str, StudyColumn]
 
     @property
@@ -95,17 +96,22 @@ class StudyTable:
 def table(study: Study) -> StudyTable:
     """All rows that are done; raise UsageError where there is none."""
     # one part at a time: samples stored with it are not needed and may be large
-    parts = [(p.numbers, p.values, np.array([bool(w) for w in p.why], dtype=bool), np.arange(p.first, p.last)) for p in study.parts()]
+    parts = [(p.numbers, p.values, _given(p.why), _given(p.unknown), np.arange(p.first, p.last)) for p in study.parts()]
     if not parts:
         raise UsageError("no row of the study is done, so there is nothing to show.")
-    numbers, values, failed, rows = (np.concatenate(x) for x in zip(*parts, strict=True))
+    numbers, values, failed, unknown, rows = (np.concatenate(x) for x in zip(*parts, strict=True))
     units = units_of(study)
     columns = {}
     for names, block, varied in ((study.names, numbers, True), (study.measures, values, False)):
         for i, name in enumerate(names):
             symbol, size = units[name]
             columns[name] = StudyColumn(name, symbol, size, varied, block[:, i] / size)
-    return StudyTable(study, rows, failed, columns)
+    return StudyTable(study, rows, failed, unknown, columns)
+
+
+def _given(texts: Sequence[str]) -> np.ndarray:
+    """Mask of the texts that are not empty."""
+    return np.array([bool(x) for x in texts], dtype=bool)
 
 
 def units_of(study: Study) -> dict[str, tuple[str, float]]:
@@ -151,10 +157,10 @@ def dimension_of(c: StudyColumn) -> Any:
     return NONE if c.symbol == "-" else parse_unit(c.symbol)[1]
 
 
-def outcome(done: int, failed: int) -> str:
-    """How many designs are shown, and how many of them failed."""
+def outcome(done: int, failed: int, unknown: int = 0) -> str:
+    """How many designs are shown, and how many of them failed or have unknown checks."""
     shown = "1 design" if done == 1 else f"{done:,} designs"
-    return f"{shown}, {failed:,} failed" if failed else shown
+    return ", ".join([shown, *(f"{n:,} {word}" for n, word in ((unknown, "unknown"), (failed, "failed")) if n)])
 
 
 def signed(r: float) -> str:

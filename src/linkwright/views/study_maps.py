@@ -133,7 +133,7 @@ def _map(frame: Frame, axes: Any, data: StudyTable, c: StudyColumn, shown: Seque
         _crosses(axes, x[~known], y[~known], frame)
     if part.free:
         said.append(f"{_free(part)}: no surface, only points")
-    count = outcome(len(z), int((~known).sum()))
+    count = outcome(len(z), int((~known).sum()), int(data.unknown[part.mask].sum()))
     said.append(f"{count} (crosses)" if not known.all() else count)
     axes.set_title(in_lines(said, axes, 8.0), fontsize=8, loc="left", parse_math=False)
 
@@ -247,7 +247,7 @@ def curves(data: StudyTable, path: Place = None, *, of: Any = None, over: Any = 
                 axes.plot(at[lost], low, "x", ms=4.5, mew=1.1, color=frame.look.accent, clip_on=False, zorder=4, transform=mixed)
             y_axis(axes, c.name, c.symbol)
         lost = int((~np.isfinite(chosen[0].values[part.mask])).sum())
-        count = outcome(int(part.mask.sum()), lost)
+        count = outcome(int(part.mask.sum()), lost, int(data.unknown[part.mask].sum()))
         free = [_free(part)] if part.free else []
         said = [*part.fixed, *free, f"{count} (crosses)" if lost else count]
         panels[0].set_title(in_lines(said, panels[0], 8.0), fontsize=8, loc="left", parse_math=False)
@@ -283,7 +283,8 @@ def scatter(data: StudyTable, path: Place = None, *, of: Any = None, **paper: Un
                 _cell(frame, grid[i, j], data, row, column, few, (i, j, n))
         figure.align_labels()
         lost = int(data.failed.sum())
-        said = [outcome(len(data.rows), lost) + (" (crosses between variables)" if lost else ""), "numbers: rank correlation"]
+        count = outcome(len(data.rows), lost, int(data.unknown.sum()))
+        said = [count + (" (crosses between variables)" if lost else ""), "numbers: rank correlation"]
         if len(few) < len(data.rows):
             said.append(f"{len(few):,} of them drawn")
         if len(chosen) < len(_varying(data)) + len(data.measures) and of is None:

@@ -53,16 +53,16 @@ def filled(data: dict[str, Any], title: str, kind: str) -> str:
 
 
 def contents(study: Study, most: int = MOST_DESIGNS) -> dict[str, Any]:
-    """Return what the page shows: designs with their numbers, measures and reasons of failures."""
+    """Return what the page shows: designs with their numbers, measures, and reasons of designs that failed or are unknown."""
     data = table(study)
-    why = study.why
+    why, unknown = study.why, study.unknown
     at, axes = (
         _cells(data, most) if data.kind == "grid" else _points(data, most)
     )  # rows of the table, -1 where a cell of the grid is not computed
     there = np.maximum(at, 0)
     rows = np.where(at >= 0, data.rows[there], -1)
-    reasons = {int(row): why[int(row)] for row in rows if int(row) in why}
-    listed = list(dict.fromkeys(reasons.values()))
+    reasons, open_ = ({k: texts[int(row)] for k, row in enumerate(rows) if int(row) in texts} for texts in (why, unknown))
+    listed = list(dict.fromkeys([*reasons.values(), *open_.values()]))
     return {
         "name": study.manifest["name"],
         "plan": data.kind,
@@ -73,7 +73,9 @@ def contents(study: Study, most: int = MOST_DESIGNS) -> dict[str, Any]:
         "variables": [] if axes else [_column(v, v.values[there], at) for v in data.variables],
         "measures": [_column(c, c.values[there], at) for c in data.measures],
         "reasons": listed,
-        "failed": {str(k): listed.index(reasons[int(row)]) for k, row in enumerate(rows) if int(row) in reasons},
+        "failed": {str(k): listed.index(text) for k, text in reasons.items()},
+        "unknown": {str(k): listed.index(text) for k, text in open_.items()},
+        "notChecked": list(study.not_checked),
         "ramp": list(RAMP),
     }
 

@@ -82,7 +82,7 @@ def histogram(
         figure = frame.figure(6.4 if columns == 1 else 9.6, 3.3 * rows if rows > 1 else 3.8)
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         for axes, c in zip(grid, chosen, strict=False):
-            _bars(frame, axes, c, ends.get(c.name, (None, None)), bins)
+            _bars(frame, axes, c, ends.get(c.name, (None, None)), bins, int(data.unknown.sum()))
         for axes in grid[len(chosen) :]:
             axes.set_axis_off()
         return figure
@@ -117,7 +117,7 @@ def _value(c: StudyColumn, x: Any) -> float:
     return quantity(x, dimension_of(c), f"the limit of {c.name}") / c.size
 
 
-def _bars(frame: Frame, axes: Any, c: StudyColumn, ends: tuple[float | None, float | None], bins: int | None) -> None:
+def _bars(frame: Frame, axes: Any, c: StudyColumn, ends: tuple[float | None, float | None], bins: int | None, unknown: int) -> None:
     """Bars, those outside of the limits in another colour; counts and shares above."""
     low, high = ends
     y = c.values[c.known]
@@ -139,7 +139,8 @@ def _bars(frame: Frame, axes: Any, c: StudyColumn, ends: tuple[float | None, flo
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.grid(axis="x", visible=False)
     axes.locator_params(axis="x", nbins=max(3, int(1.8 * width_of(axes))))
-    axes.set_title(in_lines(_said(c, y, low, high, below, above), axes, 8.0), fontsize=8, loc="left", parse_math=False)
+    said = [*_said(c, y, low, high, below, above), _counts(c, unknown)]
+    axes.set_title(in_lines(said, axes, 8.0), fontsize=8, loc="left", parse_math=False)
 
 
 def bin_edges(y: np.ndarray, bins: int | None, ends: tuple[float | None, float | None] = (None, None)) -> np.ndarray:
@@ -179,8 +180,13 @@ def _said(c: StudyColumn, y: np.ndarray, low: Any, high: Any, below: np.ndarray,
         if high is not None:
             out.append(f"{share(int(above.sum()), n)} above {c.text(high)}")
     out += [f"mean {c.text(float(y.mean()))}", f"standard deviation {c.text(deviation)}"]
-    lost = len(c.values) - n
-    return [*out, outcome(len(c.values), lost) + (" (not counted)" if lost else "")]
+    return out
+
+
+def _counts(c: StudyColumn, unknown: int) -> str:
+    """How many designs there are, and how many of them have no value or unknown checks."""
+    lost = int((~c.known).sum())
+    return outcome(len(c.values), lost, unknown) + (" (not counted)" if lost else "")
 
 
 PLOTS: dict[str, Entry] = {

@@ -182,5 +182,6 @@ def _ranks(frame: Frame, axes: Any, data: StudyTable, c: StudyColumn, most: int)
             ha="left" if at >= 0.0 else "right", color=frame.look.ink,
         )  # fmt: skip
     lost = int((~c.known).sum())
-    said = ["orange: rises with the variable", "blue: falls", outcome(len(c.values), lost) + (" (not counted)" if lost else "")]
+    count = outcome(len(c.values), lost, int(data.unknown.sum()))
+    said = ["orange: rises with the variable", "blue: falls", count + (" (not counted)" if lost else "")]
     axes.set_title(in_lines(said, axes, 8.0), fontsize=8, loc="left", parse_math=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -102,11 +102,16 @@ class Measure:
         return self._of(MeasuredMotions.of(values, t, drive, dimension, self.channel))
 
     def numbers_over(
-        self, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str]
+        self,
+        values: Mapping[str, np.ndarray],
+        t: np.ndarray,
+        drive: str,
+        dimension: Callable[[str], str],
+        near: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """The measure of many motions, and how far beyond it their curves may go between samples: 0 if it is located, infinite if it grows
         without bound."""
-        r = MeasuredMotions.of(values, t, drive, dimension, self.channel)
+        r = replace(MeasuredMotions.of(values, t, drive, dimension, self.channel), near=near)
         if self.reduction not in EXTREMES:
             return self._of(r), np.zeros(len(r.t))
         curve = self.sampled(r)

@@ -10,6 +10,7 @@
   study.measures = STUDY.measures.map(numbered);
   study.count = STUDY.rows.length;
   study.reasonOf = (i) => (STUDY.rows[i] < 0 ? "not computed" : i in STUDY.failed ? STUDY.reasons[STUDY.failed[i]] : "");
+  study.unknownOf = (i) => (STUDY.unknown && i in STUDY.unknown ? STUDY.reasons[STUDY.unknown[i]] : "");
 
   // digits that show a thousandth of the spread: 200.013 of 200 +- 0.1
   const digitsOf = (c) => {

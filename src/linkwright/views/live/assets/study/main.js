@@ -14,6 +14,8 @@
   const shape = several.length > 1 ? ` of ${several.map((a) => a.values.length).join(" \u00d7 ")}` : "";
   const lost = STUDY.atlas ? "not in reach" : "failed";
   const counts = [`${PLANS[STUDY.plan] || "Study"}${isGrid ? shape : ""}`, study.designs(study.count), failed ? `${failed.toLocaleString("en")} ${lost}` : `none ${lost}`];
+  const unknown = STUDY.unknown ? Object.keys(STUDY.unknown).length : 0;
+  if (unknown) counts.push(`${unknown.toLocaleString("en")} unknown`);
   LW.setText(LW.byId("what"), counts.join(" \u00b7 "));
 
   const app = isGrid ? LW.gridStudy() : LW.pointStudy();
@@ -24,17 +26,20 @@
   if (fewer.length) notes.push(`The page holds ${computed.toLocaleString("en")} of ${study.designs(STUDY.done)}: ${fewer.join(", ")}.`);
   else if (!isGrid && study.count < STUDY.done) notes.push(`The page holds a sample of ${study.count.toLocaleString("en")} of ${study.designs(STUDY.done)}.`);
   if (STUDY.done < STUDY.total) notes.push(`${STUDY.done.toLocaleString("en")} of ${study.designs(STUDY.total)} are computed.`);
-  if (failed) {
-    // reasons that differ only in their numbers are one
+  // reasons that differ only in their numbers are one
+  const reasons = (places, head) => {
     const tally = new Map();
-    for (const k of Object.values(STUDY.failed)) {
+    for (const k of Object.values(places)) {
       const text = STUDY.reasons[k].replace(/-?\d+(\.\d+)?(e[-+]?\d+)?/g, "\u2026");
       tally.set(text, (tally.get(text) || 0) + 1);
     }
     const sorted = [...tally].sort((a, b) => b[1] - a[1]);
     const listed = sorted.slice(0, 3).map(([text, n]) => `${n.toLocaleString("en")}: ${text}`);
-    notes.push(`${STUDY.atlas ? "Poses that are not in reach" : "Failed designs"} on this page: ${listed.join("; ")}${sorted.length > 3 ? `; and ${sorted.length - 3} other reasons` : ""}.`);
-  }
+    notes.push(`${head} on this page: ${listed.join("; ")}${sorted.length > 3 ? `; and ${sorted.length - 3} other reasons` : ""}.`);
+  };
+  if (failed) reasons(STUDY.failed, STUDY.atlas ? "Poses that are not in reach" : "Failed designs");
+  if (unknown) reasons(STUDY.unknown, "Designs with unknown checks");
+  if (STUDY.notChecked && STUDY.notChecked.length) notes.push(`Not checked: ${STUDY.notChecked.join(", ")}.`);
   if (app.more > 0) notes.push(`Curves of the first measures are drawn; ${app.more} more are in the table.`);
   if (STUDY.atlas) notes.push(...STUDY.atlas.notes);
   LW.setText(LW.byId("notes"), notes.join(" "));

@@ -24,11 +24,13 @@
     };
   };
 
-  // why the chosen design has no values
+  // why the chosen design has no values, or which of its checks are unknown
   LW.sayReason = (i) => {
     const box = LW.byId("reason");
     const why = i === null ? "" : LW.study.reasonOf(i);
-    box.hidden = !why;
+    const unknown = i === null || why ? "" : LW.study.unknownOf(i);
+    box.hidden = !why && !unknown;
+    if (unknown) return LW.setText(box, `This design has unknown checks: ${unknown.replace(/\.$/, "")}.`);
     const failed = STUDY.atlas ? "This pose is" : "This design failed:";
     LW.setText(box, why === "not computed" ? `This ${LW.study.thing} is not computed yet.` : why ? `${failed} ${why.replace(/\.$/, "")}.` : "");
   };
