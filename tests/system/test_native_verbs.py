@@ -247,3 +247,29 @@ def test_large_mechanisms_get_code_of_forward_with_the_first_call(monkeypatch):
     monkeypatch.setattr(type(s.core), "answer_on_floats", 1.0)
     s.forward(s.start)
     assert asked[0] == ("accelerations", True)
+
+
+@pytest.mark.parametrize("formulation", ["auto", "sslm"])
+def test_forward_refuses_velocities_that_tear_the_loops_apart(formulation):
+    """By the kernel and on floats: accelerations of such a state belong to no motion."""
+    s = lw.compile("five-bar")
+    st = s.state(s.start.q, np.eye(len(s.names.v))[0])
+    assert np.isfinite(s.forward(s.start, formulation=formulation).a).all()
+    said = r"velocity of this state tears the loops apart at 'C', by 2\.\d of its size\. .* s\.assemble\(q, v=\{'A': 1\.0, 'E': 1\.0\}\)"
+    with pytest.raises(UsageError, match=said):
+        s.forward(st, formulation=formulation)
+    almost = s.assemble(v={"A": 3.0, "E": -1.0})
+    assert np.isfinite(s.forward(s.state(almost.q, almost.v * (1.0 + 1e-9)), formulation=formulation).a).all()
+
+
+@pytest.mark.parametrize("formulation", ["auto", "kkt"])
+def test_forward_takes_velocities_of_a_motion_next_to_a_singular_position(formulation):
+    """Residuals of J v, not distances from the nearest velocity of the loops, which grow without bound there."""
+    c = lw.load("slider-crank").turn(steps=720)
+    near = np.flatnonzero(c.near_singular)
+    assert len(near)
+    for i in (near[0], near[-1]):
+        st = c.state(int(i))
+        for scale in (1.0, 1e3):
+            s = lw.compile("slider-crank")
+            assert s.forward(s.state(st.q, scale * st.v), limit="smooth", formulation=formulation) is not None

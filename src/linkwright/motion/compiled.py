@@ -356,11 +356,26 @@ class Compiled:
             raise UsageError("nothing can move here: every joint is fixed, so there is nothing to simulate. Add a joint that moves.")
         self.kernels.need_masses()
         self.need_closed(st, (off,) if isinstance(off, str) else off, most=OPEN if closed else np.inf)
-        if not closed or off or not len(self.loops.row_scale):
+        if not closed or off:
+            return
+        self.need_along(st)
+
+    def need_along(self, st: State) -> None:
+        """Raise UsageError unless the velocity of a state is one that the loops allow."""
+        if not len(self.loops.row_scale):
             return
         c = self.loops.at(st.q, st.v, st.t, st.references)
-        gap = np.abs((c.J @ st.v + c.b) / self.loops.row_scale).max() / max(1.0, np.abs(st.v / self.loops.columns).max())
-        if not gap < OPEN:
+        gaps = np.abs((c.J @ st.v + c.b) / self.loops.row_scale) / max(1.0, np.abs(st.v / self.loops.columns).max())
+        if not gaps.max() < OPEN:
+            names = [x.name for x in self.loops.constraints for _ in x.labels]
+            worst = int(np.argmax(np.where(np.isnan(gaps), np.inf, gaps)))
             raise UsageError(
-                f"the velocity of this state tears the loops apart ({gap:.2g} of its size); s.assemble(v=...) completes speeds."
+                f"the velocity of this state tears the loops apart at '{names[worst]}', by {gaps[worst]:.2g} of its size. Give as many speeds "
+                f"as there are freedoms, and s.assemble(q, v={{{self._speed_example}}}) completes the others."
             )
+
+    @property
+    def _speed_example(self) -> str:
+        """Speeds that can be given: those of the drives, else that of a joint."""
+        names = self.drive_names or [n.joint.name for n in self.tree.nodes][:1]
+        return ", ".join(f"'{name}': 1.0" for name in names[:2])

@@ -32,15 +32,14 @@ ALIKE = 1e-12  # relative: accelerations that no longer differ from those of kkt
 
 @cache
 def first_zero() -> Any:
-    """A function of the seconds since the first zero of det Phi_x: the state there, by Hermite's cubics between samples 1 ms apart."""
+    """A function of the seconds since the first zero of det Phi_x: the state there, on the loops, between samples 1 ms apart."""
     s, run = robot(), exact(1)
-    i, step = int(1000.0 * zeros(1)[0]), 1e-3
+    step = 1e-3
+    begin = float(run.t[int(1000.0 * zeros(1)[0])])
 
     def at(h: float) -> Any:
-        u = h / step
-        ends = (1.0 + 2.0 * u) * (1.0 - u) ** 2 * run.q[i] + u * u * (3.0 - 2.0 * u) * run.q[i + 1]
-        slopes = step * u * (1.0 - u) * ((1.0 - u) * run.v[i] - u * run.v[i + 1])
-        return s.state(ends + slopes, (1.0 - u) * run.v[i] + u * run.v[i + 1])
+        st = run.at(begin + h)
+        return s.state(st.q, st.v)
 
     def determinant(h: float) -> float:
         return float(np.linalg.det(s.J(at(h))[:, len(MOTORS) :]))

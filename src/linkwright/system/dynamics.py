@@ -69,7 +69,9 @@ class Dynamics:
         def solved() -> Forward:
             effort, pushes = efforts(core.assembler, st, tau)
             direction = None if branch is None else core.assembler.branch(st, branch)
-            return forward(self.terms(st, wrench, pushes), effort, formulation, limit=limit, branch=direction)
+            T = self.terms(st, wrench, pushes)
+            core.need_along(st)
+            return forward(T, effort, formulation, limit=limit, branch=direction)
 
         plain = wrench is None and branch is None and limit == "smooth" and isinstance(formulation, str) and formulation == "auto"
         kernel = core.ready("accelerations", seconds=core.answer_on_floats) if plain and _is_of(core, st) else None

@@ -201,7 +201,8 @@ class System:
         formulation: Any = None, limit: str = "smooth", branch: Named = None,
     ) -> Acceleration:  # fmt: skip
         """Solve for accelerations and multipliers from efforts `tau` (by joint name, cut or not, or an array in the order of
-        names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes)."""
+        names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes). Raise UsageError for a state whose positions
+        or velocities are not on the loops."""
         return self._dynamics.forward(st, tau, wrench, self.formulation if formulation is None else formulation, limit, branch)
 
     def crosscheck(self, st: State, tau: Numbers | Named = None) -> Crosscheck:

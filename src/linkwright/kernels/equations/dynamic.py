@@ -104,9 +104,14 @@ class Equations(ResidualEquations):
         return {"a": a, "lam": lam, "margin": self.margin(_label(formulation, self.plan), raw.watch)}
 
     def accelerations(self, q: Any, v: Any, tau: Any, t: Any, near: Any) -> Arrays:
-        """`forward` with the dimensionless gap of the loops, which says whether the state is on them."""
-        c = self.loops.at(q, v, t[0], self.loops.skel.unpack(q, near))
-        return {**self.forward(q, v, tau, t, near), "gap": np.array([largest(c.phi / self.loops.row_scale)])}
+        """`forward` with the dimensionless gap of the loops, of positions or velocities, which says whether the state is on them."""
+        c, rows = self.loops.at(q, v, t[0], self.loops.skel.unpack(q, near)), self.loops.row_scale
+        rate = c.b
+        for (i, j), block in c.blocks.items():
+            rate = np.concatenate([rate[: c.rows[i].start], rate[c.rows[i]] + block @ v[c.columns[j]], rate[c.rows[i].stop :]])
+        fastest = -minimum(-largest(v / self.loops.columns), -1.0)
+        gaps = [largest(c.phi / rows), largest(rate / rows) / fastest]
+        return {**self.forward(q, v, tau, t, near), "gap": np.array([largest(gaps)])}
 
     def driven_loads(self, q: Any, v: Any, acceleration: Any, t: Any, near: Any) -> Arrays:
         """`loads` for accelerations of the drives, completed on the loops; also these, the points of the joints, and the gap."""
