@@ -114,3 +114,32 @@ def test_speeds_over_speeds_and_times_are_plain(tmp_path, formula):
     path = tmp_path / "crank.yaml"
     path.write_text(CRANK.replace("SPEED", "60 rpm") + f'loads: {{l: {{on: needle.C, force: [0, "{formula}"]}}}}\n')
     assert lw.load(path).description.loads
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, x: lw.compile(m).assemble({"A": x}),
+        lambda m, x: lw.compile(m).assemble({"A": 1.0}, guess={"C": x}),
+        lambda m, x: lw.compile(m).branches({"A": x}),
+        lambda m, x: m.turn(start=0, stop=x),
+        lambda m, x: m.follow({"A": x}),
+        lambda m, x: m.simulate("1 ms", control=lw.pd({"A": lw.setpoint(x)}, P=1.0, D=0.1)),
+        lambda m, x: m.tolerances({"L1": "+- 1 mm"}, "range D", limits=(None, x), n=4),
+        lambda m, x: lw.compile(m).map("A.torque", over={"A": (0, x)}),
+        lambda m, x: lw.synthesise(dwell={"stroke": "60 mm", "dwell_angle": x}),
+    ],
+)
+@pytest.mark.parametrize("angle", [90, "90"])
+def test_a_whole_angle_above_a_revolution_without_a_unit_is_asked_for_with_both_readings(call, angle):
+    """100 is more often meant in deg than in rad."""
+    with pytest.raises(lw.UsageError, match=r"= 90 has no unit: it could mean '90 deg' \(1\.571 rad\) or '90 rad'\. Write the one"):
+        call(lw.load("four-bar"), angle)
+
+
+def test_angles_that_count_revolutions_are_taken():
+    s = lw.compile("four-bar")
+    for given, wanted in ((90.0, 90.0), ("90 rad", 90.0), ("90 deg", math.pi / 2), (6, 6.0), (-3, -3.0)):
+        assert s.assemble({"A": given})["A"] == pytest.approx(wanted, rel=1e-12)
+    c = lw.load("four-bar").follow({"A": "10 rad/s*t"})  # passes 7 rad, 8 rad, ... exactly
+    assert c["A"][-1] == pytest.approx(10.0, rel=1e-9)

@@ -347,7 +347,7 @@ class Assembler:
             return wanted
         if self.description.planar and len(wanted) == 3:
             x, y = (quantity(w, KINDS["length"]) for w in wanted[:2])
-            half = 0.5 * quantity(wanted[2], KINDS["angle"])
+            half = 0.5 * quantity(wanted[2], KINDS["angle"], "the angle of a pose")
             return Pose(quaternion_rotation(np.array([np.cos(half), 0.0, 0.0, np.sin(half)])), np.array([x, y, 0.0]))
         if len(wanted) == 2 and np.shape(wanted[0]) == (3, 3) and np.shape(wanted[1]) == (3,):
             return Pose(np.asarray(wanted[0], float), np.asarray(wanted[1], float))
@@ -386,7 +386,7 @@ class Assembler:
             return part.name
         if part.q is None:
             raise UsageError(f"'{name}' is a velocity and cannot be guessed; give a position.")
-        x = quantity(value, KINDS[part.kind])
+        x = quantity(value, KINDS[part.kind], f"'{name}'")
         references[part.joint.name] = np.array([x if k == part.q else y for k, y in enumerate(references[part.joint.name])])
         return part.joint.name
 

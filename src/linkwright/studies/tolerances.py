@@ -345,4 +345,4 @@ def _si(given: Any, name: str, study: Study, nominal: Any) -> float:
     dimension = dimension_of_measure(m, nominal) if isinstance(m, Measure) and isinstance(nominal, Trajectory) else None
     if isinstance(given, str) and dimension not in KINDS:
         raise UsageError(f"limits of '{name}' have no unit here: write numbers in SI.")
-    return quantity(given, KINDS[str(dimension)], f"limits of {name}") if isinstance(given, str) else float(given)
+    return quantity(given, KINDS[str(dimension)], f"limits of {name}") if dimension in KINDS else float(given)

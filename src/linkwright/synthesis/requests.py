@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, call_explained, counted, nearest
-from linkwright.model.file.readings import bare_angle
+from linkwright.model.file.readings import bare_angle, typed_angle
 from linkwright.model.file.units import ANGLE, LENGTH, parse_unit, quantity
 from linkwright.synthesis.answers import Syntheses, SynthesisedLinkage
 from linkwright.synthesis.bound_checks import DEMANDS, missed_bounds
@@ -84,6 +84,8 @@ def _demanded(request: SynthesisRequest, task: str) -> dict[str, Any]:
 def si(value: Any, name: str, unit: str) -> Any:
     """Return a value of a request in SI: texts by their unit, numbers of lengths by `unit`; names and functions as they are."""
     if isinstance(value, str):
+        if name in ANGLES:
+            typed_angle(value, name)
         return _text(value, name) if QUANTITY.fullmatch(value) else value
     if isinstance(value, Mapping):
         return {k: si(v, str(k).replace(" ", "_"), unit) for k, v in value.items()}

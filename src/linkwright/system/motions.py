@@ -129,7 +129,7 @@ class Motions:
         rotary = is_rotary(core.description, drive or self._lead)
         value = None if speed is None else quantity(speed, KINDS["angular speed" if rotary else "speed"])
         position = KINDS["angle" if rotary else "length"]
-        ends = [None if x is None else quantity(x, position, f"{end}= of the turn") for end, x in (("start", start), ("stop", stop))]
+        ends = [None if x is None else quantity(x, position, f"{end} of the turn") for end, x in (("start", start), ("stop", stop))]
         return drive, value, seconds, *ends
 
     @cached_property

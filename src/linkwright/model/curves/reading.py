@@ -20,7 +20,8 @@ from linkwright.model.file import quantity
 from linkwright.model.file.loads import ChannelDimensions
 from linkwright.model.file.nodes import from_python
 from linkwright.model.file.quantities import SI, QuantityAlgebra, place, read_quantity
-from linkwright.model.file.units import TIME, Dimension
+from linkwright.model.file.readings import typed_angle
+from linkwright.model.file.units import ANGLE, TIME, Dimension
 
 CLOSED = 1e-9  # of its range: how well a periodic curve must end where it begins
 
@@ -35,6 +36,8 @@ def read_number(given: Any, dimension: Dimension, what: str) -> float:
 
 def read_text(text: str, dimension: Dimension, what: str, desc: Description) -> Any:
     """A number with a unit, or an expression of t and channels, in SI."""
+    if dimension == ANGLE:
+        typed_angle(text, what)
     try:
         node = from_python(text, what)
         return place(read_quantity(node, QuantityAlgebra(channel=ChannelDimensions.of(desc).quantity)), dimension, SI, node, what)

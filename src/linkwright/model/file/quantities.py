@@ -17,7 +17,7 @@ from linkwright.errors import ModelError, UsageError, nearest
 from linkwright.model.expressions import Evaluation, Expr, apply, combine, evaluate, free_variables, variable
 from linkwright.model.file.nodes import FileNode, from_python
 from linkwright.model.file.parser import parse
-from linkwright.model.file.readings import reading, unit_of_literal
+from linkwright.model.file.readings import reading, typed_angle, unit_of_literal
 from linkwright.model.file.units import (
     ANGLE,
     ANGULAR_SPEED,
@@ -244,6 +244,8 @@ def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
     """An SI float from a number (SI, radians) or a text with a unit."""
     if isinstance(text_or_number, float) and not math.isfinite(text_or_number):
         raise UsageError(f"{what} is {text_or_number}; it must be a finite number.")
+    if dimension == ANGLE:
+        typed_angle(text_or_number, what)
     try:
         node = from_python(text_or_number, what)
         value = place(read_quantity(node, QuantityAlgebra()), dimension, SI, node, what)

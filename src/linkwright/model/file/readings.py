@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
 from linkwright.errors import UsageError
 from linkwright.model.file.units import (
@@ -97,6 +98,18 @@ def bare_angle(value: float, what: str) -> None:
     if abs(value) > REVOLUTION * (1.0 + 1e-12):
         degrees = f"'{value:g} deg' ({math.radians(value):.4g} rad)"
         raise UsageError(f"{what} = {value:g} has no unit: it could mean {degrees} or '{value:g} rad'. Write the one that is meant.")
+
+
+def typed_angle(given: Any, what: str) -> None:
+    """The same for an angle of a call. A text or an int was written by somebody; a float may be computed and count revolutions."""
+    if isinstance(given, bool) or not isinstance(given, str | int):
+        return
+    try:
+        value = float(given)
+    except (ValueError, OverflowError):  # a text with a unit, or an expression
+        return
+    if math.isfinite(value):
+        bare_angle(value, what)
 
 
 def _ways(expected: Dimension, unit: str, count: bool) -> tuple[str, str] | None:
