@@ -30,7 +30,7 @@ def test_a_study_is_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFi
     folder, table = tmp_path / "rows", tmp_path / "rows.csv"
     assert cli.main([*GRID, "--best", "min max A.torque", "-o", str(folder), "--table", str(table)]) == 0
     out = capsys.readouterr().out
-    assert "6 rows, none failed" in out and "min max A.torque: row 0, L1 = 0.28 m, L2 = 0.9 m" in out
+    assert "6 of 6 rows met every check, none failed" in out and "min max A.torque: row 0, L1 = 0.28 m, L2 = 0.9 m" in out
     with table.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     known = lw.study("four-bar", {"L1": "280..320 mm / 3", "L2": [0.9, 1.0]}, ["max A.torque", "peak C.load"])

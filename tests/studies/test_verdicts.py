@@ -110,9 +110,11 @@ def test_verdicts_are_stored_and_older_folders_are_unknown(tmp_path: Any) -> Non
 def test_tables_and_json_have_the_verdicts(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     lw.load(HEAVY).save(tmp_path / "heavy.yaml")
     path = tmp_path / "rows.csv"
-    said = ["study", str(tmp_path / "heavy.yaml"), "--vary", "r=40 mm, 50 mm", "--measure", "max A.torque", "--table", str(path), "--json"]
-    assert main(said) == 0
+    said = ["study", str(tmp_path / "heavy.yaml"), "--vary", "r=40 mm, 50 mm", "--measure", "max A.torque", "--table", str(path)]
+    goal = "min max A.torque"
+    assert main([*said, "--best", goal, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
+    assert found["best"][goal]["row"] == 0 and "gravity" in found["best"][goal]["unknown"]
     assert (found["rows"], found["passed"], sum(found["unknown"].values())) == (2, 0, 2) and found["not_checked"]
     lines = path.read_text(encoding="utf-8").splitlines()
     assert lines[0].endswith('"ok","verdict","why"') and ",False,unknown," in lines[1]

@@ -54,7 +54,8 @@ def run(given: argparse.Namespace) -> int:
 def _print(found: Any, given: argparse.Namespace, written: list[str]) -> int:
     summary = found.summary()
     if given.json:
-        best = {name: {"row": row, "values": found.values(row)} for name, row in _bests(given, found)}
+        unknown = found.unknown
+        best = {name: {"row": row, "values": found.values(row), "unknown": unknown.get(row, "")} for name, row in _bests(given, found)}
         data = {"model": found.manifest["name"], "complete": found.complete, "rows_wanted": found.total, "folder": given.output}
         outputs.print_json("study/1", {**data, **summary.as_dict(), "best": best})
     else:
@@ -63,7 +64,8 @@ def _print(found: Any, given: argparse.Namespace, written: list[str]) -> int:
         console.show(str(summary))
         for name, row in _bests(given, found):
             numbers = ", ".join(f"{k} = {found.shown_number(k, x)}" for k, x in found.values(row).items())
-            console.show(f"{name}: row {row}, {numbers}")
+            why = found.unknown.get(row)
+            console.show(f"{name}: row {row}, {numbers}{f'; unknown: {why}' if why else ''}")
         if found.plan is not None and found.plan.kind == "saltelli" and found.complete:
             for name in found.measures:
                 console.show(str(found.indices(name)))

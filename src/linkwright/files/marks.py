@@ -33,7 +33,7 @@ GENERATOR = f'<meta name="generator" content="{OWNER}">'
 HEAD = TAIL = 1 << 16  # bytes at either end in which marks are looked for
 FOOTER = 1 << 26  # bytes, most of a Parquet footer that is read
 SIGNED = re.compile(rb"# Written by Linkwright, sha256 ([0-9a-f]{64})\r?\n")
-_STUDY = re.compile(rb'"row"[,;\t]("[^"\r\n]*"[,;\t])+"ok"[,;\t]"why"\r?\n\d+[,;\t]')
+_STUDY = re.compile(rb'"row"[,;\t]("[^"\r\n]*"[,;\t])+"ok"[,;\t]("verdict"[,;\t])?"why"\r?\n\d+[,;\t]')
 _CASES = re.compile(rb'"body"[,;\t]"case"[,;\t]"reason"[,;\t]')
 _BENCH = re.compile(rb"(?:# [^\n]*\n)*?# linkwright: ")
 _TABLE = re.compile(rb'"t \[[^"\r\n]*\]"([,;\t]"(?:[^"]|"")*")*\r?\n')

@@ -371,7 +371,7 @@ class Compiled:
             worst = int(np.argmax(np.where(np.isnan(gaps), np.inf, gaps)))
             raise UsageError(
                 f"the velocity of this state tears the loops apart at '{names[worst]}', by {gaps[worst]:.2g} of its size. Give as many "
-                f"speeds as there are freedoms, and s.assemble(q, v={{{self._speed_example}}}) completes the others."
+                f"speeds as there are degrees of freedom, and s.assemble(q, v={{{self._speed_example}}}) completes the others."
             )
 
     @property
