@@ -123,7 +123,8 @@ def test_tables_and_json_have_the_verdicts(tmp_path: Any, capsys: pytest.Capture
 def test_runs_that_rest_on_a_rigid_stop_are_done_one_by_one() -> None:
     """Batches do not hold rigid stops: a run that went through one in lanes failed, which a single run does not."""
     arm = {"pins": ["A"], "points": ["B"], "mass": 1.0, "com": [0.1, 0.0], "inertia": 0.01}
-    model = {**SLIDER, "drawing": {"A": [0, 0], "B": [0.1, 0]}, "bodies": {"ground": {"pins": ["A"]}, "arm": arm}, "joints": {}, "drive": {}}
+    bodies = {"ground": {"pins": ["A"]}, "arm": arm}
+    model = {**SLIDER, "drawing": {"A": [0, 0], "B": [0.1, 0]}, "bodies": bodies, "joints": {}, "drive": {}}
     m = lw.load({**model, "stops": {"A": {"min": "-10 deg"}}})
     s = lw.study(m, {"arm.mass": [1.0, 2.0]}, "min A", of=lw.simulating("0.3 s"))
     assert s.work.lanes == "" and s.verdicts.tolist() == ["passed"] * 2

@@ -166,7 +166,7 @@ def test_a_large_study_is_thinned_and_the_page_says_so(
 
 def test_an_unfinished_grid_shows_what_is_computed(grid: Study, desk: Callable[..., Desk], tmp_path: Path) -> None:
     part, some = next(grid.parts()), MemoryStore()
-    some.add(Part(0, 15, part.numbers[:15], part.values[:15], part.why[:15], {}, part.errors[:15]))
+    some.add(Part(0, 15, part.numbers[:15], part.values[:15], part.why[:15], {}, part.errors[:15], part.unknown[:15]))
     here = desk(replace(grid, store=some).page(tmp_path / "half.html"), "#at=2,2,1")
     assert "15 of 24 designs are computed." in here.text("#notes")
     assert here.text("#reason") == "This design is not computed yet." and here.text("#values caption") == "Design not computed"

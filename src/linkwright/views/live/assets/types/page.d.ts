@@ -369,6 +369,9 @@ interface StudyData {
   measures: StudyColumnData[];
   reasons: string[];
   failed: Record<string, number>;
+  /** Designs with unknown checks, and checks that no design has; not of an atlas. */
+  unknown?: Record<string, number>;
+  notChecked?: string[];
   ramp: string[];
   /** Of the atlas of a robot; views/atlas_page.py writes it. */
   atlas?: { curves: { kind: string; at: number[]; points: number[][] }[]; notes: string[] };
