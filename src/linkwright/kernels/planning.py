@@ -378,10 +378,10 @@ def _balanced(A: np.ndarray) -> np.ndarray:
 def _driven_matrix(eq: Equations, name: str, s: Instant) -> np.ndarray:
     if name == "kinematics":
         N = idle_rows(eq.plan, eq.loops.skel, s.motion).rows
-        loops = eq.loops.with_([_driver(eq, n, s) for n in eq.drives])
+        loops = eq.loops.with_([_driver(eq, n, s) for n in eq.drives if n not in eq.velocity_drives])
         J = loops.at(s.q, s.v, 0.0, eq.loops.skel.unpack(s.q, eq.loops.skel.pack(s.references))).J
         keep = [*(range(eq.loops.skel.tree.nc) if eq.plan.keep is None else eq.plan.keep)]
-        return np.concatenate([J[[*keep, *range(eq.loops.skel.tree.nc, len(J))]], N])
+        return np.concatenate([J[[*keep, *range(eq.loops.skel.tree.nc, len(J))]], N, eq.velocity_rows()])
     T = eq._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references))
     place = T.place
     assert place is not None
