@@ -103,6 +103,17 @@ def platform(rng: np.random.Generator, between: str = "prismatic") -> Model:
     return {**_model("platform", bodies, joints, []), "moved": [f"s{k}.travel" for k in range(6)]}
 
 
+def floating(model: Model, rng: np.random.Generator) -> Model:
+    """The same mechanism on a trunk that floats."""
+    bodies, joints = dict(model["bodies"]), dict(model["joints"])
+    places = bodies["ground"]["points"]
+    bodies |= {"ground": {"points": {"W": [0.0, 0.0, 0.0]}}, "trunk": _body(rng, W=[0.0, 0.0, 0.0], **places)}
+    for name, j in joints.items():
+        joints[name] = {**j, "connect": [x.replace("ground.", "trunk.") for x in j["connect"]]}
+    base = {"type": "free", "connect": ["ground.W", "trunk.W"]}
+    return {**model, "bodies": bodies, "joints": {"base": base, **joints}}
+
+
 def hinged(model: Model, mass: float = 1e-9) -> Model:
     """The same mechanism with every ball joint as three hinges through two bodies of next to no mass, as URDF files have them."""
     bodies, joints = dict(model["bodies"]), {}

@@ -15,6 +15,8 @@ from linkwright.kernels.structures import KernelStructure
 from linkwright.model.description import TorsionSpring
 from linkwright.results.kernel_loads import KernelLoads
 from linkwright.results.state import LaterReferences, State
+from linkwright.system import dynamics
+from tests.ball_rods import ankle, hinged
 from tests.factory import stream
 from tests.sweeps import every_model
 
@@ -55,6 +57,23 @@ def test_forward_from_the_kernel_is_forward_on_floats(name):
     assert found.rank == exact.rank and found.redundant == exact.redundant
     joint = s.description.joints[0].name
     close(found[joint], on_floats.forward(st, tau, formulation="kkt")[joint], 1e-9)
+
+
+def test_massless_parts_of_ball_joints_leave_forward_and_steps_in_code(monkeypatch):
+    """The order of elimination is chosen in the rows that are eliminated, so that its pivots are healthy there."""
+    s = lw.load(hinged(ankle(stream(1, "massless")), 0.0)).system
+    rng, exact = stream(2, "massless"), []
+    for _ in range(3):
+        place, speed = ({name: float(rng.normal(scale=size)) for name in s.core.drive_names} for size in (0.1, 1.0))
+        st = s.assemble(place, speed)
+        exact.append((st, s.forward(st, formulation="kkt").a))
+        s.forward(st)
+    monkeypatch.setattr(dynamics, "forward", None)  # the float path
+    for st, a in exact:
+        close(s.forward(st).a, a, 1e-8)
+    env = s.stepper(1)
+    env.step()
+    assert list(env.status) == ["ok"]
 
 
 @pytest.mark.parametrize("name", MODELS)

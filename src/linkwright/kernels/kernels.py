@@ -53,7 +53,7 @@ POWERED = ("rates", "loop_rates")  # kernels that also give powers where a varia
 EARLY = ", not projected"  # name of the plan whose pivots ask for the rank-revealing path earlier
 DRIVEN_ROWS = ("driven_rows", "driven_positions", "driven_velocities", "driven_accelerations")
 SOLVES = {  # kernels with eliminations of their own
-    **dict.fromkeys(("inverse", "loads", "inverse_balance", "wrenches"), "inverse"),
+    **dict.fromkeys(("inverse", "loads", "given_loads", "inverse_balance", "wrenches"), "inverse"),
     **dict.fromkeys(("kinematics", "walk", "stride", "counted_stride", "turn_motion", *DRIVEN_ROWS), "kinematics"),
     **dict.fromkeys(("jacobian", "jacobian_rate", "reduced", "operational"), "kinematics"),
     **dict.fromkeys(("driven_loads", "turn_loads"), "inverse and kinematics"),

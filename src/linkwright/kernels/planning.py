@@ -157,8 +157,7 @@ def _nulls(loops: Loops, states: Sequence[Instant]) -> list[tuple[np.ndarray, np
 def _dynamics(eq: Equations, sizes: KernelSizes, states: Sequence[Instant]) -> EliminationPlan:
     every = [_solved_terms(eq, s) for s in states]
     if any(lacks_inertia(T) for T in every):
-        standard = [_retained_terms(eq, s) for s in states]
-        matrices = [saddle(T, T.h) for T in [T for T in standard if not _singular(T)] or standard]
+        matrices = [saddle(T, T.h) for T in [T for T in every if not _singular(T)] or every]
         structure = np.any([A != 0.0 for A in matrices], axis=0)
         order = pivot_order(matrices, structure)
         eq = replace(eq, plan=replace(eq.plan, saddle=(tuple(order[0]), tuple(order[1]))))
@@ -174,12 +173,6 @@ def _dynamics(eq: Equations, sizes: KernelSizes, states: Sequence[Instant]) -> E
 def _solved_terms(eq: Equations, s: Instant) -> Terms:
     """Terms of the independent rows at a sample, in the rows and axes they are solved in."""
     T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references))
-    return T if eq.plan.keep is None else T.select(list(eq.plan.keep))
-
-
-def _retained_terms(eq: Equations, s: Instant) -> Terms:
-    """Standard terms of the independent rows at a sample."""
-    T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references), body_axes=False)
     return T if eq.plan.keep is None else T.select(list(eq.plan.keep))
 
 
@@ -385,10 +378,10 @@ def _balanced(A: np.ndarray) -> np.ndarray:
 def _driven_matrix(eq: Equations, name: str, s: Instant) -> np.ndarray:
     if name == "kinematics":
         N = idle_rows(eq.plan, eq.loops.skel, s.motion).rows
-        loops = eq.loops.with_([_driver(eq, n, s) for n in eq.drives])
+        loops = eq.loops.with_([_driver(eq, n, s) for n in eq.drives if n not in eq.velocity_drives])
         J = loops.at(s.q, s.v, 0.0, eq.loops.skel.unpack(s.q, eq.loops.skel.pack(s.references))).J
         keep = [*(range(eq.loops.skel.tree.nc) if eq.plan.keep is None else eq.plan.keep)]
-        return np.concatenate([J[[*keep, *range(eq.loops.skel.tree.nc, len(J))]], N])
+        return np.concatenate([J[[*keep, *range(eq.loops.skel.tree.nc, len(J))]], N, eq.velocity_rows()])
     T = eq._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references))
     place = T.place
     assert place is not None

@@ -13,15 +13,20 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.reactions import JointWrench
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.loads import Loads
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton
+from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.results.state import State
 
 
 class KernelLoads(Loads):
-    """Loads whose efforts u and wrenches (joints, [moment; force] on the second body) at points are known; `solve` gives the rest."""
+    """Loads whose efforts u and wrenches (joints, [moment; force] on the second body) at points are known; `solve` gives the rest.
+    Those of the drives come first in u, then those along the velocities `base`."""
 
-    def __init__(self, loops: Loops, at: State | Instant, drives: Sequence[str], found: Any, solve: Callable[[], Loads]):
-        vars(self).update(_loops=loops, _at=at, _drives=tuple(drives), _found=found, _solve=solve, u=found.u)
+    def __init__(
+        self, loops: Loops, at: State | Instant, drives: Sequence[str], found: Any, solve: Callable[[], Loads], base: Sequence[str] = ()
+    ):
+        n = len(drives)
+        held = dict(zip(base, found.u[n : n + len(base)].tolist(), strict=True))
+        vars(self).update(_loops=loops, _at=at, _drives=tuple(drives), _found=found, _solve=solve, u=found.u[:n], base=held)
 
     def __reduce__(self) -> Any:
         return _same, (self.whole,)
@@ -36,7 +41,7 @@ class KernelLoads(Loads):
 
     def __getattr__(self, name: str) -> Any:
         """Fields of `Loads` that the kernel does not give."""
-        if name in ("problem", "lam_all", "free", "solved", "method", "base"):
+        if name in ("problem", "lam_all", "free", "solved", "method"):
             return getattr(self.whole, name)
         raise AttributeError(name)
 
@@ -54,9 +59,9 @@ class KernelLoads(Loads):
         return vars(self)["_loops"].kappa
 
     @property
-    def motion(self) -> Motion:
+    def place(self) -> Instant:
         at = vars(self)["_at"]
-        return at.motion if isinstance(at, Instant) else at.instant.motion
+        return at if isinstance(at, Instant) else at.instant
 
     @cached_property
     def tau(self) -> dict[str, float]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import LinkwrightError, UsageError
 from linkwright.mechanics import inverse
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.mobility import Mobility
@@ -27,7 +27,7 @@ from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion.compiled import OPEN, Compiled
 from linkwright.motion.inputs import efforts, wrenches
-from linkwright.numerics.linalg import factor
+from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.numerics.pickling import essentials
 from linkwright.results.forward import Acceleration, Crosscheck, crosscheck
 from linkwright.results.kernel_loads import KernelLoads
@@ -35,6 +35,24 @@ from linkwright.results.recorded import coordinate_names, cut_rows
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.topology.order import inverse_tree
+
+EXACT = 1e-10  # share of accelerations, and of efforts, up to which they are round-off
+
+
+class BesideDrives(NamedTuple):
+    """Velocities by name that drives and loops leave: of a floating base, which gets a wrench, and others, which nothing moves."""
+
+    base: tuple[str, ...]
+    loose: tuple[str, ...]
+    every: tuple[str, ...]  # drives, then these
+    others: tuple[str, ...] | None  # the same; None where they are the drives of the model
+
+
+class GivenAccelerations(NamedTuple):
+    """A kernel and what it takes: all accelerations, or those of drives and base."""
+
+    kernel: str
+    values: np.ndarray
 
 
 class Dynamics:
@@ -99,16 +117,57 @@ class Dynamics:
 
         core, names = self.core, self.core.named_drives(drives)
         named = method is inverse.METHODS["subsystem"] or (isinstance(method, str) and method == "subsystem")
-        plain = wrench is None and named and not any(x is not None for x in options.values())
-        plain = plain and _is_of(core, st) and not self._base_velocities(names)
-        others = None if names == core.drive_names else names
-        kernel = core.ready("driven_loads", others, seconds=core.answer_on_floats) if plain else None
-        given = None if kernel is None or not self.core.determinate_loads else self._drive_accelerations(a, names)
-        if kernel is not None and given is not None:
-            found = kernel.healthy((st.q, st.v, given), core.optional_inputs(kernel, st))
-            if found is not None and found.gap[0] < OPEN:
-                return KernelLoads(core.loops, st, names, found, solved)
-        return solved()
+        plain = wrench is None and named and not any(x is not None for x in options.values()) and _is_of(core, st)
+        beside = self._beside(names) if plain else None
+        given = None if beside is None else self._given_accelerations(st, a, beside)
+        if beside is None or given is None:
+            return solved()
+        kernel = core.ready(given.kernel, beside.others, seconds=core.answer_on_floats)
+        if kernel is None or not core.determinate_loads:
+            return solved()
+        found = kernel.healthy((st.q, st.v, given.values), core.optional_inputs(kernel, st))
+        if found is None or not found.gap[0] < OPEN or not _carried(found, beside):
+            return solved()
+        return KernelLoads(core.loops, st, names, found, solved, beside.base)
+
+    def _beside(self, names: Sequence[str]) -> BesideDrives | None:
+        """Velocities that drives and loops leave; None where a name is no drive, or friction depends on the loads."""
+        key = tuple(names)
+        if key not in self._known_beside:
+            try:
+                self._known_beside[key] = None if self.core.description.rubbing else self._found_beside(names)
+            except LinkwrightError:
+                self._known_beside[key] = None
+        return self._known_beside[key]
+
+    @cached_property
+    def _known_beside(self) -> dict[tuple[str, ...], BesideDrives | None]:
+        return {}
+
+    def _found_beside(self, names: Sequence[str]) -> BesideDrives:
+        """At the start; what nothing moves are as many velocities as are missing, those that are least alike."""
+        core, st, base = self.core, self.core.start, self._base_velocities(names)
+        loops, nv = core.loops, core.tree.nv
+        problem = inverse.posed(loops, st.q, st.v, np.zeros(nv), st.t, st.references, (), names)
+        spins = [v for _, v in idle_motions(loops, st.q, loops.factored(loops.at(st.q, st.v, st.t, st.references)).null)]
+        held = np.eye(nv)[[self._names.index(name) for name in base]]
+        A = np.concatenate([problem.matrix, held.T, *(spin[:, None] for spin in spins)], axis=1)
+        missing = max(0, nv - A.shape[1])
+        joined = [i for n in core.tree.nodes if n.body not in core.tree.floating for i in range(n.v.start, n.v.stop)]
+        loose = pivoted_columns(factor(A).left_null[joined].T)[:missing] if missing else []
+        found = tuple(self._names[joined[i]] for i in loose)
+        every = (*names, *base, *found)
+        return BesideDrives(tuple(base), found, every, None if every == tuple(core.drive_names) else every)
+
+    def _given_accelerations(self, st: State, a: Any, beside: BesideDrives) -> GivenAccelerations | None:
+        """Accelerations of a call as a kernel takes them; None where other coordinates are given, or arrays of another shape."""
+        if a is None and beside.loose and not st.v.any():
+            a = np.zeros(self.core.tree.nv)  # what nothing moves rests
+        if isinstance(a, np.ndarray) and a.shape == st.v.shape and a.dtype == float and np.isfinite(a).all():
+            return GivenAccelerations("given_loads", a)
+        known = not beside.loose or (isinstance(a, Mapping) and all(name in a for name in beside.loose))
+        values = self._drive_accelerations(a, beside.every) if known else None
+        return None if values is None else GivenAccelerations("driven_loads", values)
 
     def _drive_accelerations(self, a: Any, names: Sequence[str]) -> np.ndarray | None:
         """Accelerations of the drives, zero unless named; None where other coordinates are given."""
@@ -211,6 +270,16 @@ class Dynamics:
 def _is_of(core: Compiled, st: Any) -> bool:
     """True for a state of this very tree."""
     return isinstance(st, State) and st.skel is core.skel
+
+
+def _carried(found: Any, beside: BesideDrives) -> bool:
+    """True if the accelerations are on the loops and what no drive moves needs no effort: else floats judge, or explain."""
+    if "off" in found._fields and not found.off[0] <= EXACT:
+        return False
+    if not beside.loose:
+        return True
+    size = max(np.abs(found.u).max(), np.abs(found.lam).max(initial=0.0))
+    return bool(np.abs(found.u[-len(beside.loose) :]).max() <= EXACT * (1.0 + size))
 
 
 def mirrored(core: Compiled, st: State) -> State:

@@ -114,17 +114,28 @@ class Equations(ResidualEquations):
         return {**self.forward(q, v, tau, t, near), "gap": np.array([largest(gaps)])}
 
     def driven_loads(self, q: Any, v: Any, acceleration: Any, t: Any, near: Any) -> Arrays:
-        """`loads` for accelerations of the drives, completed on the loops; also these, the points of the joints, and the gap."""
-        skel = self.loops.skel
-        here = skel.unpack(q, near)
-        d = self._driven(q, v, self._laws(q, v, here, acceleration), here)
-        a, pivots = d.solve(-d.c.k, self._resting(q, v))
-        out, m = self.loads(q, v, a, t, near), motion(skel, q, v)
+        """`given_loads` for accelerations of the drives, completed on the loops; also these."""
+        here, single = self.loops.skel.unpack(q, near), self.velocity_drives
+        d = self._driven(q, v, self._laws(q, v, here, acceleration), here, with_velocities=True)
+        given = [x for name, x in zip(self.drives, acceleration, strict=True) if name in single]
+        a, pivots = d.solve(-d.c.k, np.concatenate([self._resting(q, v), np.array(given)]) if given else self._resting(q, v))
+        out = self._placed_loads(q, v, a, t, near)
+        gap = np.array([largest(d.c.phi[: self.loops.skel.tree.nc] / self.loops.row_scale)])
+        margin = minimum(out.pop("margin")[0], self.margin("kinematics", [(size(p), p) for p in pivots])[0])
+        return {"a": a, **out, "gap": gap, "margin": np.array([margin])}
+
+    def given_loads(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
+        """`loads` with the points of the joints, the gap of the loops, and `off`, the share of the accelerations that opens them."""
+        c, rows = self.loops.at(q, v, t[0], self.loops.skel.unpack(q, near)), self.loops.row_scale
+        off = largest((c.J @ a + c.k) / rows) / (1.0 + largest(a / self.loops.columns))
+        return {**self._placed_loads(q, v, a, t, near), "gap": np.array([largest(c.phi / rows)]), "off": np.array([off])}
+
+    def _placed_loads(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
+        """`loads`, and the points of the joints in the world."""
+        skel, m = self.loops.skel, motion(self.loops.skel, q, v)
         seconds = [(skel.node(j.second), j) for j in skel.tree.description.joints]
         points = [(node_motion(skel, m, i)[0] @ pose_of(j.frame_second)).p + skel.origin(i) for i, j in seconds]
-        gap = np.array([largest(d.c.phi[: skel.tree.nc] / self.loops.row_scale)])
-        margin = minimum(out.pop("margin")[0], self.margin("kinematics", [(size(p), p) for p in pivots])[0])
-        return {"a": a, **out, "point": np.array(points).reshape(-1, 3), "gap": gap, "margin": np.array([margin])}
+        return {**self.loads(q, v, a, t, near), "point": np.array(points).reshape(-1, 3)}
 
     def reduced(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
         """Equations of motion in the drives' coordinates x alone: M x'' + h = drive torques and forces. `S`: v = S x', the basis of the
@@ -405,11 +416,14 @@ class Equations(ResidualEquations):
     def _effort_columns(self, place: Instant) -> Any:
         """B: what a unit effort of each drive does in the tree's coordinates; a unit vector for a joint of the tree."""
         skel, m = place.loops.skel, place.motion
-        at = Instant.moving(skel, m, place.t, place.references)
+        at, single = Instant.moving(skel, m, place.t, place.references), self.velocity_drives
         columns = []
         for name in self.drives:
             node = skel.tree.node_of_joint.get(name)
-            if node is not None:
+            if name in single:
+                unit = np.eye(skel.tree.nv)[single[name]]
+                column = along_world(place, unit) if self.plan.body_axes else unit
+            elif node is not None:
                 column = np.zeros(skel.tree.nv)
                 column[skel.tree.nodes[node].v] = 1.0
             else:

@@ -6,7 +6,7 @@ it adds: drivers whose motion is given, inertias of rotors) and gives closing co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -21,7 +21,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.forces import line
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import accelerations, joint_coordinates, locate_at, motion, qdot
-from linkwright.model.coordinates import lengths
+from linkwright.model.coordinates import JointCoordinate, coordinate_or_none, lengths
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.scalars import common_type, eliminate, minimum, real
 from linkwright.numerics.spatial import array, cross, point_acceleration
@@ -107,17 +107,34 @@ class KinematicEquations:
         parts = [np.ravel(c.blocks[key]) for key in sorted(c.blocks)]
         return {"phi": c.phi, "J": np.concatenate(parts) if parts else np.zeros(0), "k": c.k, "b": c.b}
 
-    def tied(self, laws: Sequence[Parabola]) -> Loops:
+    def tied(self, laws: Sequence[Parabola], without: Collection[str] = ()) -> Loops:
         """The loops with the rows of the drives."""
-        description = self.loops.skel.tree.description
-        return self.loops.with_([driven(description, n, law) for n, law in zip(self.drives, laws, strict=True)])
+        description, every = self.loops.skel.tree.description, zip(self.drives, laws, strict=True)
+        return self.loops.with_([driven(description, n, law) for n, law in every if n not in without])
 
-    def _driven(self, q: Any, v: Any, laws: Sequence[Parabola], near: Any) -> Driven:
-        """The loops with the rows of the drives, of which as many are taken as there are velocities; idle degrees of freedom rest."""
-        skel, tied = self.loops.skel, self.tied(laws)
+    @property
+    def velocity_drives(self) -> dict[str, int]:
+        """Drives that are one velocity of a free or ball joint of the tree, which has no position of its own, and their places in v."""
+        tree, out = self.loops.skel.tree, {}
+        for name in self.drives:
+            x = coordinate_or_none(tree.description, name)
+            node = tree.node_of_joint.get(x.joint.name) if isinstance(x, JointCoordinate) and x.q != x.v else None
+            if isinstance(x, JointCoordinate) and node is not None and not tree.nodes[node].reversed:
+                out[name] = tree.nodes[node].v.start + x.v
+        return out
+
+    def velocity_rows(self) -> Any:
+        """Rows of these drives: v of a drive is the velocity itself."""
+        return np.eye(self.loops.skel.tree.nv)[list(self.velocity_drives.values())]
+
+    def _driven(self, q: Any, v: Any, laws: Sequence[Parabola], near: Any, *, with_velocities: bool = False) -> Driven:
+        """The loops with the rows of the drives, of which as many are taken as there are velocities; idle degrees of freedom rest.
+        Behind them, where no positions are asked for, come those of `velocity_drives`."""
+        skel, tied = self.loops.skel, self.tied(laws, self.velocity_drives if with_velocities else ())
         c = tied.at(q, v, 0.0, near)
         rows = [*(range(skel.tree.nc) if self.plan.keep is None else self.plan.keep), *range(skel.tree.nc, len(c.phi))]
-        J = np.concatenate([c.J[rows], idle_rows(self.plan, skel, motion(skel, q, v)).rows])
+        parts = [c.J[rows], idle_rows(self.plan, skel, motion(skel, q, v)).rows, *([self.velocity_rows()] if with_velocities else [])]
+        J = np.concatenate(parts)
         return Driven(tied, c, rows, J, self._order("kinematics", J))
 
     def _resting(self, q: Any, v: Any) -> Any:

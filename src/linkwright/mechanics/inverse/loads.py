@@ -15,6 +15,7 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import workless_wrenches
 from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
 from linkwright.mechanics.dynamics.tree import body_inertias, moment_point
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.choice import UNIQUE, joint_wrenches
 from linkwright.mechanics.inverse.lines import LineEye, line_eye, line_eyes, line_force
 from linkwright.mechanics.inverse.meshes import meshes_not_modelled
@@ -70,8 +71,12 @@ class Loads:
         return self.problem.place.loops.kappa
 
     @property
+    def place(self) -> Instant:
+        return self.problem.place
+
+    @property
     def motion(self) -> Motion:
-        return self.problem.place.motion
+        return self.place.motion
 
     @cached_property
     def tau(self) -> dict[str, float]:
@@ -223,7 +228,7 @@ class Loads:
     def base_wrench(self, about: Any = None, joint: str | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (force, moment) from outside on a floating base that the motion needs, world axes; moment about the world origin or a
         point. Zero in free flight. `joint` names one of several bases."""
-        skel, place = self.skel, self.problem.place
+        skel, place = self.skel, self.place
         force, moment = np.zeros(3), np.zeros(3)
         for name, effort in self.base.items():
             part = joint_part(skel.tree.description, name)
