@@ -139,6 +139,6 @@ def indeterminate(eq: Equations, x: Mapping[str, Any], rows: Sequence[ForceRow])
 
 
 def _check_affine(description: Description, joint: str) -> None:
-    """Where teeth press wheels apart or a belt has a pretension, the bearings' forces are no line in the efforts."""
+    """Forces of bearings are no line in the efforts where teeth press wheels apart or a belt has a pretension."""
     for why in filter(None, (x.bends(joint) for x in elements.constraints(description))):
         raise UsageError(f"force: '{joint}' {why}")

@@ -459,7 +459,7 @@ class ModelElement:
         return True
 
     def sided(self, signs: tuple[float, float] | None) -> Any:
-        """Return the element with the signs of its constraint as drawn, which numbers that are symbols cannot tell."""
+        """Return the element with the signs of its constraint as drawn, which symbols do not have."""
         return self
 
     def uses(self, field: str) -> bool:

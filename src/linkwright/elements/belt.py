@@ -46,7 +46,7 @@ class Belt(ModelElement):
     )  # fmt: skip
     constraint = "belt"
     named = False
-    formats = held()
+    formats = held(mjcf="coordinates", robot="mimic")
     hidden = ("radii", "rests")
     order = ("around", "path", "crossed", "pretension", "pitch", "length")
     further = MappingProxyType(

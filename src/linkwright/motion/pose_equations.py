@@ -165,8 +165,8 @@ class PoseEquations:
             near, far = self.leg_ends(leg, u)
             rows.append(_squared(b - a) - _squared(far - near))
         driven = [(between, u[self.lengths[name]]) for name, between in lengths(d).items() if name in self.lengths]
-        kept = [(x.between, getattr(x, length)) for x, length in elements.lengths(d)]
-        for between, length in (*kept, *driven):
+        fixed = [(x.between, getattr(x, length)) for x, length in elements.lengths(d)]
+        for between, length in (*fixed, *driven):
             a, b = (found[ref[0]].point(np.array(d.point(ref).at, dtype=float) / self.scale) for ref in between)
             rows.append(_squared(b - a) - (length / self.scale) ** 2)
         rows += [sum(y * y for y in x[b.span]) - 1.0 for b in self.blocks if b.kind != "slide"]

@@ -236,8 +236,8 @@ class GraphDrawing:
         look = self.look
         lines: list[tuple[Any, str]] = [(Line2D([], [], color=look.ink, lw=1.4), "joint of the tree")]
         lines += [(Line2D([], [], color=look.accent, lw=1.4, ls=DASHES["cut"]), "cut joint")] if "cut" in kinds else []
-        words = ", ".join(dict.fromkeys(x.word for x in elements.constraints(self.tree.description) if x.joins))
-        lines += [(Line2D([], [], color=look.accent, lw=1.4, ls=DASHES["closing"]), words)] if "closing" in kinds else []
+        named = ", ".join(dict.fromkeys(x.word for x in elements.constraints(self.tree.description) if x.joins))
+        lines += [(Line2D([], [], color=look.accent, lw=1.4, ls=DASHES["closing"]), named)] if "closing" in kinds else []
         lines += [(Line2D([], [], color=DRIVEN, lw=2.0), "driven")] if any(e.driven for e in self.edges) else []
         shown = self.tree.subsystems[:10]
         boxes = [(_swatch(look, s.index, Patch), f"subsystem {s.index + 1}" if s.index == 0 else str(s.index + 1)) for s in shown]
