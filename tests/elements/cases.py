@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any
 
 import linkwright as lw
 from linkwright import elements
+from linkwright.design.body_actions import body_actions
 from linkwright.elements import ChoiceRole, EndsRole, JointRole, PointRole, TiedRole
 from linkwright.errors import LinkwrightError
 from linkwright.model.file import read_text
+from linkwright.views.live import contents
+from linkwright.views.plots.graph import topology
+from linkwright.views.scene import Scene
 from tests.elements import good_entries
 
 PLANE = """\
@@ -51,6 +55,8 @@ BASES = {"plane": PLANE, "space": SPACE}
 INERT = {"plane": "mass: 1, inertia: 0.01 kg m^2}", "space": "mass: 1, inertia: [0.01 kg m^2, 0.02 kg m^2, 0.03 kg m^2]}"}
 VALUES = ("p", "0.5", "0.001", "3")  # of a number that its kind refuses next to the others: the next one is tried
 NAME = "it"
+FIRST = ("-1", "-between")  # labels of the first entry of a kind
+MARK = "# helpers\n"  # between a base and the elements that others name
 
 
 @dataclass(frozen=True)
@@ -99,13 +105,140 @@ def every_case() -> tuple[Case, ...]:
     return tuple(case for kind in elements.ELEMENTS for case in cases(kind))
 
 
+# -------------------------------------------------------------------- many in one model
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Cases of one base in one model, which is read, simulated, drawn and exported once for all of them."""
+
+    text: str
+    names: dict[Case, str]  # of the elements in it
+
+    @cached_property
+    def mechanism(self) -> lw.Mechanism:
+        return mechanism(self.text)
+
+    @cached_property
+    def run(self) -> Any:
+        return self.mechanism.simulate(0.01, output=0.004)
+
+    @cached_property
+    def actions(self) -> set[str]:
+        """Names of all that pushes a body at the start."""
+        return {a.name for b in self.mechanism.system.description.moving for a in body_actions(self.run.loads[0], b.name)}
+
+    @cached_property
+    def scene(self) -> Scene:
+        return Scene(self.mechanism.system, None)
+
+    @cached_property
+    def picture(self) -> Any:
+        return self.mechanism.picture(trace=[])
+
+    @cached_property
+    def graph(self) -> set[str]:
+        """Texts in the drawing of the topology."""
+        figure = topology(self.mechanism)
+        return {word for axes in figure.axes for text in axes.texts for word in text.get_text().split()}
+
+    @cached_property
+    def page(self) -> tuple[str, dict[str, Any]]:
+        """Script and data of the page."""
+        return contents(self.mechanism.system, steps=4)
+
+    def of(self, case: Case, d: Any = None) -> Any:
+        """The element of a case, in a description or in that of the system."""
+        return replace(case, name=self.names[case]).of(self.mechanism.system.description if d is None else d)
+
+
+@cache
+def alone(case: Case, turns: bool = False) -> Together:
+    """A case in a model of its own."""
+    return merged([case], turns)
+
+
+@cache
+def can_turn(case: Case) -> bool:
+    """True if it is asked in a linkage with a crank: all that push, and the first entry of what closes loops."""
+    if not case.kind.constraint:
+        return pushes(case)
+    try:
+        return case.label in FIRST and bool(alone(case, True).mechanism.system.start.q.size)
+    except LinkwrightError:
+        return False
+
+
+def in_lanes(case: Case) -> bool:
+    """False where one design after the other is computed: with friction by load, and with rigid stops."""
+    return not case.kind.by_load and not described(case.text).rigid_stops
+
+
+@cache
+def together(base: str, formed: bool, turns: bool) -> Together:
+    """All cases of a base that push, of kinds with a form of their own or of the others."""
+    chosen = [x for x in every_case() if x.base == base and bool(x.kind.form) is formed and pushes(x)]
+    return merged([x for x in chosen if not turns or in_lanes(x)], turns)
+
+
+def merged(chosen: Sequence[Case], turns: bool) -> Together:
+    """Some cases of one base in one model; `turns`: with a crank that turns and everything else hanging on it."""
+    base, *helpers = chosen[0].before.split(MARK)
+    sections: dict[str, dict[str, str]] = {}
+    for line in "".join(helpers).splitlines():
+        section, _, entries = line.partition(": ")
+        name, _, entry = entries[1:-1].partition(": ")
+        sections.setdefault(section, {})[name] = entry
+    names = {}
+    for k, case in enumerate(chosen):
+        names[case] = f"it{k}" if case.name in (NAME, good_entries.NAMELESS) else case.name
+        sections.setdefault(case.kind.section, {})[names[case]] = case.entry
+    listed = (f"{section}:\n" + "".join(f"  {name}: {entry}\n" for name, entry in own.items()) for section, own in sections.items())
+    return Together((_turning(base, chosen) if turns else base) + "".join(listed), names)
+
+
+def _turning(base: str, chosen: Sequence[Case]) -> str:
+    """A base in a plane whose crank turns; what moves otherwise hangs on it, or is held by a drive."""
+    tied = {value for x in chosen for key, value in x.pairs if isinstance(elements.named_keys(x.kind.section).get(key), TiedRole)}
+    tied |= {name for x in chosen if x.kind.constraint and not tied for name in elements.joint_names(x.of(described(x.text)))}
+    hung = "type: fixed, between: [coupler, bob], at: I"
+    if any(x.kind.constraint for x in chosen):
+        hung = hung if tied else "type: revolute, between: [crank, bob], at: B"  # with a rod of its length to ground a second linkage
+        base = base if tied else base.replace("{p: 1.5}", "{p: 0.566}")
+    text = base.replace("type: planar, between: [ground, bob], at: I", hung)
+    if "D" in tied:  # the rocker is alone
+        text = text.replace("coupler: {pins: [B, C], points: [P]", "coupler: {points: [B, P]")
+        text = text.replace("{pins: [D, C]", "{pins: [D], points: [C]")
+        text += "  stuck: {type: fixed, between: [crank, coupler], at: B}\n"
+    held = ", lift: {position: 0 m}" if "  lift:" in base and "lift" not in tied else ""
+    text += "" if "gravity:" in base else "gravity: [0 m/s^2, -9.81 m/s^2]\n"
+    return f"{text}drive: {{A: {{speed: 6 rad/s}}{held}}}\n"
+
+
+@cache
+def described(text: str) -> Any:
+    """A description, read once for all who ask."""
+    return read_text(text)
+
+
+@cache
+def mechanism(text: str) -> lw.Mechanism:
+    return lw.Mechanism(described(text))
+
+
+@cache
+def pushes(case: Case) -> bool:
+    """True if it has a law here: no constraint, no rigid stop."""
+    return not case.kind.constraint and case.of(described(case.text)).acts != elements.IDLE
+
+
 def _formed(kind: Any) -> list[Case]:
     found: list[Case] = []
     for good in (g for g in good_entries.GOOD if g.section == kind.section):
         helpers = "".join(f"{key}: {text}\n" for key, text in good_entries.HELPERS[good.base].items() if key != good.section)
         number = sum(x.base == good.base for x in found) + 1
         before = good_entries.BASES[good.base].replace("mass: 1}", INERT[good.base])
-        found.append(Case(kind, good.base, before + helpers, good.name, good.pairs, f"-{number}"))
+        found.append(Case(kind, good.base, before + MARK + helpers, good.name, good.pairs, f"-{number}"))
     return [case for case in found if _readable(case)]  # belts in space are there for their message
 
 
@@ -122,9 +255,9 @@ def _generated(kind: Any) -> list[Case]:
 
 def _readable(case: Case) -> bool:
     try:
-        d = read_text(case.text)
         if case.kind.constraint and not case.kind.form:
-            return bool(len(lw.Mechanism(d).system.start.q))  # it can be assembled
+            return bool(len(mechanism(case.text).system.start.q))  # it can be assembled
+        described(case.text)
     except LinkwrightError:
         return False
     return True

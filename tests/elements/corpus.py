@@ -13,14 +13,18 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 
 from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
 from linkwright.model.file import read_text
+from linkwright.model.file.nodes import FileNode, from_text
+from linkwright.model.file.reader import Document, describe
 from tests.elements.canonical import FOLDER, digest, short
 from tests.elements.good_entries import BASES, GOOD, HELPERS
 from tests.elements.odd_entries import ODD_ENTRIES, WHOLE
@@ -71,13 +75,32 @@ class Entry:
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                found = read_text(before + "\n".join(self.lines()) + "\n", "m.yaml")
+                found = _described(before, "\n".join(self.lines()) + "\n")
         except LinkwrightError as error:
             where = getattr(error, "where", None)
             line = "-" if where is None else f"{where.line - first:+d}" if where.file == "m.yaml" else str(where)
             return f"{type(error).__name__} {line}: {getattr(error, 'message', str(error))}".replace("\n", " | ")
         said = [*found.warnings, *(str(w.message) for w in caught)]
         return " ".join(["ok", _read(found, self.base), *(f"WARNING {text}" for text in said)]).replace("\n", " | ")
+
+
+@cache
+def _parsed(text: str) -> FileNode:
+    return from_text(text, "m.yaml")
+
+
+def _described(before: str, section: str) -> Description:
+    """`read_text` of both together. The first part, the same for hundreds of entries, is parsed once, and the section as if it came after
+    it, at its line and place; where the two are not simply one mapping after the other, all of it is parsed."""
+    base, text = _parsed(before), before + section
+    try:
+        own = from_text(re.sub("[^\n]", " ", before) + section, "m.yaml")
+    except LinkwrightError:
+        return read_text(text, "m.yaml")
+    if own.entries is None or base.entries is None or own.entries.keys() & base.entries.keys():
+        return read_text(text, "m.yaml")
+    root = replace(base, entries={**base.entries, **own.entries}, span=replace(base.span, end=own.span.end))
+    return describe(Document(root, Path(), "m", {}, text))
 
 
 _known: dict[str, dict[str, str]] = {}

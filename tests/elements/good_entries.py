@@ -48,6 +48,9 @@ HELPERS = {  # of a base, unless the entry is of that section
 }
 
 
+NAMELESS = "x"  # an entry whose name means nothing
+
+
 class Good(NamedTuple):
     """An entry that can be read."""
 
@@ -57,7 +60,7 @@ class Good(NamedTuple):
     pairs: tuple[tuple[str, str], ...]
 
 
-def good(section: str, base: str, name: str = "x", /, **pairs: str) -> Good:
+def good(section: str, base: str, name: str = NAMELESS, /, **pairs: str) -> Good:
     return Good(section, base, name, tuple((key.rstrip("_"), value) for key, value in pairs.items()))
 
 

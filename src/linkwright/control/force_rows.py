@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.control.response import Response
 from linkwright.control.situation import Situation
 from linkwright.drives.place import DriveTarget
@@ -138,17 +139,6 @@ def indeterminate(eq: Equations, x: Mapping[str, Any], rows: Sequence[ForceRow])
 
 
 def _check_affine(description: Description, joint: str) -> None:
-    """Teeth press their wheels apart with |lam| tan(alpha), whichever way they push: the bearings' forces are no line in the efforts."""
-    for b in description.belts:
-        if joint in b.joints and b.carrier:
-            raise UsageError(
-                f"force: '{joint}' carries a pulley of the belt '{b.name}', whose pretension loads it, too; such a force cannot be held. "
-                f"Hold that of the belt, '{b.name}.{b.labels[0]}'."
-            )
-    for g in description.gears:
-        straight = isinstance(g.pressure_angle, int | float) and g.pressure_angle == 0.0
-        if joint in (g.first, g.second) and not straight:
-            raise UsageError(
-                f"force: '{joint}' carries a wheel of the gear '{g.name}', whose teeth press it aside with |force| tan(pressure angle) "
-                f"whichever way they push; such a force cannot be held. Hold that of the teeth, '{g.name}.mesh', or set pressure_angle: 0."
-            )
+    """Forces of bearings are no line in the efforts where teeth press wheels apart or a belt has a pretension."""
+    for why in filter(None, (x.bends(joint) for x in elements.constraints(description))):
+        raise UsageError(f"force: '{joint}' {why}")

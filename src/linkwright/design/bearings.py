@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
+from linkwright import elements, joints
 from linkwright.design.efforts import cycle_axis
 from linkwright.design.tables import columns, extremes, integral, marked, time_mean
 from linkwright.errors import UsageError, nearest
@@ -381,7 +381,7 @@ def _cams(c: Trajectory, where: np.ndarray) -> tuple[CamLoad, ...]:
 
 def _rods(c: Trajectory) -> tuple[RodLoad, ...]:
     out = []
-    for rod in c.skel.tree.description.rods:
+    for rod, _ in elements.lengths(c.skel.tree.description):
         push = c.sampled({f"rod {rod.name}": lambda x, name=rod.name: x.loads.lam[name][0]}, loads=True)[f"rod {rod.name}"]
         rms = float(np.sqrt(time_mean(c.t, push**2)))
         ends = extremes(c.t, push, c.t)

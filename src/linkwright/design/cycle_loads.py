@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.design.bearings import Bearings, bearings
 from linkwright.design.belts import BeltTable, belts
 from linkwright.design.cylinders import CylinderTable, cylinders
@@ -84,7 +85,7 @@ class CycleLoads:
 
 def cycle_loads(c: Trajectory) -> CycleLoads:
     """Efforts, bearing table and shaking force of a cycle; needs masses."""
-    outside = tuple(x.name for x in c.skel.tree.description.loads)
+    outside = tuple(x.name for x in elements.from_outside(c.skel.tree.description))
     wanted: dict[str, Callable[[Any], np.ndarray]] = {"shaking": lambda x: np.array(x.loads.ground_wrench)}
     if outside:
         wanted["within"] = lambda x: np.array(x.loads.shaking(outside=False))

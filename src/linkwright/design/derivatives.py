@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.mechanics import forces, inverse
 from linkwright.mechanics.constraints import of_loops
@@ -195,8 +196,8 @@ def _is_stepped(drive: Drive) -> bool:
 
 def _check_wheels(d: Description, parameter: str) -> None:
     """Meshing wheels touch by their data: neither radii nor the distance of centres can vary alone."""
-    for g in d.gears:
-        pair = [d.joint(g.first), d.joint(g.second)]
+    for g in (x for x in elements.constraints(d) if x.touching):
+        pair = [d.joint(name) for name in g.joints]
         frames = tuple(f for j in pair for f in (*j.frame_first.at, *j.frame_second.at))
-        if _stepped((g.radius_first, g.radius_second, *frames)):
-            raise Locks(f"'{parameter}' cannot vary alone: it moves or changes the wheels of gear '{g.name}'.")
+        if _stepped((*(radius for _, radius in g.wheels), *frames)):
+            raise Locks(f"'{parameter}' cannot vary alone: it moves or changes the wheels of {g.word} '{g.name}'.")

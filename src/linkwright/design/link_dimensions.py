@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright import joints
+from linkwright import elements, joints
 from linkwright.model.description import Body, Description
 
 SAME = 1e-9  # of the mechanism's size: two places that are one
@@ -57,14 +57,8 @@ class WheelRadius:
 def wheel_radii(description: Description) -> tuple[WheelRadius, ...]:
     """Return the radii of the wheels of belts, chains, ropes and gears, in the order of the file."""
     d = description.numbers()
-    found = [
-        WheelRadius(p.joint or f"{p.body}.{p.point}", b.name, float(r))
-        for b in d.belts for p, r in zip(b.pulleys, b.radii, strict=True) if float(r) > 0.0
-    ]  # fmt: skip
-    for g in d.gears:
-        found.append(WheelRadius(g.first, g.name, float(g.radius_first)))
-        found += [] if g.rack else [WheelRadius(g.second, g.name, float(g.radius_second))]
-    return tuple(found)
+    found = [WheelRadius(at, x.name, float(radius)) for x in elements.constraints(d) for at, radius in x.wheels]
+    return tuple(wheel for wheel in found if wheel.radius > 0.0)
 
 
 def _places(d: Description, body: Body) -> list[tuple[str, np.ndarray]]:

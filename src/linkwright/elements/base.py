@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -362,6 +363,7 @@ class ModelElement:
     switches: ClassVar[bool] = False  # its effort may change at once, or nearly
     by_load: ClassVar[bool] = False  # a part of it follows from the reactions: inverse dynamics adds it
     joins: ClassVar[bool] = False  # bodies that it holds need no joint: they float by themselves
+    touching: ClassVar[bool] = False  # its wheels touch by their data: neither radii nor the distance of centers can vary alone
     coordinate: ClassVar[bool] = False  # its travel can be driven, stopped, started from and read by its name
     readings: ClassVar[Mapping[str, str]] = MappingProxyType({})  # channels of its own (`gas.stroke_used`) -> dimension
     share: ClassVar[str] = ""  # of those, the one that must stay between 0 and 1: designs are optimized within
@@ -401,6 +403,27 @@ class ModelElement:
         return tuple((a, b) for (a, _), (b, _) in filter(None, found))
 
     @property
+    def passes(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of joints of which one that holds still holds the other."""
+        tied = [getattr(self, name) for name, role in roles(type(self)).items() if isinstance(role, TiedRole)]
+        return tuple(pairwise(tied))
+
+    @property
+    def hides_contact(self) -> bool:
+        """Return True if it ties joints by wheels or levers that are not modelled: torques are known, forces where they touch are not."""
+        return False
+
+    @property
+    def wheels(self) -> tuple[tuple[str, Scalar], ...]:
+        """Joints (or points, `body.point`) of its wheels, and their radii; 0 where there is none."""
+        return ()
+
+    @property
+    def travel_ends(self) -> tuple[Scalar | None, Scalar | None] | None:
+        """Lower and upper end of the travel of the coordinate that it stops, None where one is open; None: it stops nothing."""
+        return None
+
+    @property
     def stores(self) -> bool:
         """Return True if it has an energy."""
         return type(self).stored is not ModelElement.stored
@@ -426,6 +449,18 @@ class ModelElement:
     def limits(self) -> Iterator[Limit]:
         """Limits of its channels: a motion beyond is a failed check."""
         return iter(())
+
+    def bends(self, joint: str) -> str:
+        """Return why the force of a joint is no straight line over the efforts because of it, after the joint's name; empty: it is."""
+        return ""
+
+    def effective(self, turns: bool) -> bool:
+        """Return False where its numbers make it do nothing; `turns`: a coordinate it acts on is an angle."""
+        return True
+
+    def sided(self, signs: tuple[float, float] | None) -> Any:
+        """Return the element with the signs of its constraint as drawn, which symbols do not have."""
+        return self
 
     def uses(self, field: str) -> bool:
         """Return False for a number that its law does not have as it is given."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 
 from linkwright.elements.base import CONTACT, Key, Limit, ModelElement, Scalar, held, number, place
@@ -45,7 +46,7 @@ class Belt(ModelElement):
     )  # fmt: skip
     constraint = "belt"
     named = False
-    formats = held()
+    formats = held(mjcf="coordinates", robot="mimic")
     hidden = ("radii", "rests")
     order = ("around", "path", "crossed", "pretension", "pitch", "length")
     further = MappingProxyType(
@@ -79,6 +80,22 @@ class Belt(ModelElement):
 
     def limits(self) -> Iterator[Limit]:
         yield Limit(CONTACT, "tension.min", "force", 0.0, None, "goes slack: a span would have to push with", loads=True)
+
+    @property
+    def passes(self) -> tuple[tuple[str, str], ...]:
+        return tuple(pairwise(self.joints)) if self.carrier else ()
+
+    @property
+    def wheels(self) -> tuple[tuple[str, Scalar], ...]:
+        return tuple((p.joint or f"{p.body}.{p.point}", r) for p, r in zip(self.pulleys, self.radii, strict=True))
+
+    def bends(self, joint: str) -> str:
+        if joint not in self.joints or not self.carrier:
+            return ""
+        return (
+            f"carries a pulley of the belt '{self.name}', whose pretension loads it, too; such a force cannot be held. "
+            f"Hold that of the belt, '{self.name}.{self.labels[0]}'."
+        )
 
     @property
     def keeps_axes(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from linkwright.elements.base import CONTACT, Key, Limit, PointRef, Scalar, table_keys
+from linkwright.elements.base import CONTACT, Key, Limit, PointRef, Scalar, held, table_keys
 from linkwright.elements.coupling import MOVES, Coupling
 
 
@@ -33,6 +33,7 @@ class Cam(Coupling):
     section, word, form, held_in = "cams", "cam", "cam", "couplings"
     synonyms = ("cam", "followers", "follower")
     hidden = ("ratio", "offset")
+    formats = held()  # of a coupling: a law of the coordinates, which they are not alone
     further = MappingProxyType(
         {
             "roller": Key(

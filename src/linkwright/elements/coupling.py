@@ -68,6 +68,10 @@ class Coupling(ModelElement):
     def labels(self) -> tuple[str, ...]:
         return ("ratio",)
 
+    @property
+    def hides_contact(self) -> bool:
+        return self.cam is None
+
     def uses(self, field: str) -> bool:
         """Ratio and offset are its law where it has no other."""
         return self.table is None and not self.polynomial and not self.moves

@@ -49,6 +49,9 @@ class Friction(ModelElement):
             return self.coulomb * np.tanh(at.v / self.speed) + self.viscous * at.v
         return (self.coulomb * np.tanh(size / self.speed) / size + self.viscous) * at.v
 
+    def effective(self, turns: bool) -> bool:
+        return bool(float(self.coulomb) or float(self.viscous) or (float(self.mu) and (float(self.radius) or not turns)))
+
     def refused(self, about: Any) -> Iterator[tuple[str, str]]:
         """Friction of which a part would do nothing."""
         what, given, slides = about.what, about.given, about.slides

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 from linkwright.elements.base import Key, ModelElement, Scalar, Way, held, number, place, tied
 from linkwright.errors import Source
@@ -17,6 +18,7 @@ class Gear(ModelElement):
     section, word, group, form = "gears", "gear", "constraints", "gear"
     constraint = "gear"
     named = False
+    touching = True
     formats = held(mjcf="teeth", robot="mimic")
     hidden = ("first", "second", "radius_first", "radius_second")
     order = ("joints", "radii", "teeth", "module", "internal", "pressure_angle", "pinion", "rack", "radius")
@@ -58,3 +60,20 @@ class Gear(ModelElement):
     @property
     def labels(self) -> tuple[str, ...]:
         return ("mesh",)
+
+    @property
+    def wheels(self) -> tuple[tuple[str, Scalar], ...]:
+        return (self.first, self.radius_first), (self.second, self.radius_second)
+
+    def bends(self, joint: str) -> str:
+        """Teeth press their wheels apart with |lam| tan(alpha), whichever way they push."""
+        straight = isinstance(self.pressure_angle, int | float) and self.pressure_angle == 0.0
+        if joint not in self.joints or straight:
+            return ""
+        return (
+            f"carries a wheel of the gear '{self.name}', whose teeth press it aside with |force| tan(pressure angle) "
+            f"whichever way they push; such a force cannot be held. Hold that of the teeth, '{self.name}.mesh', or set pressure_angle: 0."
+        )
+
+    def sided(self, signs: tuple[float, float] | None) -> Any:
+        return replace(self, side=signs)

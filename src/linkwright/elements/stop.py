@@ -53,6 +53,10 @@ class Stop(ModelElement):
     def acts(self) -> str:
         return IDLE if self.rigid else super().acts
 
+    @property
+    def travel_ends(self) -> tuple[Scalar | None, Scalar | None]:
+        return self.lower, self.upper
+
     def limits(self) -> Iterator[Limit]:
         far = "is passed: the motion goes to"
         if self.rigid:

@@ -22,8 +22,7 @@ def rigid_ends(d: Description) -> list[RigidEnd]:
     """Rigid stops of a model."""
     return [
         RigidEnd(s.joint, -np.inf if s.lower is None else float(s.lower), np.inf if s.upper is None else float(s.upper))
-        for s in d.stops
-        if s.stiffness is None
+        for s in d.rigid_stops
     ]
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.elements import held_in
 from linkwright.errors import UsageError, counted
 from linkwright.identification.base_parameters import BaseParameters, base_parameters
 from linkwright.identification.fitting import LeastSquares
-from linkwright.identification.regressor import SMOOTH, Regressor, RegressorColumn, Sought, possible_columns
+from linkwright.identification.regressor import SMOOTH, Regressor, RegressorColumn, Sought, friction_of, frictions_of, possible_columns
 from linkwright.model.description import Description, Friction
 from linkwright.model.file import reread, rewrite, save
 from linkwright.model.parameters import single_parameters, with_values
@@ -159,14 +160,14 @@ def identified(d: Description, columns: Sequence[RegressorColumn], theta: np.nda
     described = reread(d, **placed) if d.document is not None else with_values(d, [known[n] for n in placed], list(placed.values()))
     if len(placed) == len(changes):
         return described, True
-    frictions, joints = list(described.frictions), list(described.joints)
+    frictions, joints = frictions_of(described), list(described.joints)
     for name, values in owned.items():
         kinds = {k: x for k, x in values.items() if k in ("coulomb", "viscous", "load")}
         if kinds:
             _with_friction(frictions, name, kinds)
         if "armature" in values:
             joints = [replace(j, armature=values["armature"]) if j.name == name else j for j in joints]
-    return replace(described, frictions=tuple(frictions), joints=tuple(joints)), False
+    return replace(described, joints=tuple(joints), **{held_in(Friction): tuple(frictions)}), False
 
 
 def _masses(d: Description, body: str, values: Mapping[str, float]) -> dict[str, float]:
@@ -189,7 +190,7 @@ def _masses(d: Description, body: str, values: Mapping[str, float]) -> dict[str,
 
 def _rubbing(d: Description, joint: str, values: Mapping[str, float]) -> dict[str, float]:
     """Friction and armature of a joint by the names of `with_`."""
-    f = next((f for f in d.frictions if f.joint == joint), None)
+    f = friction_of(d, joint)
     name = friction_name(joint) if f is None else f.name
     lever = LEVER if f is None else float(f.radius) or LEVER
     as_written = {"armature": (f"{joint}.armature", 1.0), "load": (f"{name}.mu", 1.0 / lever)}

@@ -121,12 +121,18 @@ def possible_columns(system: System, sought: Sought) -> np.ndarray | None:
 
 def model_friction(d: Description, joint: str, kind: str) -> float:
     """A number of the friction of a joint in the model; zero where it has none."""
-    f = _friction(d, joint)
+    f = friction_of(d, joint)
     return 0.0 if f is None else float(f.mu * f.radius if kind == "load" else getattr(f, kind))
 
 
-def _friction(d: Description, joint: str) -> Friction | None:
-    return next((f for f in d.frictions if f.joint == joint), None)
+def frictions_of(d: Description) -> list[Friction]:
+    """Everything with a part that grows with the load of its joint: friction."""
+    return [x for x in d.acting if x.by_load]
+
+
+def friction_of(d: Description, joint: str) -> Friction | None:
+    """The friction of a joint in the model."""
+    return next((f for f in frictions_of(d) if f.joint == joint), None)
 
 
 @dataclass(frozen=True)
@@ -207,7 +213,7 @@ class TwistHistory:
         """(n, drives, kinds): smooth Coulomb, viscous, and Coulomb by the load of the joint at this motion."""
         S = self.joint_row(joint)
         v = np.einsum("nd,nd->n", S, self.speed)
-        f = _friction(self.system.description, joint)
+        f = friction_of(self.system.description, joint)
         smooth = np.tanh(v / (SMOOTH if f is None else float(f.speed)))
         laws = {"coulomb": smooth, "viscous": v, "load": smooth}
         if load is not None:

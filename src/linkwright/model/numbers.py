@@ -130,7 +130,8 @@ class DesignNumbers:
         lengths = take(len(elements.lengths(d)))
         numbers, armatures = iter(take(sum(_is_number(x) for j in d.joints for _, x in j.options))), iter(take(len(d.joints)))
         acting = _filled_acting(d, flat)
-        acting["gears"] = tuple(replace(g, side=self.tree.sides.get(g.name)) for g in acting["gears"])
+        closing = [field for field in elements.CLOSING if field in acting]
+        acting |= {field: tuple(x.sided(self.tree.sides.get(x.name)) for x in acting[field]) for field in closing}
         gravity, drawn = take(3), {name: take(3) for name in self.tree.floating}
 
         def body(b: Body, mass: Any, inertia: dict[tuple[int, int], Any]) -> Body:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.joints import JOINTS, is_slider
-from linkwright.model.coordinates import joint_part
-from linkwright.model.description import Description, Friction, Table
+from linkwright.model.coordinates import joint_part, lengths
+from linkwright.model.description import Description, Table
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.units import ACCELERATION, ANGLE, ANGULAR_SPEED, LENGTH, NONE, SPEED, Dimension, shown
 
@@ -73,7 +74,7 @@ def _far_starts(d: Description) -> Iterator[str]:
 
 
 def _rough(d: Description) -> Iterator[str]:
-    for f in d.frictions:
+    for f in d.rubbing:
         yield from _larger(d, f"the friction coefficient of '{f.name}'", float(f.mu), MOST_FRICTION, NONE)
 
 
@@ -112,17 +113,14 @@ def _idle_parts(d: Description) -> Iterator[str]:
     ground = d.bodies[0].name
     if d.bodies[0].mass:
         yield f"the mass of '{ground}' does nothing, because the ground does not move"
-    for load in d.loads:
-        if load.body == ground:
-            yield f"load '{load.name}' acts on '{ground}', which does not move: nothing feels it but the foundation"
-    for f in d.frictions:
-        if not _brakes(d, f):
-            yield f"friction '{f.name}' is zero: it does nothing"
-
-
-def _brakes(d: Description, f: Friction) -> bool:
-    turns = "angle" in joint_part(d, f.joint).kinds
-    return bool(float(f.coulomb) or float(f.viscous) or (float(f.mu) and (float(f.radius) or not turns)))
+    for load in elements.from_outside(d):
+        if ground in elements.body_names(load):
+            yield f"{load.word} '{load.name}' acts on '{ground}', which does not move: nothing feels it but the foundation"
+    lines = lengths(d)
+    for x in (x for x in d.acting if x.acts == elements.JOINT):
+        joint = elements.joint_of(x)
+        if not x.effective(joint not in lines and "angle" in joint_part(d, joint).kinds):
+            yield f"{x.word} '{x.name}' is zero: it does nothing"
 
 
 # ---------------------------------------------------------------- remarks
@@ -139,10 +137,10 @@ def no_gravity(d: Description) -> list[str]:
 def elastic_loads(d: Description) -> list[str]:
     """Return warnings on loads that vary with position alone: they push back on the return stroke, which a sheet that is cut does not."""
     out = []
-    for load in d.loads:
-        seen = {v for x in (*load.force, *load.moment) for v in ([x.channel] if isinstance(x, Table) else free_variables(x))}
+    for load in elements.from_outside(d):
+        seen = {v for x in elements.varying(load) for v in ([x.channel] if isinstance(x, Table) else free_variables(x))}
         if seen and not any(v == "t" or of_velocity(v) for v in seen):
-            only = f"load '{load.name}' depends on position only ({', '.join(sorted(seen))})"
+            only = f"{load.word} '{load.name}' depends on position only ({', '.join(sorted(seen))})"
             out.append(f"{only}: it acts with the same force on the return stroke, as a spring does")
     return out
 

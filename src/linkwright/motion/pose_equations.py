@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import joints
+from linkwright import elements, joints
 from linkwright.compiler.graph import trace
 from linkwright.compiler.program import Program
 from linkwright.errors import counted
@@ -84,7 +84,7 @@ class PoseEquations:
         rows = 2 if self.description.planar else 3
         more = sum(rows + joints.is_cross(JOINTS[j.type]) for j in self.closing)
         units = sum(b.kind != "slide" for b in self.blocks)
-        return more + len(self.legs) + len(self.description.rods) + len(self.lengths) + units
+        return more + len(self.legs) + len(elements.lengths(self.description)) + len(self.lengths) + units
 
     @property
     def placed(self) -> tuple[str, ...]:
@@ -165,7 +165,8 @@ class PoseEquations:
             near, far = self.leg_ends(leg, u)
             rows.append(_squared(b - a) - _squared(far - near))
         driven = [(between, u[self.lengths[name]]) for name, between in lengths(d).items() if name in self.lengths]
-        for between, length in (*((r.between, r.length) for r in d.rods), *driven):
+        fixed = [(x.between, getattr(x, length)) for x, length in elements.lengths(d)]
+        for between, length in (*fixed, *driven):
             a, b = (found[ref[0]].point(np.array(d.point(ref).at, dtype=float) / self.scale) for ref in between)
             rows.append(_squared(b - a) - (length / self.scale) ** 2)
         rows += [sum(y * y for y in x[b.span]) - 1.0 for b in self.blocks if b.kind != "slide"]

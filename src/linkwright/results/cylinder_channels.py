@@ -61,7 +61,7 @@ def pressure_channels(d: Description) -> Iterator[Named]:
 def force(x: Instant, c: Cylinder) -> Any:
     """Return the force of a cylinder, positive where it pushes."""
     (body, point), *_ = c.between
-    return line_force(x.loads, LineEye(point, body, "cylinder", c, -1.0))
+    return line_force(x.loads, LineEye(point, body, c.word, c, -1.0))
 
 
 def _positive(x: Any) -> Any:

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.errors import LinkwrightError, counted, degrees_of_freedom
 from linkwright.mechanics.inverse import rubbing_effort
 from linkwright.mechanics.inverse.meshes import meshes_not_modelled
+from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description
 from linkwright.model.plausibility import implausible
 from linkwright.results.checks import Check, Checks, worst
@@ -179,9 +181,8 @@ def _given_back(c: Trajectory) -> float | None:
 def _with_load_friction(d: Description, loads: Any) -> dict[str, float]:
     """Drive torques and forces and the friction by load, which forward dynamics does not compute by itself."""
     out: dict[str, float] = dict(loads.tau)
-    for f in d.frictions:
-        if f.mu:
-            out[f.joint] = out.get(f.joint, 0.0) + float(rubbing_effort(loads, f))
+    for f in d.rubbing:
+        out[f.joint] = out.get(f.joint, 0.0) + float(rubbing_effort(loads, f))
     return out
 
 
@@ -227,8 +228,8 @@ def loads_check(d: Description, unique: Mapping[tuple[str, str], bool], drives: 
     if loose:
         named = ", ".join(loose[:MOST_NAMED]) + (f" and {len(loose) - MOST_NAMED} more" if len(loose) > MOST_NAMED else "")
         said.append(f"the loads of {named} are statically indeterminate; the least-norm solution is shown")
-    driven = {x.joint for x in d.drives} | {c.name for c in d.cylinders}
-    resting = {s.joint for s in d.stops} & drives - driven
+    driven = {x.joint for x in d.drives} | lengths(d).keys()
+    resting = {s.joint for s in elements.stopping(d)} & drives - driven
     if resting:
         said.append(f"stops that rest together share their push: {', '.join(sorted(resting))}")
     if drives - resting:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.model.coordinates import slides
 from linkwright.model.description import Description
 from linkwright.model.file.units import ANGLE, LENGTH, shown
@@ -22,14 +23,14 @@ def beyond_stops(c: Trajectory, chosen: Collection[str] | None = None, *, rigid:
     for soft ones."""
     d: Description = c.skel.tree.description
     out = []
-    for s in d.stops:
-        if (chosen is not None and s.joint not in chosen) or rigid not in (None, s.stiffness is None) or not len(c):
+    for s in elements.stopping(d):
+        if (chosen is not None and s.joint not in chosen) or rigid not in (None, s.acts == elements.IDLE) or not len(c):
             continue
         x = np.asarray(c[s.joint], dtype=float)
         sliding = slides(d, s.joint)
         small = BEYOND * (max(float(np.ptp(x)), 1e-3) if sliding else 1.0)
-        for end, reached, side in ((s.lower, float(x.min()), -1.0), (s.upper, float(x.max()), 1.0)):
+        for end, reached, side in zip(s.travel_ends, (float(x.min()), float(x.max())), (-1.0, 1.0), strict=True):
             if end is not None and side * (reached - float(end)) > small:
                 at, there = (shown(y, LENGTH if sliding else ANGLE, d.units, 4) for y in (float(end), reached))
-                out.append(f"stop '{s.name}': '{s.joint}' goes to {there}, beyond its end at {at}")
+                out.append(f"{s.word} '{s.name}': '{s.joint}' goes to {there}, beyond its end at {at}")
     return out

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
 from linkwright.views.scene import Scene, Stage
@@ -26,7 +27,7 @@ class AppliedLoad:
 def applied_loads(scene: Scene, instant: Instant) -> list[AppliedLoad]:
     """Return the loads of the model on its bodies at an instant."""
     stage, out = Stage(scene.skel, instant), []
-    for load in scene.description.loads:
+    for load in elements.from_outside(scene.description):
         node = scene.skel.node(load.body)
         at = stage.place(node, np.asarray(scene.description.point((load.body, load.point)).at, dtype=float))
         for where, wrench in forces.ElementForce(load).wrenches(instant):
@@ -39,7 +40,7 @@ def applied_loads(scene: Scene, instant: Instant) -> list[AppliedLoad]:
 
 def largest_loads(scene: Scene, instant: Instant) -> tuple[float, float]:
     """Return the largest force and moment of the loads over the turn of the scene, or at an instant where there is none."""
-    if not scene.description.loads:
+    if not elements.from_outside(scene.description):
         return 0.0, 0.0
     turn = scene.turn
     instants = [instant, *(turn.instants[:: max(1, len(turn) // LOOKS)] if turn is not None else ())]

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.elements import ELEMENTS
 from linkwright.errors import UsageError, whole_number
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
@@ -34,6 +35,7 @@ STEPS = 360  # of the turn that gives paths
 WIDTH = 0.045  # of a link over the size of the mechanism
 MOST_POSITIONS = 360
 MM = 1e3
+RIGID = {x.word for x in ELEMENTS if x.constraint and x.looks.shape}  # elements that are drawn as lines of constant length
 
 
 @dataclass(frozen=True)
@@ -253,10 +255,10 @@ def _surroundings(out: ScaleDrawing, scene: Scene, stage: Stage) -> None:
         _guide(out, stage, g)
     for x in scene.lines:
         a, b = (MM * stage.spot(end) for end in x.ends)
-        if x.kind == "rod":
+        if x.kind in RIGID:
             out.line("RODS", [a, b], x.name)
         else:
-            out.line("SPRINGS", coil(a, b, 0.3 * out.width) if x.kind == "coil" else np.array([a, b]), x.name)
+            out.line("SPRINGS", coil(a, b, 0.3 * out.width) if x.looks.shape == "coil" else np.array([a, b]), x.name)
     for t in scene.telescopes:
         a, b = (MM * stage.spot(end)[:2] for end in t.ends)
         d = (b - a) / (float(np.linalg.norm(b - a)) or 1.0)

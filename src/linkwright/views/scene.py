@@ -18,7 +18,7 @@ from linkwright.joints import JOINTS, create, is_slider, track
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, node_motion, pose_of
 from linkwright.model.coordinates import lengths
-from linkwright.model.description import Body, Coupling, Description, Joint, PointRef
+from linkwright.model.description import Body, Description, Joint, PointRef
 from linkwright.numerics.spatial import Pose, array
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
@@ -377,9 +377,9 @@ class Scene:
         drawn = [x for x in elements.every(d) if x.looks.shape in ("line", "coil", "box") and x.between]
         kinds = [(x.word if x.looks.shape == "line" else x.looks.shape, x.between, x.name, x.looks) for x in drawn]
         out = [SceneLine(kind, (self._ref(a), self._ref(b)), name, looks) for kind, (a, b), name, looks in kinds]
-        return [*out, *(line for c in d.couplings if c.cam is None for line in self._coupled(c))]
+        return [*out, *(line for c in d.ties if c.hides_contact for line in self._coupled(c))]
 
-    def _coupled(self, coupling: Coupling) -> list[SceneLine]:
+    def _coupled(self, coupling: Any) -> list[SceneLine]:
         """Lines between the joints that a coupling ties, where they are apart."""
         stage = Stage(self.skel, self.start)
         spots = []
@@ -388,12 +388,12 @@ class Scene:
             if j is not None:
                 spots.append(ScenePoint(self.skel.node(j.first), array(j.frame_first.at)))
         apart = [x for x in spots[1:] if np.linalg.norm(stage.spot(spots[0]) - stage.spot(x)) > 0.0]
-        return [SceneLine("coupling", (spots[0], x), coupling.name, COUPLED) for x in apart]
+        return [SceneLine(coupling.word, (spots[0], x), coupling.name, COUPLED) for x in apart]
 
     def _wheels(self) -> list[Wheel]:
         out = []
-        for g in self.description.gears:
-            for name, radius in ((g.first, g.radius_first), (g.second, g.radius_second)):
+        for g in (x for x in self.description.ties if x.touching):
+            for name, radius in g.wheels:
                 j = self.description.joint(name)
                 X = pose_of(j.frame_second)
                 if JOINTS[j.type].coordinate_kinds == ("angle",) and float(radius) > 0.0:

@@ -77,7 +77,7 @@ def _angles(design: CamDesign) -> tuple[np.ndarray, bool]:
 
 def cam_geometry(d: Description, name: str) -> tuple[Coupling, CamGeometry]:
     """A cam of a description with its geometry, over the scalars of the description."""
-    c = next(c for c in d.couplings if c.name == name)
+    c = next(c for c in d.cams if c.name == name)
     law = coupling_curve(c)
     assert law is not None
     return c, CamGeometry.of(d, c, law)

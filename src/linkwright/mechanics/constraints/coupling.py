@@ -28,7 +28,7 @@ def cam_of(skel: Skeleton, name: str) -> CamGeometry:
     """The geometry of a cam of the mechanism."""
     key = ("cam", name)
     if key not in skel.tables:
-        made = next(c for c in skel.tree.description.couplings if c.name == name)
+        made = next(c for c in skel.tree.description.cams if c.name == name)
         skel.tables[key] = CouplingConstraint.of(skel, made).cam
     return skel.tables[key]
 

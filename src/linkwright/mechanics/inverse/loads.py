@@ -172,8 +172,8 @@ class Loads:
         """The force along a part between two points; it depends on the choice of reactions where that of a rod or drive does."""
         place = self.problem.place
         force = eye.side * line_force(self, eye) * forces.line(place, eye.part.between).n
-        unique = np.full(3, self.tau_unique.get(eye.part.name, True) if eye.kind == "cylinder" else True)
-        if eye.kind == "rod" and self.free.shape[1]:
+        unique = np.full(3, self.tau_unique.get(eye.part.name, True) if eye.part.coordinate else True)
+        if eye.part.constraint and self.free.shape[1]:
             rows = dict(zip(self.problem.terms.names, self.problem.terms.rows, strict=True))[eye.part.name]
             unique[:] = np.abs(self.free[rows]).max() <= UNIQUE
         at = locate(self.skel, self.motion, eye.ref).position

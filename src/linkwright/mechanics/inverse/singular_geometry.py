@@ -203,7 +203,7 @@ class _Frame:
             if e is None or (e.kind != "pin" and len(links) > 2):
                 self.opaque |= set(links)
                 continue
-            if e.kind == "rod":
+            if e.kind == "line":
                 for s in e.spots if links else ():
                     spot = Spot(_end_name(self.d, s), s)
                     for one, other in ((name, self.rigid[s.body]), (self.rigid[s.body], name)):
@@ -303,7 +303,7 @@ class _Frame:
 
     def _name(self, u: str) -> str:
         """The bodies of a rigid link that are touched: `leg1+ram1`; a rod or cylinder by its name."""
-        if u in self.elements and self.elements[u].kind == "rod":
+        if u in self.elements and self.elements[u].kind == "line":
             return u
         touched = {s.body for c in self.contacts[u] for s in c.element.spots if self.rigid[s.body] == u}
         return "+".join(b.name for b in self.d.bodies if b.name in touched)

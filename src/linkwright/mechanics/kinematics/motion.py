@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import joints
+from linkwright import elements, joints
 from linkwright.mechanics.kinematics.alike import LikeParts, NodeValues, like_parts, placed_part
 from linkwright.mechanics.kinematics.skeleton import Skeleton, pose_of, skeleton, start_coordinates, start_values
 from linkwright.model.description import Joint, PointRef
@@ -423,7 +423,7 @@ def joint_points(skel: Skeleton) -> np.ndarray:
     """(n, 3): joints and rod ends of the drawn position, in the world."""
     d = skel.tree.description
     points = [(pose_of(d.body(j.first).start) @ pose_of(j.frame_first)).p for j in d.joints]
-    points += [pose_of(d.body(body).start).point(array(d.point((body, p)).at)) for r in d.rods for body, p in r.between]
+    points += [pose_of(d.body(body).start).point(array(d.point((body, p)).at)) for r, _ in elements.lengths(d) for body, p in r.between]
     return np.array(points, dtype=float).reshape(-1, 3)
 
 

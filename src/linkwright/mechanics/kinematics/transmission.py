@@ -19,13 +19,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright import joints
+from linkwright import elements, joints
 from linkwright.compiler.graph import TracingError
+from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.groups import Groups
 from linkwright.numerics.scalars import arctan2, is_complex
@@ -57,7 +57,7 @@ class Normal(NamedTuple):
 class Element(NamedTuple):
     """Something that joins bodies: a pin (2 rows), a guide (2), a slot (1) or a rod or driven cylinder (1)."""
 
-    kind: str  # "pin", "guide", "slot" or "rod"
+    kind: str  # "pin", "guide", "slot" or "line": a rod, a cylinder that is held
     name: str
     spots: tuple[BodyPoint, ...]  # of a pin one for each body; of the others two
     normal: Normal | None = None  # of guides and slots
@@ -214,9 +214,10 @@ def elements_of(d: Description, held: Collection[str]) -> Iterator[Element]:
             y = tuple(row[1] for row in j.frame_first.rotation)
             spots_ = (BodyPoint(j.first, j.frame_first.at), BodyPoint(j.second, j.frame_second.at))
             yield Element("guide" if joints.JOINTS[j.type].nv == 1 else "slot", j.name, spots_, Normal(j.first, (y[0], y[1], y[2])))
-    for r in (*d.rods, *(c for c in d.cylinders if c.name in held)):
-        a, b = (BodyPoint(ref[0], d.point(ref).at) for ref in r.between)
-        yield Element("rod", r.name, (a, b))
+    lines = [(x.name, x.between) for x, _ in elements.lengths(d)] + [x for x in lengths(d).items() if x[0] in held]
+    for name, between in lines:
+        a, b = (BodyPoint(ref[0], d.point(ref).at) for ref in between)
+        yield Element("line", name, (a, b))
 
 
 def _straight(joint: Joint) -> bool:
@@ -247,8 +248,7 @@ def clusters(d: Description, held: Collection[str]) -> dict[str, str]:
     for j in d.joints:
         if joints.JOINTS[j.type].nv == 0 or j.name in held:
             groups.join(j.first, j.second)
-    pairs = [(d.joint(g.first), d.joint(g.second)) for g in (*d.gears, *d.couplings)]
-    pairs += [(d.joint(a), d.joint(x)) for b in d.belts if b.carrier for a, x in pairwise(b.joints)]
+    pairs = [(d.joint(a), d.joint(b)) for x in elements.constraints(d) for a, b in x.passes]
     both = [*pairs, *((b, a) for a, b in pairs)]
     while any(groups.join(b.first, b.second) for a, b in both if groups.root(a.first) == groups.root(a.second)):
         pass

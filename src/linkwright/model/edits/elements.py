@@ -209,7 +209,7 @@ def add_element(section: str, job: Job, op: Mapping[str, Any]) -> None:
     _add(job, section, kind.word, op, f"{{{', '.join(parts)}}}")
 
 
-def add_load(job: Job, op: Mapping[str, Any]) -> None:
+def add_load(kind: Any, job: Job, op: Mapping[str, Any]) -> None:
     """A force at a point of a body, or a moment on a body."""
     given = op.get("on")
     on = job.body(given).name if isinstance(given, str) and given in job.draft.bodies else end(job, given)
@@ -220,7 +220,7 @@ def add_load(job: Job, op: Mapping[str, Any]) -> None:
         parts.append(f"moment: {job.written(op['moment'], TORQUE, 'the moment')}")
     if not parts:
         parts = [f"force: [0, {quantity(-PUSH, FORCE, job.sheet.units)}]"]
-    _add(job, "loads", "load", op, f"{{on: {key_text(on, True)}, {', '.join(parts)}}}")
+    _add(job, kind.section, kind.word, op, f"{{on: {key_text(on, True)}, {', '.join(parts)}}}")
 
 
 def _add(job: Job, section: str, stem: str, op: Mapping[str, Any], value: str) -> None:
@@ -246,14 +246,15 @@ def _slides(joint: DraftJoint) -> bool:
     return joints.is_slider(joints.JOINTS[joint.type])
 
 
-def add_gears(job: Job, op: Mapping[str, Any]) -> None:
+def add_gears(kind: Any, job: Job, op: Mapping[str, Any]) -> None:
     """Two wheels on hinges, or a pinion on a hinge and a rack on a slider."""
     if op.get("pinion"):
         pinion, rack = _joint(job, op["pinion"]), _joint(job, op.get("rack"))
         if _slides(pinion) or not _slides(rack):
             raise UsageError("the pinion is on a hinge and the rack on a slider. Choose them so.")
         radius = job.written(op.get("radius"), LENGTH, "the radius", positive=True)
-        _add(job, "gears", "gear", op, f"{{pinion: {key_text(pinion.name, True)}, rack: {key_text(rack.name, True)}, radius: {radius}}}")
+        value = f"{{pinion: {key_text(pinion.name, True)}, rack: {key_text(rack.name, True)}, radius: {radius}}}"
+        _add(job, kind.section, kind.word, op, value)
         return
     given = op.get("joints")
     if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
@@ -264,7 +265,7 @@ def add_gears(job: Job, op: Mapping[str, Any]) -> None:
         raise UsageError("a gear pair is on two different hinges. Choose two.")
     internal = bool(op.get("internal"))
     ring = ", internal: true" if internal else ""
-    _add(job, "gears", "gear", op, f"{{joints: {wheels}, {_wheels(job, op, a, b, internal)}{ring}}}")
+    _add(job, kind.section, kind.word, op, f"{{joints: {wheels}, {_wheels(job, op, a, b, internal)}{ring}}}")
 
 
 def _wheels(job: Job, op: Mapping[str, Any], a: DraftJoint, b: DraftJoint, internal: bool) -> str:
@@ -321,3 +322,6 @@ def _as_mapping(job: Job) -> None:
         return
     names = [(n.text or "").strip() for n in (node.items if node.items is not None else (node,))]
     job.sheet.replace(("drive",), f"{{{', '.join(f'{key_text(n, True)}: free' for n in names)}}}")
+
+
+FORMS = {"gear": add_gears}  # form of an element in the file -> what adds one

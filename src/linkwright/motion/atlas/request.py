@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.errors import UsageError, counted, listing, nearest
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.description import Description
@@ -136,7 +137,7 @@ def _payload(given: Any) -> tuple[float, np.ndarray]:
 def joint_ranges(core: Compiled, given: Any) -> dict[str, tuple[float, float]]:
     """Ranges by name of joints and cylinders, SI; by default those of the model's stops."""
     if given is None:
-        ends = [(x.joint, x.lower, x.upper) for x in core.description.stops]
+        ends = [(x.joint, *x.travel_ends) for x in elements.stopping(core.description)]
         return {n: (-np.inf if a is None else float(a), np.inf if b is None else float(b)) for n, a, b in ends}
     if not isinstance(given, Mapping):
         raise UsageError(f"limits is a dict of ranges by joint or cylinder, {{'leg1': ('-0.1 m', '0.1 m')}}, not {given!r:.60}.")

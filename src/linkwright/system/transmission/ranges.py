@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
@@ -72,12 +73,11 @@ class Ranges:
         low, high = (x0 - np.pi, x0 + np.pi) if found.full_turn else (found.low, found.high)
         by = [JOINTS if found.dead_low else TURN, JOINTS if found.dead_high else TURN]
         ends = [low, high]
-        for stop in core.description.stops:
-            if stop.joint == name:
-                if stop.lower is not None and float(stop.lower) > ends[0]:
-                    ends[0], by[0] = float(stop.lower), STOP
-                if stop.upper is not None and float(stop.upper) < ends[1]:
-                    ends[1], by[1] = float(stop.upper), STOP
+        for lower, upper in (x.travel_ends for x in elements.stopping(core.description) if x.joint == name):
+            if lower is not None and float(lower) > ends[0]:
+                ends[0], by[0] = float(lower), STOP
+            if upper is not None and float(upper) < ends[1]:
+                ends[1], by[1] = float(upper), STOP
         for k in (0, 1):
             dead = self._motors_dead(name, x0, ends[k] if by[k] != JOINTS else x0 + (ends[k] - x0) * (1.0 - 1e-6))
             if dead is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from linkwright import elements
 from linkwright.errors import LinkwrightError, ModelError, UnfinishedModel
 from linkwright.model import edits
 from linkwright.model.description import Description
@@ -98,7 +99,7 @@ def _problems(sheet: EditSheet, draft: Draft, found: Description | ModelError) -
 def _without_mass(draft: Draft, d: Description) -> list[DraftProblem]:
     """Bodies whose mass is missing where loads are meant: others have one, or loads are drawn."""
     bare = [b.name for b in d.moving if b.mass is None and b.name in draft.bodies]
-    if not bare or (len(bare) == len(d.moving) and not d.loads):
+    if not bare or (len(bare) == len(d.moving) and not elements.from_outside(d)):
         return []
     text = f"No mass is given for {', '.join(bare)}: Move shows the motion, but no loads and no drive torque."
     return [DraftProblem("note", "no_mass", text, draft.bodies[bare[0]].line, tuple(f"body:{name}" for name in bare))]

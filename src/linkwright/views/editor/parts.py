@@ -161,7 +161,7 @@ def _on(draft: Draft, p: DraftPart) -> dict[str, Any] | None:
 
 def _wheels(sheet: EditSheet, p: DraftPart, kind: Any) -> dict[str, Any] | None:
     """Pitch radii of a gear pair, or of a pinion on its rack."""
-    if kind.form != "gear":
+    if not kind.touching:
         return None
     rack = "rack" in p.values
     module = _value(sheet, LENGTH, p, "module")

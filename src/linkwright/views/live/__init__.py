@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from linkwright import files
+from linkwright import elements, files
 from linkwright.compiler.javascript import short
 from linkwright.errors import UsageError
 from linkwright.numerics.blas import one_thread
@@ -121,7 +121,8 @@ def _system(subject: Any, run: Trajectory | None) -> System:
 def _same_machine(run: Trajectory, system: System) -> bool:
     """True if a run's coordinates put this mechanism's bodies where they were."""
     theirs, ours = run.skel.tree.description.numbers(), system.description.numbers()
-    return theirs.bodies == ours.bodies and theirs.joints == ours.joints and theirs.rods == ours.rods
+    same = theirs.bodies == ours.bodies and theirs.joints == ours.joints
+    return same and elements.lengths(theirs) == elements.lengths(ours)
 
 
 # -------------------------------------------------------------------- putting it together

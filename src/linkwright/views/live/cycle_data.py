@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
+from linkwright import elements, joints
 from linkwright.design.efforts import cycle_axis
 from linkwright.design.jumps import jump_notes, jumps
 from linkwright.errors import LinkwrightError, SingularityError, counted
@@ -270,7 +270,7 @@ def _alone(run: Trajectory, name: str) -> np.ndarray | None:
 
 def _switched(system: System, run: Trajectory) -> list[tuple[str, np.ndarray]]:
     """Rods that a run is without for some of its samples, and 1 where they hold."""
-    held, rods = run.arrays.get("closed"), {r.name for r in system.description.rods}
+    held, rods = run.arrays.get("closed"), {x.name for x, _ in elements.lengths(system.description)}
     pairs = [] if held is None else zip(run.skel.tree.loops, held.T, strict=True)
     return [(loop.name, on) for loop, on in pairs if loop.name in rods and not on.all()]
 
@@ -282,8 +282,8 @@ def interesting(system: System, run: Trajectory) -> list[str]:
     joined = list(dict.fromkeys([*lead, *movable(d)]))
     wanted = [f"{n}{tail}" for n in lead for tail in ("", ".v", ".torque", ".force", ".power")]
     wanted += [f"{n}{tail}" for tail in ("", ".v") for n in joined]
-    wanted += [f"{x.name}.supply.{kind}" for x in d.cylinders for kind in ("pressure", "flow")]
-    wanted += [f"{b.name}.tension.{end}" for b in d.belts for end in ("max", "min")]
+    wanted += [f"{x}.supply.{kind}" for x in lengths(d) for kind in ("pressure", "flow")]
+    wanted += [f"{x.name}.tension.{end}" for x in d.ties for end in ("max", "min")]
     wanted += [n for n in run.columns if run.columns[n].values.ndim == 1]
     wanted += [f"{pin}.on.{body}.size" for pin, body in eyes(d)]
     wanted += [n for n in run.channels if n.startswith(("energy.", "work.", "motor."))]

@@ -159,9 +159,7 @@ def _stops(system: System) -> list[dict[str, Any]]:
     """Rigid stops: of which entry of q, or between which places of a cylinder."""
     d, tree, out = system.description, system.tree, []
     distances = lengths(d)
-    for s in d.stops:
-        if s.stiffness is not None:
-            continue
+    for s in d.rigid_stops:
         ends, index, slides = None, -1, True
         if s.joint in distances:
             ends = [{"body": system.skel.node(b) + 1, "at": [float(x) for x in d.point((b, p)).at]} for b, p in distances[s.joint]]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.kernels import export
 from linkwright.kernels.kernels import Kernels
 from linkwright.kernels.page_kernels import TracedKernel, acting_on
@@ -66,7 +67,7 @@ def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
     if kernels.drives and all(export.possible(kernels, n) for n in MOVED):
         names += [*MOVED, *(["speeds"] if beside(system.skel) else [])]
     if massless:
-        names += ["acting"] if d.loads else []  # where loads act and how large they are needs no mass
+        names += ["acting"] if elements.from_outside(d) else []  # where loads act and how large they are needs no mass
         return names, f"kinematics only: no mass given for {', '.join(massless[:4])}{' ...' if len(massless) > 4 else ''}"
     why = ""
     rubbing = [f.name for f in d.rubbing]

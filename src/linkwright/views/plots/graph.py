@@ -22,7 +22,7 @@ from linkwright.views.style import DRIVEN, Theme, mixed
 
 MOST_BODIES = 80
 FOOT = 12.0  # y of the ground line
-DASHES: dict[str, Any] = {"tree": "-", "cut": (0, (4.5, 2.5)), "rod": (0, (7, 2, 1.5, 2)), "cylinder": (0, (1, 1.6))}
+DASHES: dict[str, Any] = {"tree": "-", "cut": (0, (4.5, 2.5)), "closing": (0, (7, 2, 1.5, 2)), "holding": (0, (1, 1.6))}
 LETTER = 0.61  # width of a letter as a share of the font's size
 
 
@@ -31,8 +31,8 @@ class Edge:
     """A joint or another connection of two bodies; -1 is ground."""
 
     name: str
-    kind: str  # tree, cut, rod, cylinder
-    type: str  # written beside the name; "" for hinges and rods
+    kind: str  # tree, cut, closing (an element that closes a loop), holding (another one that joins bodies)
+    type: str  # written beside the name; "" for hinges and what closes a loop
     a: int
     b: int
     driven: bool
@@ -48,8 +48,8 @@ def edges_of(tree: Tree) -> list[Edge]:
         if j.name in tree.cuts or j.name in tree.node_of_joint
     ]
     for x in (x for x in elements.every(d) if x.joins):
-        (a, b), kind = x.body_pairs[0], "" if x.constraint else x.word
-        out.append(Edge(x.name, x.word, kind, node[a], node[b], x.name in drives))
+        (a, b), (kind, type_) = x.body_pairs[0], ("closing", "") if x.constraint else ("holding", x.word)
+        out.append(Edge(x.name, kind, type_, node[a], node[b], x.name in drives))
     return out
 
 
@@ -143,9 +143,9 @@ class GraphDrawing:
     # ---------------------------------------------------------------- edges
 
     def _edges(self) -> None:
-        order = {"tree": 0, "cut": 1, "rod": 2, "cylinder": 3}
+        order = list(DASHES)
         runs: list[tuple[Edge, np.ndarray]] = []
-        for e in sorted(self.edges, key=lambda e: (-1 in (e.a, e.b), order[e.kind])):
+        for e in sorted(self.edges, key=lambda e: (-1 in (e.a, e.b), order.index(e.kind))):
             curve = self._stub(max(e.a, e.b)) if -1 in (e.a, e.b) else self.layout.route(e.a, e.b, self.curves)
             self.curves.append(curve)
             runs.append((e, curve))
@@ -174,7 +174,7 @@ class GraphDrawing:
 
     def _line(self, e: Edge, curve: np.ndarray) -> None:
         colour = (
-            DRIVEN if e.driven else self.look.ink if e.kind == "tree" else self.look.accent if e.kind != "cylinder" else self.look.faint
+            DRIVEN if e.driven else self.look.ink if e.kind == "tree" else self.look.accent if e.kind != "holding" else self.look.faint
         )
         self.axes.plot(curve[:, 0], curve[:, 1], color=colour, lw=2.0 if e.driven else 1.4, ls=DASHES[e.kind], zorder=5)
 
@@ -190,7 +190,7 @@ class GraphDrawing:
         at = tries[int(np.argmin(np.round(cost, 6)))]
         self.middles[e.name] = at
         self.taken.append((at - half, at + half))
-        colour = DRIVEN if e.driven else self.look.accent if e.kind in ("cut", "rod") else self.look.ink
+        colour = DRIVEN if e.driven else self.look.accent if e.kind in ("cut", "closing") else self.look.ink
         box = {"boxstyle": "round,pad=0.12", "fc": self.look.paper, "ec": "none"}
         weight = "bold" if e.driven else "normal"
         self.axes.text(
@@ -236,7 +236,8 @@ class GraphDrawing:
         look = self.look
         lines: list[tuple[Any, str]] = [(Line2D([], [], color=look.ink, lw=1.4), "joint of the tree")]
         lines += [(Line2D([], [], color=look.accent, lw=1.4, ls=DASHES["cut"]), "cut joint")] if "cut" in kinds else []
-        lines += [(Line2D([], [], color=look.accent, lw=1.4, ls=DASHES["rod"]), "rod")] if "rod" in kinds else []
+        named = ", ".join(dict.fromkeys(x.word for x in elements.constraints(self.tree.description) if x.joins))
+        lines += [(Line2D([], [], color=look.accent, lw=1.4, ls=DASHES["closing"]), named)] if "closing" in kinds else []
         lines += [(Line2D([], [], color=DRIVEN, lw=2.0), "driven")] if any(e.driven for e in self.edges) else []
         shown = self.tree.subsystems[:10]
         boxes = [(_swatch(look, s.index, Patch), f"subsystem {s.index + 1}" if s.index == 0 else str(s.index + 1)) for s in shown]
