@@ -14,8 +14,8 @@
     drawing: { points: [], bodies: [], joints: [], elements: [], drives: [], masses: [], extent: null, backdrop: null }, kinds: [], mobility: null, messages: [], complete: false, kernels: null });
 
   // what lies in joints, as marks around them: they are clicked or reached with Tab, and say their name
-  const paintJointMarks = (ed) => {
-    const { sheet } = ed, focused = document.activeElement && sheet.marks.contains(document.activeElement) ? document.activeElement.getAttribute("data-mark") : null;
+  const paintJointMarks = (ed, focused) => {
+    const { sheet } = ed;
     ed.jointMarks = [];
     for (const item of ed.drawing().elements.filter((x) => x.joint && x.at && !x.wheels)) {
       const pin = sheet.pixel(item.at), free = (p) => ed.jointMarks.every((m) => Math.hypot(m.at[0] - p[0], m.at[1] - p[1]) >= 2 * MARK - 2);
@@ -31,21 +31,21 @@
       D.make("circle", { cx: D.short(at[0]), cy: D.short(at[1]), r: MARK }, group);
       group.append(D.set(E.markIcon(item.looks), { x: D.short(at[0] - 7), y: D.short(at[1] - 7), width: 14, height: 14 }));
       D.make("title", {}, group).textContent = text;
-      group.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); event.stopPropagation(); ed.select([id]); } });
+      group.addEventListener("keydown", (event) => { if (event.key === "Enter") ed.select([id]); });
       if (focused === id) group.focus({ preventScroll: true });
     }
   };
 
   /** What lies over the drawing: what lies in joints, loose ends, loads, lengths of what is selected. */
   const paintMarks = (ed) => {
-    const { sheet } = ed, d = ed.drawing(), u = ed.units().length;
+    const { sheet } = ed, d = ed.drawing(), u = ed.units().length, focused = sheet.marks.querySelector(":focus");
     sheet.marks.replaceChildren();
     ed.loadMarks = d.elements.map((x) => ({ id: x.id, at: x.on && x.on.at, force: E.forceOf(x) })).filter((l) => l.force && l.at).map((l) => {
       const size = Math.hypot(l.force[0], l.force[1]);
       return { id: l.id, ...E.forceArrow(sheet, sheet.marks, l.at, l.force, ed.selection.includes(l.id) ? "selected" : "", `${E.shown(Number((size / ed.units().force.size).toPrecision(4)), { size: 1 })} ${ed.units().force.symbol}`) };
     });
     for (const p of d.points.filter((q) => q.loose)) E.ring(sheet, sheet.marks, p.at, "loose", 13);
-    paintJointMarks(ed);
+    paintJointMarks(ed, focused && focused.getAttribute("data-mark"));
     for (const id of ed.selection) {
       const found = E.partOf(d, id), item = found && found[1];
       if (!item) continue;
