@@ -38,7 +38,7 @@
   const MODES = { draw: "Draw: dragging changes the drawing", move: "Move: dragging moves the mechanism, its dimensions stay" };
 
   const drawn = (text, dashes) => {
-    const [, mark, shape] = /** @type {RegExpExecArray} */ (/^([*~]?)(.*)$/.exec(text)), more = { "*": { fill: "currentColor" }, "~": { "stroke-dasharray": dashes } }[mark] || {}, [kind, ...n] = shape.split(" ");
+    const [, mark, shape] = /** @type {RegExpExecArray} */ (/^([*~]?)(.*)$/.exec(text)), more = { "*": { fill: "currentColor" }, "~": { "stroke-dasharray": dashes, "stroke-linecap": "butt" } }[mark] || {}, [kind, ...n] = shape.split(" ");
     if (kind === "c") return LW.svgEl("circle", { cx: n[0], cy: n[1], r: n[2], ...more });
     return kind === "r" ? LW.svgEl("rect", { x: n[0], y: n[1], width: n[2], height: n[3], rx: "1.5", ...more }) : LW.svgEl("path", { d: shape, ...more });
   };
