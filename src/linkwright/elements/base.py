@@ -292,11 +292,12 @@ class Travel(Protocol):
 
 @dataclass(frozen=True)
 class Looks:
-    """How an element between two points is drawn, in plane and space."""
+    """How an element is drawn: between two points, in plane and space, or as a mark beside the joint that it lies in."""
 
-    shape: str  # "line", "coil", "telescope", "box" (a pad between two places that nearly meet), or "" where nothing is drawn
+    shape: str  # "line", "rope", "coil", "telescope", "ring" (rubber about a sleeve, where two places nearly meet), or "": nothing
     width: float = 1.4  # points
     dashes: tuple[float, ...] = ()  # lengths of dash, gap, dash ... in widths
+    mark: str = ""  # in a joint: "spiral", "dashpot", "ratchet", "rub", "wall", or "" for a mark without a meaning of its own
 
 
 REACH, CONTACT, DRIVES = "reach", "contact", "drives"  # kinds of limits
@@ -385,6 +386,11 @@ class ModelElement:
     def counts(self) -> bool:
         """Return True for a constraint that counts from the coordinates of its joints in the drawing."""
         return bool(self.constraint)
+
+    @property
+    def drawn_about(self) -> tuple[float, ...] | None:
+        """Direction in the first body about which its shape in space is round; None where that is the line of its ends."""
+        return None
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.elements.base import ModelElement, Scalar, choice, in_joint, number, place
+from linkwright.elements.base import Looks, ModelElement, Scalar, choice, in_joint, number, place
 from linkwright.errors import Source
 from linkwright.numerics.scalars import real, where
 
@@ -24,6 +24,7 @@ class Freewheel(ModelElement):
     synonyms = ("freewheel", "one_way_clutches", "one_way_clutch", "sprag_clutches", "sprag_clutch", "overrunning_clutches")
     of_speed = True
     switches = True
+    looks = Looks("", mark="ratchet")
 
     name: str
     joint: str = in_joint(one=True)

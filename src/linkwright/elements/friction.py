@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.elements.base import ModelElement, Scalar, held, in_joint, number, place
+from linkwright.elements.base import Looks, ModelElement, Scalar, held, in_joint, number, place
 from linkwright.errors import Source
 
 
@@ -26,6 +26,7 @@ class Friction(ModelElement):
     of_speed = True
     switches = True
     by_load = True
+    looks = Looks("", mark="rub")
     formats = held(mjcf="friction", robot="friction")
 
     name: str

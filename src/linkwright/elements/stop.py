@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from linkwright.elements.base import IDLE, REACH, Key, Limit, ModelElement, Scalar, held, in_joint, number, place
+from linkwright.elements.base import IDLE, REACH, Key, Limit, Looks, ModelElement, Scalar, held, in_joint, number, place
 from linkwright.errors import Source
 from linkwright.numerics.scalars import real, where
 
@@ -30,6 +30,7 @@ class Stop(ModelElement):
     synonyms = ("limits", "limit", "end_stops", "bumpers")
     of_speed = True
     switches = True
+    looks = Looks("", mark="wall")
     formats = held(mjcf="range", robot="range")
     order = ("joint", "between", "min", "max", "stiffness", "damping", "restitution")
     further = MappingProxyType({"between": Key("numbers", "both ends, in the place of `min` and `max`", "travel")})

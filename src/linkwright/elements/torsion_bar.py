@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.elements.base import ModelElement, Scalar, in_joint, number, place
+from linkwright.elements.base import Looks, ModelElement, Scalar, in_joint, number, place
 from linkwright.errors import Source
 from linkwright.numerics.scalars import real, where
 
@@ -20,6 +20,7 @@ class TorsionBar(ModelElement):
     synonyms = ("torsion_bars", "anti_roll_bars")
     says = "torsion bar"
     conservative = True
+    looks = Looks("", mark="spiral")
 
     name: str
     joint: str = in_joint(one=True)

@@ -25,11 +25,11 @@ def dense(points: np.ndarray) -> np.ndarray:
     return np.concatenate([points[:1], *(a + np.linspace(0.125, 1.0, 8)[:, None] * (b - a) for a, b in pairwise(points))])
 
 
-def unit_circle(axis: np.ndarray) -> np.ndarray:
-    """(12, 3): a unit circle about an axis."""
+def unit_circle(axis: np.ndarray, count: int = 12) -> np.ndarray:
+    """(count, 3): a unit circle about an axis."""
     across = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
     across /= np.linalg.norm(across)
-    angles = np.linspace(0.0, 2 * np.pi, 12, endpoint=False)
+    angles = np.linspace(0.0, 2 * np.pi, count, endpoint=False)
     return np.outer(np.cos(angles), across) + np.outer(np.sin(angles), np.cross(axis, across))
 
 

@@ -170,13 +170,19 @@ class PlanarDrawing:
     def _line(self, sheet: Sheet, stage: Stage, line: SceneLine) -> None:
         a, b = (stage.spot(e) for e in line.ends)
         sheet.remember(np.array([a, b]))
-        if line.looks.shape == "box":
-            self._circle(sheet, 0.5 * (a + b), 0.72 * self.width * sheet.pt, fc=sheet.look.faint, ec=sheet.look.ink, lw=1.0, zorder=39)
+        w, ink = self.width * sheet.pt, sheet.look.ink
+        if line.looks.shape == "ring":  # rubber between an outer and an inner sleeve
+            self._circle(sheet, 0.5 * (a + b), 1.15 * w, fc=mixed(ink, sheet.look.paper, 0.25), ec=ink, lw=1.2, zorder=39)
+            self._circle(sheet, 0.5 * (a + b), 0.62 * w, fc=sheet.look.paper, ec=ink, lw=1.2, zorder=39.1)
         if line.looks.shape == "coil":
-            sheet.line(coil(a, b, 0.55 * self.width * sheet.pt), color=sheet.look.ink, lw=1.4, zorder=24, solid_joinstyle="round")
+            sheet.line(coil(a, b, 0.55 * w), color=ink, lw=1.4, zorder=24, solid_joinstyle="round")
+            return
+        if line.looks.shape == "rope":
+            for side in (1.0, -1.0):
+                sheet.line(strand(a, b, side * 0.2 * w, 1.6 * w), color=ink, lw=line.looks.width, zorder=24, solid_joinstyle="round")
             return
         dashes = (0, line.looks.dashes) if line.looks.dashes else "-"
-        sheet.line(np.array([a, b]), color=sheet.look.ink, lw=line.looks.width, ls=dashes, zorder=19)
+        sheet.line(np.array([a, b]), color=ink, lw=line.looks.width, ls=dashes, zorder=19)
 
     # ---------------------------------------------------------------- joints
 
@@ -366,6 +372,15 @@ def coil(a: np.ndarray, b: np.ndarray, half: float, windings: int = 7) -> np.nda
     s = np.concatenate([[0.0, 0.12], np.linspace(0.16, 0.84, 2 * windings), [0.88, 1.0]])
     swing = np.concatenate([[0.0, 0.0], half * (-1.0) ** np.arange(2 * windings), [0.0, 0.0]])
     return a + np.outer(s, d) + np.outer(swing, n)
+
+
+def strand(a: np.ndarray, b: np.ndarray, half: float, lay: float) -> np.ndarray:
+    """One of two strands of a rope between two places; `lay`: length of a turn."""
+    d = b - a
+    length = float(np.linalg.norm(d)) or 1.0
+    turns = max(2, round(length / lay))
+    s = np.linspace(0.0, 1.0, 12 * turns + 1)
+    return a + np.outer(s, d) + np.outer(half * np.sin(2 * np.pi * turns * s), np.array([-d[1], d[0], 0.0]) / length)
 
 
 def furniture(sheet: Sheet, painter: PlanarDrawing, points: np.ndarray, names: bool) -> None:

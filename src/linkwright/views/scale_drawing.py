@@ -259,6 +259,8 @@ def _surroundings(out: ScaleDrawing, scene: Scene, stage: Stage) -> None:
             out.line("RODS", [a, b], x.name)
         else:
             out.line("SPRINGS", coil(a, b, 0.3 * out.width) if x.looks.shape == "coil" else np.array([a, b]), x.name)
+        for radius in (0.6, 1.1) if x.looks.shape == "ring" else ():
+            out.circle("SPRINGS", 0.5 * (a + b), radius * out.width)
     for t in scene.telescopes:
         a, b = (MM * stage.spot(end)[:2] for end in t.ends)
         d = (b - a) / (float(np.linalg.norm(b - a)) or 1.0)

@@ -108,6 +108,7 @@ class SceneLine:
     ends: tuple[ScenePoint, ScenePoint]
     name: str = ""
     looks: elements.Looks = elements.Looks("line")
+    about: np.ndarray | None = None  # in the frame of the first end's node: axis of a shape that is round, where it is not its line
 
 
 @dataclass(frozen=True)
@@ -374,9 +375,12 @@ class Scene:
 
     def _lines(self) -> list[SceneLine]:
         d = self.description
-        drawn = [x for x in elements.every(d) if x.looks.shape in ("line", "coil", "box") and x.between]
-        kinds = [(x.word if x.looks.shape == "line" else x.looks.shape, x.between, x.name, x.looks) for x in drawn]
-        out = [SceneLine(kind, (self._ref(a), self._ref(b)), name, looks) for kind, (a, b), name, looks in kinds]
+        drawn = [x for x in elements.every(d) if x.looks.shape in ("line", "rope", "coil", "ring") and x.between]
+        out = []
+        for x in drawn:
+            kind = x.word if x.looks.shape == "line" else x.looks.shape
+            about = None if d.planar or x.drawn_about is None else array(x.drawn_about)
+            out.append(SceneLine(kind, (self._ref(x.between[0]), self._ref(x.between[1])), x.name, x.looks, about))
         return [*out, *(line for c in d.ties if c.hides_contact for line in self._coupled(c))]
 
     def _coupled(self, coupling: Any) -> list[SceneLine]:

@@ -9,7 +9,7 @@ import numpy as np
 from linkwright.mechanics.instant import Instant
 from linkwright.model.meshes import Surface, outline
 from linkwright.results.trajectory import unit_of
-from linkwright.views.outlines import hull
+from linkwright.views.outlines import hull, unit_circle
 from linkwright.views.planar import colours, drawn_bodies
 from linkwright.views.raster import Seen, image
 from linkwright.views.scene import Scene, Stage
@@ -19,6 +19,7 @@ from linkwright.views.style import PALETTE, Theme, mixed
 
 VIEW = (22.0, -58.0)  # elevation and azimuth, degrees
 WIDE = 7.0  # inches
+RING = 0.02  # radius of the ring of a bushing, of the diagonal of what is drawn
 MARGIN = 26.0  # points around the drawing
 SHARP = 160.0  # pixels an inch in images of surfaces, as pictures are written
 
@@ -57,15 +58,16 @@ class Spatial:
         for body, path in traces:
             self._curve(axes, self.seen(path), self.colours.get(body, self.look.faint), lw=1.2, alpha=0.8, zorder=3)
         self._ground(axes, stage)
-        for item in self._items(stage):
+        items = self._items(stage, RING * float(np.linalg.norm(high - low)))
+        for item in items:
             self._shadow(axes, item[1], floor)
         self._surfaces(figure, axes, stage, floor)
-        for depth, (kind, p, colour, width) in enumerate(self._far_first(axes, self._items(stage))):
+        for depth, (kind, p, colour, width) in enumerate(self._far_first(axes, items)):
             self._item(axes, kind, p, colour, width, 10 + 0.01 * depth)
         self._pins(axes, stage)
         self._scale(axes, figure, low, floor, unit)
         if labels:
-            self._labels(figure, axes, stage)
+            self._labels(figure, axes, stage, items)
             self._names(figure)
         return figure
 
@@ -93,8 +95,8 @@ class Spatial:
 
     # ---------------------------------------------------------------- pieces
 
-    def _items(self, stage: Stage) -> list[tuple[str, np.ndarray, str, float]]:
-        """(kind, points, colour, width) of everything solid."""
+    def _items(self, stage: Stage, ring: float) -> list[tuple[str, np.ndarray, str, float]]:
+        """(kind, points, colour, width) of everything solid; `ring`: radius of rings."""
         out = []
         for piece in (x for x in self.scene.pieces if x.body not in self.scene.covered):
             p = self.seen(stage.place(piece.node, piece.points))
@@ -107,7 +109,13 @@ class Spatial:
             out.append(("bar", self.seen([a + barrel * d, b]), colour, 3.0))
             out.append(("bar", self.seen([a, a + barrel * d]), colour, 7.0))
         for line in (x for x in self.scene.lines if x.name not in self.scene.absent):
-            out.append(("bar", self.seen([stage.spot(e) for e in line.ends]), PALETTE[8], 9.0 if line.looks.shape == "box" else 3.0))
+            a, b = (stage.spot(e) for e in line.ends)
+            out.append(("bar", self.seen([a, b]), PALETTE[8], 3.0))
+            if line.about is not None:  # rubber about a sleeve
+                axis, middle = stage.pose(line.ends[0].node).R @ line.about, 0.5 * (a + b)
+                circle = middle + ring * unit_circle(axis, 36)[[*range(36), 0, 1]]
+                out.append(("bar", self.seen(circle), self.look.ink, 6.0))
+                out.append(("bar", self.seen([middle - 1.3 * ring * axis, middle + 1.3 * ring * axis]), PALETTE[8], 4.0))
         for g in self.scene.guides:
             X = stage.pose(g.node) @ g.frame
             if g.high > g.low:
@@ -204,7 +212,7 @@ class Spatial:
         for _, p, kind in self._spots(stage):
             axes.plot([p[0]], [p[1]], [p[2]], "o", ms=5.0, mfc=fill[kind], mec=self.look.ink, mew=1.0, zorder=40, clip_on=False)
 
-    def _labels(self, figure: Any, axes: Any, stage: Stage) -> None:
+    def _labels(self, figure: Any, axes: Any, stage: Stage, items: list[Any]) -> None:
         """Names written on a flat sheet over the picture, where they keep out of each other's way."""
         width, height = (72.0 * float(x) for x in figure.get_size_inches())
         over = figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -212,7 +220,7 @@ class Spatial:
         over.set_xlim(0.0, width)
         over.set_ylim(0.0, height)
         sheet = Sheet(over, self.look, np.zeros(2), np.array([width, height]), 1.0)
-        for kind, p, _, w in self._items(stage):
+        for kind, p, _, w in items:
             sheet.remember(on_paper(figure, axes, p), w, closed=kind == "plate")
         seen: list[np.ndarray] = []
         for name, p, _ in self._spots(stage):

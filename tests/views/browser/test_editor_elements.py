@@ -17,6 +17,9 @@ from tests.views.browser.test_editor_edits import FOUR_BAR
 WORDS = sorted({x.word for x in elements.ELEMENTS if addable(x) == "ends"})
 
 
+EVERYTHING = Path(__file__).parents[2] / "data" / "elements" / "everything-plane.yaml"
+
+
 @pytest.fixture
 def machine(tmp_path: Path, desk: Callable[..., Desk]) -> Iterator[tuple[Path, Pencil]]:
     file = tmp_path / "machine.yaml"
@@ -40,6 +43,7 @@ def test_an_element_is_drawn_edited_and_removed(word: str, machine: tuple[Path, 
     assert drawn["looks"]["shape"] == kind.looks.shape and [e["at"] for e in drawn["ends"]] == [[0.1, 0.14], [0.15, 0.0]]
     if kind.looks.shape != "telescope":
         assert pencil.page.locator(f'#sheet [data-line="{name}"]').count() == 1
+    assert pencil.page.locator("#sheet .lw-rubber").count() == (kind.looks.shape == "ring")
     assert pencil.page.inner_text("#ed-part h2") == f"{drawn['title']} {name}"
     x = getattr(lw.load(file).description, elements.held_in(kind))[0]
     assert x.name == name
@@ -82,7 +86,37 @@ def test_an_element_in_a_joint_and_its_choices(machine: tuple[Path, Pencil]) -> 
     assert pencil.ask("ed.selection") == ["freewheel:freewheel1"]
     (wheel,) = lw.load(file).description.freewheels
     assert (wheel.joint, wheel.capacity, wheel.blocks) == ("A", 10.0, "backward")
-    pencil.page.select_option('#ed-part [data-field="Blocks"]', "forward")
-    pencil.page.wait_for_function("() => document.querySelector('#ed-part [data-field=\"Blocks\"]').value === 'forward'")
-    pencil.ask("ed.selection")
+    pencil.choose("Blocks", "forward")
     assert lw.load(file).description.freewheels[0].blocks == "forward"
+
+
+def test_every_tool_has_an_icon_of_its_own(machine: tuple[Path, Pencil]) -> None:
+    _, pencil = machine
+    icons = pencil.page.eval_on_selector_all("#ed-palette .ed-tool svg", "icons => icons.map((x) => x.innerHTML)")
+    assert len(set(icons)) == len(icons) > len(WORDS), icons
+
+
+def test_a_click_on_the_mark_of_a_joint_selects_what_lies_in_it(tmp_path: Path, desk: Callable[..., Desk]) -> None:
+    """Every kind that acts in joints, in a file with all of them: the mark selects it and opens its panel, the pin is still the pin."""
+    file = tmp_path / "everything.yaml"
+    file.write_text(EVERYTHING.read_text(encoding="utf-8"), encoding="utf-8")
+    joined = {(x.word, x.type) for x in elements.ELEMENTS if any(isinstance(r, elements.JointRole) for r in elements.roles(x).values())}
+    with edited(file) as server:
+        pencil = Pencil(desk(server.address, ready=False, online=True))
+        marks = pencil.ask("ed.jointMarks.map((m) => ({...m.item, mark: m.at, pin: m.pin}))")
+        assert {(x["word"], x["type"]) for x in marks} >= joined
+        assert len(marks) == len(pencil.ask("d.elements.filter((x) => x.joint && !x.wheels)")), "all of them have a place"
+        corner = pencil.page.locator("#sheet .ed-over").bounding_box()
+        for x in marks:
+            pencil.page.mouse.click(corner["x"] + x["mark"][0], corner["y"] + x["mark"][1])
+            assert pencil.ask("ed.selection") == [x["id"]]
+            assert pencil.page.inner_text("#ed-part h2") == f"{x['title']} {x['name']}"
+            assert pencil.page.locator(".ed-joint-mark.selected").get_attribute("data-mark") == x["id"]
+        alone = next(x for x in marks if x["joint"] == "V")
+        pencil.page.mouse.click(*(a + b for a, b in zip((corner["x"], corner["y"]), alone["pin"], strict=True)))
+        assert pencil.ask("ed.selection") == ["point:V"]
+        pencil.page.locator(f'[data-mark="{alone["id"]}"]').focus()  # without a mouse
+        pencil.key("Enter")
+        assert pencil.ask("ed.selection") == [alone["id"]]
+        assert pencil.page.locator("[data-mark]:focus").get_attribute("data-mark") == alone["id"]
+        pencil.leave()

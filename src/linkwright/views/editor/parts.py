@@ -56,7 +56,7 @@ def element_json(sheet: EditSheet, draft: Draft, p: DraftPart) -> dict[str, Any]
     out |= {"word": kind.word, "section": kind.section, "type": kind.type, "title": _title(kind.says or kind.word), "form": kind.form}
     out |= {"coordinate": kind.coordinate, "looks": _looks(kind), "ends": ends if two else None}
     out |= {"on": _on(draft, p) if "point" in _places(kind) else None}
-    out |= {"joint": joint, "at": _joint_place(draft, joint), "alone": not any(getattr(r, "named", False) for r in roles(kind).values())}
+    out |= {"joint": joint, "at": _joint_place(draft, joint)}
     out |= {"joints": list(p.joints), "centres": [_joint_place(draft, j) for j in p.joints], "wheels": _wheels(sheet, p, kind)}
     fields = [(n, r) for n, r in elements.numbers(kind).items() if n not in kind.hidden]
     out["numbers"] = [_number(sheet, draft, p, kind, n, r) for n, r in fields]
@@ -91,7 +91,7 @@ def _places(kind: Any) -> list[str]:
 
 
 def _looks(kind: Any) -> dict[str, Any]:
-    return {"shape": kind.looks.shape, "width": kind.looks.width, "dashes": list(kind.looks.dashes)}
+    return {"shape": kind.looks.shape, "width": kind.looks.width, "dashes": list(kind.looks.dashes), "mark": kind.looks.mark}
 
 
 def _described(name: str, role: NumberRole) -> dict[str, Any]:
@@ -144,7 +144,12 @@ def _slides(draft: Draft, names: Sequence[str], ends: Sequence[Any] = ()) -> boo
 
 
 def _joint_place(draft: Draft, name: str | None) -> list[float] | None:
-    return listed(draft.joints[name].at) if name in draft.joints else None
+    """Place of a joint, also by one of its coordinates (`hip.angle1`), or the middle of an element that is a coordinate itself."""
+    found = draft.joints.get(name or "") or draft.joints.get((name or "").partition(".")[0])
+    line = coordinate_part(draft, name or "")
+    places = [found.at] if found else [e.at for e in line.ends] if line else []
+    known = [at for at in places if at is not None]
+    return [sum(x) / len(known) for x in zip(*known, strict=True)] if known and len(known) == len(places) else None
 
 
 def _on(draft: Draft, p: DraftPart) -> dict[str, Any] | None:

@@ -132,9 +132,7 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
         "pins": [_pin(at, pin) for pin in scene.pins],
         "guides": [_guide(at, g) for g in scene.guides],
         "telescopes": [_telescope(at, t) for t in scene.telescopes],
-        "lines": [
-            {"kind": x.kind, "name": x.name, **_looks(x), "ends": [at.spot(e) for e in x.ends]} for x in scene.lines
-        ],
+        "lines": [_line(at, x) for x in scene.lines],
         "wheels": [{"spot": at.spot(w.spot), "axis": _numbers(w.axis), "radius": float(w.radius)} for w in scene.wheels],
         "cams": [_cam(at, c) for c in scene.cams],
         "belts": [_belt(at, b) for b in scene.belts],
@@ -151,8 +149,10 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
 # -------------------------------------------------------------------- the kinds of shapes
 
 
-def _looks(line: SceneLine) -> dict[str, Any]:
-    return {"shape": line.looks.shape, "width": line.looks.width, "dashes": list(line.looks.dashes)}
+def _line(at: Places, line: SceneLine) -> dict[str, Any]:
+    looks = {"shape": line.looks.shape, "width": line.looks.width, "dashes": list(line.looks.dashes)}
+    out = {"kind": line.kind, "name": line.name, **looks, "ends": [at.spot(e) for e in line.ends]}
+    return out if line.about is None else {**out, "about": _numbers(line.about)}
 
 
 def _pin(at: Places, pin: Pin) -> dict[str, Any]:

@@ -224,17 +224,34 @@
     return [...points, [a[0] + 0.88 * d[0], a[1] + 0.88 * d[1]], b];
   }
 
+  // two strands of a rope between two pixels; `lay`: length of a turn
+  function rope(a, b, half, lay) {
+    const d = [b[0] - a[0], b[1] - a[1]], length = Math.hypot(d[0], d[1]) || 1, n = [-d[1] / length, d[0] / length], count = 12 * Math.max(2, Math.round(length / lay));
+    return [half, -half].map((side) => D.path(Array.from({ length: count + 1 }, (_, i) => {
+      const s = i / count, swing = side * Math.sin((Math.PI * i) / 6);
+      return [a[0] + s * d[0] + swing * n[0], a[1] + s * d[1] + swing * n[1]];
+    }))).join("");
+  }
+
+  // rubber between an outer and an inner sleeve: larger and darker than a hinge
+  function ring(sheet) {
+    const { look, layers, width: w } = sheet, group = D.make("g", { stroke: look.ink, "stroke-width": 1.4, class: "lw-rubber" }, layers.bodies);
+    D.make("circle", { r: D.short(1.15 * w), fill: D.mix(look.ink, look.paper, 0.25) }, group);
+    D.make("circle", { r: D.short(0.62 * w), fill: look.paper }, group);
+    return group;
+  }
+
   function lines(sheet) {
     for (const item of sheet.scene.lines) {
-      const spring = item.shape === "coil", node = line(sheet.layers.bodies, sheet.look.ink, 1.25 * item.width - 0.05);
+      const node = line(sheet.layers.bodies, sheet.look.ink, 1.25 * item.width - 0.05);
       if (item.dashes && item.dashes.length) node.setAttribute("stroke-dasharray", item.dashes.map((x) => D.short(1.5 * x)).join(" "));
-      const pad = item.shape === "box" ? D.make("circle", { r: 0.72 * sheet.width, fill: sheet.look.faint, stroke: sheet.look.ink }, sheet.layers.bodies) : null;
+      const pad = item.shape === "ring" ? ring(sheet) : null, w = sheet.width;
       node.setAttribute("data-line", item.name);
       sheet.movers.push((poses) => {
         const [a, b] = item.ends.map((e) => sheet.camera.pixel(D.spot(poses, e)));
-        node.setAttribute("d", D.path(spring ? coil(a, b, 0.55 * sheet.width) : [a, b]));
+        node.setAttribute("d", item.shape === "rope" ? rope(a, b, 0.2 * w, 1.6 * w) : D.path(item.shape === "coil" ? coil(a, b, 0.55 * w) : [a, b]));
         node.setAttribute("display", sheet.absent.includes(item.name) ? "none" : "inline");
-        if (pad) D.set(pad, { cx: D.short((a[0] + b[0]) / 2), cy: D.short((a[1] + b[1]) / 2) });
+        if (pad) D.set(pad, { transform: `translate(${D.short((a[0] + b[0]) / 2)} ${D.short((a[1] + b[1]) / 2)})` });
       });
     }
   }

@@ -158,15 +158,42 @@
     }
   }
 
+  // a short thick ring of rubber between an outer sleeve and an inner one, which is longer and bored; its axis is +y
+  function ring(kit) {
+    const group = new THREE.Group(), r = kit.radius, steel = "#9aa6b0", rubber = "#2e363d";
+    for (const [radius, half, colour] of /** @type {[number, number, string][]} */ ([[2.7, 1.7, steel], [2.4, 1.8, rubber], [1.25, 2.7, steel], [0.75, 2.75, rubber]])) {
+      const mesh = new THREE.Mesh(new THREE.CylinderGeometry(radius * r, radius * r, 2 * half * r, 36), kit.paint.plain(colour));
+      mesh.userData.solid = true;
+      group.add(mesh);
+    }
+    kit.root.add(group);
+    return group;
+  }
+
+  // shares of a line's length from which to which it is drawn: its dashes, in widths, as often as they fit when the page is built
+  function dashesOf(item, length, thick) {
+    const dashes = item.dashes || [], total = dashes.reduce((sum, x) => sum + x, 0), count = total ? Math.max(1, Math.round(length / (2 * thick * total))) : 0, out = [];
+    if (!count) return [[0, 1]];
+    const end = count * total - (dashes.length % 2 ? 0 : dashes[dashes.length - 1]);
+    for (let k = 0, s = 0; s < end; s += dashes[k++ % dashes.length]) if (k % 2 === 0) out.push([s / end, Math.min(1, (s + dashes[k % dashes.length]) / end)]);
+    return out;
+  }
+
   function lines(kit) {
     for (const item of kit.sheet.scene.lines) {
-      const spring = item.shape === "coil", material = kit.paint.plain(kit.sheet.look.dark ? "#aab6c0" : "#4c5b68");
-      const mesh = spring ? new THREE.Mesh(new THREE.TubeGeometry(new Helix(), 240, 0.12, 6), material) : tube(kit, material, true);
-      if (spring) kit.root.add(mesh);
-      const thick = spring ? 1.3 * kit.radius : (0.06 + 0.21 * item.width) * kit.radius;
+      const spring = item.shape === "coil", material = kit.paint.plain(kit.sheet.look.dark ? "#aab6c0" : "#4c5b68"), thick = spring ? 1.3 * kit.radius : (0.06 + 0.21 * item.width) * kit.radius;
+      const [from, to] = item.ends.map((e) => D.spot(kit.sheet.poses, e)), shares = dashesOf(item, D.size(D.minus(to, from)), thick);
+      const meshes = spring ? [new THREE.Mesh(new THREE.TubeGeometry(new Helix(), 240, 0.12, 6), material)] : shares.map(() => tube(kit, material, true)), pad = item.shape === "ring" ? ring(kit) : null;
+      if (spring) kit.root.add(meshes[0]);
       kit.movers.push((poses) => {
-        stretch(mesh, D.spot(poses, item.ends[0]), D.spot(poses, item.ends[1]), thick);
-        mesh.visible = !(kit.sheet.absent || []).includes(item.name);
+        const [a, b] = item.ends.map((e) => D.spot(poses, e)), d = D.minus(b, a);
+        meshes.forEach((mesh, k) => {
+          stretch(mesh, D.add(a, d, shares[k][0]), D.add(a, d, shares[k][1]), thick);
+          mesh.visible = !(kit.sheet.absent || []).includes(item.name);
+        });
+        if (!pad) return;
+        pad.position.copy(vector(D.add(a, d, 0.5)));
+        pad.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), vector(D.unitVector(D.turned(poses, item.ends[0].body, item.about))));
       });
     }
   }

@@ -3,7 +3,8 @@
 (() => {
   "use strict";
   const E = LW.edit || (LW.edit = {});
-  // parts of icons: paths, "c x y r" circles, "r x y width height" rectangles; a star fills them, a tilde breaks their line
+  // parts of icons: paths, "c x y r" circles, "r x y width height" rectangles; a star fills them, a tilde breaks their line. Of elements
+  // they have the names of shapes and marks in their descriptions
   const ICONS = /** @type {Record<string, string[]>} */ ({
     select: ["*M5 3l10 7-4.6.9 2.6 5-2.2 1.1-2.5-5L5 15z"],
     pin: ["c 10 6 2.6", "M8.2 8L5.5 14h9L11.8 8M3.5 14h13M5 14l-1.6 3M9 14l-1.6 3M13 14l-1.6 3"],
@@ -14,7 +15,13 @@
     line: ["M4.5 15.5l11-11", "*c 4 16 1.4", "*c 16 4 1.4"],
     gears: ["~c 6.5 12 4.3", "~c 14.3 7.5 3.2"],
     dashed: ["~M4.5 15.5l11-11", "*c 4 16 1.4", "*c 16 4 1.4"],
-    box: ["c 10 10 6.5", "c 10 10 2.6"],
+    rope: ["M2 10q2-4 4 0t4 0 4 0 4 0", "M2 10q2 4 4 0t4 0 4 0 4 0"],
+    ring: ["*M10 3a7 7 0 1 0 0 14a7 7 0 1 0 0-14zM10 6.5a3.5 3.5 0 1 1 0 7a3.5 3.5 0 1 1 0-7z"],
+    spiral: ["M8 10a2 2 0 1 1 4 0a4.5 4.5 0 1 1-9 0a7 7 0 1 1 14 0"],
+    dashpot: ["M1.5 10H7M13.5 5H7v10h6.5M11 7.2v5.6M11 10h7.5"],
+    ratchet: ["*c 10 10 1.6", "M4.4 13.4A6.5 6.5 0 1 1 15.6 13.4M17.2 9.8l-1.6 3.8-3.6-1.6M2 11.8l4.8 3.2"],
+    rub: ["M3 5.5h11.5M11.5 2.5l3.5 3-3.5 3M2 11.5h16M5 11.5l-2.2 4M9.5 11.5l-2.2 4M14 11.5l-2.2 4M18 11.5l-2.2 4"],
+    wall: ["M2 10h8.5M7.5 6.8L10.8 10l-3.3 3.2M13 3.5v13M13 6.5l4-2.5M13 11l4-2.5M13 15.5l4-2.5"],
     other: ["c 10 10 2", "M14 10a4 4 0 1 1-8 0a6 6 0 1 1 12 0"],
     coil: ["M2 10h2.5l1.3-4 2.2 8 2.2-8 2.2 8 2.2-8 1.3 4H18"],
     load: ["M10 2.5v12M6 11l4 4.5 4-4.5", "M5 18h10"],
@@ -30,13 +37,17 @@
   });
   const MODES = { draw: "Draw: dragging changes the drawing", move: "Move: dragging moves the mechanism, its dimensions stay" };
 
-  const drawn = (text) => {
-    const [, mark, shape] = /** @type {RegExpExecArray} */ (/^([*~]?)(.*)$/.exec(text)), more = { "*": { fill: "currentColor" }, "~": { "stroke-dasharray": "2 1.5" } }[mark] || {}, [kind, ...n] = shape.split(" ");
+  const drawn = (text, dashes) => {
+    const [, mark, shape] = /** @type {RegExpExecArray} */ (/^([*~]?)(.*)$/.exec(text)), more = { "*": { fill: "currentColor" }, "~": { "stroke-dasharray": dashes, "stroke-linecap": "butt" } }[mark] || {}, [kind, ...n] = shape.split(" ");
     if (kind === "c") return LW.svgEl("circle", { cx: n[0], cy: n[1], r: n[2], ...more });
     return kind === "r" ? LW.svgEl("rect", { x: n[0], y: n[1], width: n[2], height: n[3], rx: "1.5", ...more }) : LW.svgEl("path", { d: shape, ...more });
   };
-  const icon = (name) => LW.svgEl("svg", { viewBox: "0 0 20 20", "aria-hidden": "true", fill: "none", stroke: "currentColor", "stroke-width": "1.5", "stroke-linecap": "round", "stroke-linejoin": "round" }, ...ICONS[name].map(drawn));
-  const shapeIcon = (looks) => (looks.shape === "line" && looks.dashes.length ? "dashed" : ICONS[looks.shape] ? looks.shape : "other");
+  const icon = (name, dashes = "2 1.5") => LW.svgEl("svg", { viewBox: "0 0 20 20", "aria-hidden": "true", fill: "none", stroke: "currentColor", "stroke-width": "1.5", "stroke-linecap": "round", "stroke-linejoin": "round" }, ...ICONS[name].map((part) => drawn(part, dashes)));
+
+  /** The mark of an element in a joint. @param {ElementLooks} looks */
+  E.markIcon = (looks) => icon(ICONS[looks.mark] ? looks.mark : "other");
+  // between two points as it is drawn there, else its mark
+  const shapeIcon = (looks) => (looks.shape === "line" && looks.dashes.length ? icon("dashed", looks.dashes.join(" ")) : ICONS[looks.shape] ? icon(looks.shape) : E.markIcon(looks));
   const button = (id, label, title, click, more = {}) => LW.el("button", { id: `ed-${id}`, class: "button quiet square", type: "button", "aria-label": label, title, on: { click }, ...more }, icon(id));
 
   /** Menu of the picture behind the drawing. */
@@ -106,7 +117,7 @@
   /** Tools beside the sheet, one of which is in use; arrow keys go along them. @param {Editor} ed @param {any[]} tools */
   E.palette = (ed, tools) => {
     const buttons = tools.map((t) => LW.el("button", { id: `ed-tool-${t.id}`, class: "ed-tool", type: "button", role: "radio", "aria-checked": "false", tabindex: "-1", title: `${t.label} (${t.key.toUpperCase()})`, on: { click: () => ed.use(t.id) } },
-      icon(t.looks ? shapeIcon(t.looks) : t.id), LW.el("span", { text: t.label })));
+      t.looks ? shapeIcon(t.looks) : icon(t.id), LW.el("span", { text: t.label })));
     const list = LW.el("div", { id: "ed-palette", role: "radiogroup", "aria-label": "Tools" }, ...buttons);
     list.addEventListener("keydown", (event) => {
       const way = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];

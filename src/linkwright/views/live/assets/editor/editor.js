@@ -6,24 +6,46 @@
   "use strict";
   const E = LW.edit || (LW.edit = {});
   const D = LW.draw;
+  const MARK = 9; // radius of the mark of an element in a joint, pixels
+  const ROUND = [135, 90, 45, 180, 0, 225, 315, 270]; // degrees: where marks stand around their joint, one after the other
   const AWAY = 3; // steps of the grid by which a duplicate is put aside
 
   const empty = (name, units) => ({ kind: "answer", version: "", name, axes: "xy", units, file: { name, state: "saved", text: "" }, history: { undo: 0, redo: 0, undo_label: "", redo_label: "" }, selection: [], stale: false,
     drawing: { points: [], bodies: [], joints: [], elements: [], drives: [], masses: [], extent: null, backdrop: null }, kinds: [], mobility: null, messages: [], complete: false, kernels: null });
 
-  /** What lies over the drawing: loose ends, loads, lengths of what is selected. */
+  // what lies in joints, as marks around them: they are clicked or reached with Tab, and say their name
+  const paintJointMarks = (ed, focused) => {
+    const { sheet } = ed;
+    ed.jointMarks = [];
+    for (const item of ed.drawing().elements.filter((x) => x.joint && x.at && !x.wheels)) {
+      const pin = sheet.pixel(item.at), free = (p) => ed.jointMarks.every((m) => Math.hypot(m.at[0] - p[0], m.at[1] - p[1]) >= 2 * MARK - 2);
+      for (let k = 0, at = pin; at === pin; k++) {
+        const far = MARK * (3 + 2 * Math.floor(k / ROUND.length)), angle = (ROUND[k % ROUND.length] * Math.PI) / 180, p = [pin[0] + far * Math.cos(angle), pin[1] - far * Math.sin(angle)];
+        if (free(p)) ed.jointMarks.push({ id: item.id, item, pin, at: (at = p) });
+      }
+    }
+    for (const { id, item, pin, at } of ed.jointMarks) {
+      const chosen = ed.selection.includes(id), text = `${item.title} ${item.name}${item.name === item.joint ? "" : ` in ${item.joint}`}`;
+      const group = D.make("g", { class: `ed-joint-mark${chosen ? " selected" : ""}`, "data-mark": id, tabindex: 0, role: "button", "aria-label": text, "aria-pressed": String(chosen) }, sheet.marks);
+      D.make("path", { d: D.path([pin, at]) }, group);
+      D.make("circle", { cx: D.short(at[0]), cy: D.short(at[1]), r: MARK }, group);
+      group.append(D.set(E.markIcon(item.looks), { x: D.short(at[0] - 7), y: D.short(at[1] - 7), width: 14, height: 14 }));
+      D.make("title", {}, group).textContent = text;
+      group.addEventListener("keydown", (event) => { if (event.key === "Enter") ed.select([id]); });
+      if (focused === id) group.focus({ preventScroll: true });
+    }
+  };
+
+  /** What lies over the drawing: what lies in joints, loose ends, loads, lengths of what is selected. */
   const paintMarks = (ed) => {
-    const { sheet } = ed, d = ed.drawing(), u = ed.units().length;
+    const { sheet } = ed, d = ed.drawing(), u = ed.units().length, focused = sheet.marks.querySelector(":focus");
     sheet.marks.replaceChildren();
     ed.loadMarks = d.elements.map((x) => ({ id: x.id, at: x.on && x.on.at, force: E.forceOf(x) })).filter((l) => l.force && l.at).map((l) => {
       const size = Math.hypot(l.force[0], l.force[1]);
       return { id: l.id, ...E.forceArrow(sheet, sheet.marks, l.at, l.force, ed.selection.includes(l.id) ? "selected" : "", `${E.shown(Number((size / ed.units().force.size).toPrecision(4)), { size: 1 })} ${ed.units().force.symbol}`) };
     });
     for (const p of d.points.filter((q) => q.loose)) E.ring(sheet, sheet.marks, p.at, "loose", 13);
-    for (const s of d.elements.filter((x) => x.joint && x.at && x.alone)) {
-      const [x, y] = sheet.pixel(s.at);
-      D.make("path", { class: "ed-spiral", d: `M${x} ${y}m4 0a4 4 0 1 1 -8 0a7 7 0 1 1 14 0a10 10 0 1 1 -20 0` }, sheet.marks);
-    }
+    paintJointMarks(ed, focused && focused.getAttribute("data-mark"));
     for (const id of ed.selection) {
       const found = E.partOf(d, id), item = found && found[1];
       if (!item) continue;
@@ -36,7 +58,7 @@
   };
 
   const make = (first) => {
-    const ed = /** @type {Editor} */ (/** @type {unknown} */ ({ answer: first, selection: [], mode: "draw", snapping: true, offline: "", pointer: null, loadMarks: [] }));
+    const ed = /** @type {Editor} */ (/** @type {unknown} */ ({ answer: first, selection: [], mode: "draw", snapping: true, offline: "", pointer: null, loadMarks: [], jointMarks: [] }));
     const app = LW.byId("app"), head = LW.byId("head");
     /** @type {Drawing | null} */
     let front = null;

@@ -42,7 +42,7 @@
       const { key, target } = event;
       if (key === "Escape") { ed.escape(); return true; }
       if (ARROWS[key]) return onSheet(target) && !target.closest("#ed-palette") && nudge(event);
-      if (key === "Enter") return Boolean(onSheet(target) && !target.closest("#ed-palette, [data-kind]") && (ed.tool.finish(), true));
+      if (key === "Enter") return Boolean(onSheet(target) && !target.closest("#ed-palette, [data-kind], [data-mark]") && (ed.tool.finish(), true));
       if (key === "Delete" || key === "Backspace") { ed.remove(); return true; }
       if (key === " ") { if (!onSheet(target) || target.closest("#ed-palette")) return false; hands.space(true); return true; }
       if (key === "0" && !ed.tool.field()) { ed.sheet.fit(); return true; }

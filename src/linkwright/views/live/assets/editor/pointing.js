@@ -5,6 +5,7 @@
   const E = LW.edit || (LW.edit = {});
   const D = LW.draw;
   const LINE = { mouse: 7, pen: 9, touch: 16 }; // pixels beside a line that still hit it
+  const MARK = { mouse: 10, pen: 12, touch: 16 }; // pixels around the middle of a mark in a joint
   const SLACK = { mouse: 4, pen: 6, touch: 9 }; // pixels a click may wander
 
   const toSegment = (x, y, a, b) => {
@@ -27,8 +28,16 @@
     return best;
   };
 
-  /** What lies under a pixel: {id, point, body, joint}. Points first, then lines, then bodies. */
+  // the mark of an element in a joint; tools that draw mean the joint itself
+  const markHit = (ed, pixel, kind) => {
+    const far = (m) => Math.hypot(m.at[0] - pixel[0], m.at[1] - pixel[1]), [nearest] = [...ed.jointMarks].sort((a, b) => far(a) - far(b));
+    return ed.tool.id === "select" && nearest && far(nearest) < (MARK[kind] || MARK.mouse) ? nearest : null;
+  };
+
+  /** What lies under a pixel: {id, point, body, joint}. Marks of joints first, which lie over everything, then points, lines and bodies. */
   E.under = (ed, pixel, kind) => {
+    const mark = markHit(ed, pixel, kind);
+    if (mark) return { id: mark.id, point: null, body: null, joint: null };
     const d = ed.drawing(), { sheet } = ed, point = E.nearPoint(d.points, pixel, sheet.pixel, kind);
     if (point) return { id: point.id, point: point.name, body: point.bodies[0] || null, joint: null };
     const line = lineHit(ed, pixel, LINE[kind] || LINE.mouse);

@@ -55,6 +55,7 @@ interface ElementLooks {
   shape: string;
   width: number;
   dashes: number[];
+  mark: string;
 }
 
 /** A number of an element, as its description says. */
@@ -126,7 +127,6 @@ interface DrawnElement {
   on: { body: string; point: string | null; at: number[] | null } | null;
   joint: string | null;
   at: number[] | null;
-  alone: boolean;
   joints: string[];
   centres: (number[] | null)[];
   wheels: { radii: (number | null)[]; rack: boolean; internal: boolean } | null;
@@ -262,6 +262,7 @@ interface Editor {
   offline: string;
   pointer: EditPlace | null;
   loadMarks: { id: string; tail: number[]; tip: number[] }[];
+  jointMarks: { id: string; item: DrawnElement; pin: number[]; at: number[] }[];
   sheet: EditSheet;
   tool: EditTool;
   tools: Record<string, EditTool>;
