@@ -196,6 +196,7 @@ def test_totals_join_every_lane_once(n: int) -> None:
     assert len(across(n)) == n - 1
 
 
+@pytest.mark.slow
 def test_the_legs_of_the_stewart_platform() -> None:
     system = lw.compile(lw.load("stewart"))
     program = system.kernel("forward").program

@@ -73,6 +73,7 @@ def test_torque_heat_and_margins_by_hand(cycle: Trajectory, tmp_path: Path) -> N
     assert x.mass == 6.0 and x.price == 6.0
 
 
+@pytest.mark.slow
 def test_choices_are_those_that_single_sizings_allow(cycle: Trajectory) -> None:
     known = read_catalogue()
     found = choose_motor(cycle, top=1000, sort="mass")

@@ -132,6 +132,7 @@ def test_failures_are_rows_with_their_reason() -> None:
     assert run.ok.tolist() == [True, False] and "A" in run.why[1]
 
 
+@pytest.mark.slow
 def test_start_drive_gravity_and_gains_vary() -> None:
     law = lw.pd({"A": lw.setpoint("90 deg"), "E": lw.setpoint("90 deg")}, P=100, D=10)
     s = lw.study(

@@ -121,6 +121,7 @@ def test_mobility_and_controllability_count_the_base(leg: lw.System) -> None:
     assert leg.controllable(leg.start, ["hip"]).beside_base is False
 
 
+@pytest.mark.slow
 def test_the_certificate_has_the_momentum_of_free_flight(leg: lw.System) -> None:
     run = leg.simulate(moving(leg), 0.3, drive={"hip": lw.torque("0.4 N m")})
     found = run.certificate

@@ -19,6 +19,7 @@ from linkwright.topology.elimination import eliminate, elimination_flops
 from linkwright.topology.graph import read_graph, span
 from linkwright.topology.inertia import InertiaTest
 from linkwright.topology.spanning import Space, count_trees, spanning_trees
+from tests.sweeps import sweep
 from tests.topology import graphs
 
 
@@ -249,11 +250,7 @@ def test_a_chain_of_loops_is_eliminated_without_fill():
     assert len(order) == 51
 
 
-@pytest.mark.parametrize(
-    "make",
-    [graphs.chain_of_loops, lambda n: graphs.grid(n // 25, 50), pytest.param(graphs.scissor, marks=pytest.mark.slow)],
-    ids=["chain", "grid", "scissor"],
-)
+@sweep("make", [graphs.chain_of_loops, lambda n: graphs.grid(n // 25, 50), graphs.scissor], now=1, ids=["chain", "grid", "scissor"])
 def test_two_thousand_bodies(make):
     """About 2,000 bodies in seconds (20 s guards a loaded machine), with the right counts."""
     start = time.process_time()

@@ -92,6 +92,7 @@ def test_variants_side_by_side(wiper: lw.Mechanism, told: str) -> None:
     assert "aria-label=\"A.torque of this design, longer\"" in told
 
 
+@pytest.mark.slow
 def test_measures_and_the_motor_by_name_beside_a_variant_with_another_drive(wiper: lw.Mechanism) -> None:
     """Measures of this motion and of a press that is driven elsewhere; drives by different names share their rows."""
     c, other = wiper.turn(steps=36), lw.load("punch-press")

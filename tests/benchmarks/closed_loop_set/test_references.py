@@ -1,4 +1,4 @@
-"""Reference values again: quick ones in `make test`, all of them in `make check-slow`."""
+"""Reference values again: quick ones in `make test`, all of them in `make test-all`."""
 
 from __future__ import annotations
 

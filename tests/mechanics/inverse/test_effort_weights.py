@@ -15,7 +15,7 @@ from linkwright.papers import aghili_control
 from linkwright.system.system import System
 from tests import factory
 
-SEEDS = range(8)  # the others by `make check-slow`
+SEEDS = range(8)  # the others by `make test-all`
 DRIVES = ["slide", "P"]  # a force and a torque
 
 

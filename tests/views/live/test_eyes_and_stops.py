@@ -41,6 +41,7 @@ READ = "return Object.fromEntries(e.channels.list.map(({name, kind}) => [name, [
 PINS = "return Object.fromEntries(Object.entries(e.cycle.pins).map(([k,v])=>[k,v.force]));"
 
 
+@pytest.mark.slow
 def test_eyes_over_the_cycle_are_those_of_python():
     page = made(lw.load(LIFTED).system)
     (pins,) = run({"p": page}, [("p", PINS, None)])
