@@ -103,7 +103,7 @@ def by_hand(x: np.ndarray, s: np.ndarray, height: float, most: int) -> float:
     return best
 
 
-@pytest.mark.parametrize("seed", range(12))
+@sweep("seed", range(12), now=4)
 def test_dwells_are_those_of_a_search_by_hand(seed: int) -> None:
     rng, many = np.random.default_rng(seed), 8000
     period = 2 * np.pi if seed % 3 else 3.0

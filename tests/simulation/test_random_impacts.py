@@ -98,7 +98,7 @@ def check(loops, q, v, after, loss, J, rng):
     assert loss == pytest.approx(0.5 * change @ M @ change, abs=EXACT * size**2)  # Carnot: the energy of the lost velocity
 
 
-@pytest.mark.parametrize("seed", range(30))
+@sweep("seed", range(30), now=10)
 def test_what_takes_hold_obeys_gauss_and_carnot(seed):
     rng, mech = drawn(seed)
     loops = Loops.of(mech.skel)

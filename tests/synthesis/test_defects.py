@@ -23,7 +23,7 @@ def random_linkage(seed: int) -> Linkage:
     return four_bar(*(complex(*z) for z in rng.standard_normal((5, 2))))
 
 
-@sweep("seed", range(8), now=[0, 3, 5, 7])
+@sweep("seed", range(8), now=[3, 5])
 def test_circuits_are_those_of_continuation(seed: int) -> None:
     linkage = random_linkage(seed)
     traced = crank_linkage(linkage)

@@ -47,7 +47,7 @@ def row(known: LinkagePositions, form: Any, k: int) -> np.ndarray:
     return np.broadcast_to(known.point(form.path).value, (300, 37))[k]
 
 
-@sweep("form", FORMS, later=["stephenson II rod 8"], ids=IDS)
+@sweep("form", FORMS, now=["watt I crank 0", "watt II rocker 4", "stephenson I rocker 6", "stephenson II coupler 7"], ids=IDS)
 def test_positions_are_those_of_the_engine(form: LinkageForm) -> None:
     _, _, known, k = chosen(form)
     linkage = drawn(form.kind, form.steps, known, candidate=k, points=[form.path])

@@ -41,7 +41,7 @@ def best(kind: str) -> SynthesisedLinkage:
     return straight_lines(0.1, kind=kind)[0][0]
 
 
-@sweep(("degrees", "ground", "straightness", "length"), TABLE, now=TABLE[2:])
+@sweep(("degrees", "ground", "straightness", "length"), TABLE, now=TABLE[2:3])
 def test_hoekens_table_is_reproduced_and_not_worse_than_printed(degrees: int, ground: float, straightness: float, length: float) -> None:
     family = LINE_FAMILIES["hoeken"]
     coupler = (3.0 * ground - 1.0) / 2.0

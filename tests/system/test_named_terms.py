@@ -106,7 +106,7 @@ def acceleration(h: Hand, frame: str) -> np.ndarray:
 CLOSE = {"rtol": 0.0, "atol": 1e-12}  # entries of size 1 to 60, round-off of some ten products
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sweep("seed", range(3), now=1)
 def test_terms_in_all_coordinates_are_those_of_pinocchio(leg: lw.System, seed: int) -> None:
     st = moving(leg, seed)
     h, x = by_hand(leg, st), leg.named_terms(TASKS, by="coordinates")(st)
@@ -127,7 +127,7 @@ def test_terms_in_all_coordinates_are_those_of_pinocchio(leg: lw.System, seed: i
     np.testing.assert_allclose(x.com, pin.centerOfMass(h.model, h.data, h.q), **CLOSE)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sweep("seed", range(3), now=1)
 def test_reduced_and_operational_terms_are_those_of_the_saddle_point_matrix(leg: lw.System, seed: int) -> None:
     """Loop by hand: the ends of rod and shank at S stay together; tolerance: condition of the saddle-point matrix (1e4) times round-off."""
     st = moving(leg, seed)

@@ -102,7 +102,7 @@ def test_ties_keep_joints_in_the_order_written():
     assert choose_cuts(model)[0] == ("B",)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@sweep("seed", range(30), now=10)
 def test_the_choice_is_deterministic_and_never_a_drive(seed):
     model = graphs.random_mechanism(seed, bodies=10, loops=4)
     first = choose_cuts(model)

@@ -96,7 +96,7 @@ def test_accelerations(name: str, rng: np.random.Generator) -> None:
         assert_same_motion(there, st, data, there.system.forward(st, tau).a)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@sweep("seed", range(12), now=4)
 def test_random_trees_of_every_joint_in_both_directions(seed: int, rng: np.random.Generator) -> None:
     s, st = states.random_loops(seed, ())
     model, there = read(s)
@@ -108,7 +108,7 @@ def test_random_trees_of_every_joint_in_both_directions(seed: int, rng: np.rando
 
 
 @pytest.mark.parametrize("kinds", [("spherical",), ("fixed",), ("revolute",), ("spherical", "revolute")])
-@sweep("seed", range(100, 105), now=2)
+@sweep("seed", range(100, 105), now=1)
 def test_random_loops_closed_by_connects_and_welds(seed: int, kinds: tuple[str, ...]) -> None:
     s, st = states.random_loops(seed, kinds, 8)
     model, there = read(s)

@@ -51,7 +51,7 @@ def test_accelerations_and_loop_forces(name: str, rng: np.random.Generator) -> N
         assert_same_dynamics(p, st, states.efforts(p.system, st, rng), 1e-8)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@sweep("seed", range(12), now=4)
 def test_random_trees_of_every_joint_in_both_directions(seed: int, rng: np.random.Generator) -> None:
     s, st = states.random_loops(seed, ())
     p = to_pinocchio(s)

@@ -59,7 +59,7 @@ def check_that_formulations_agree(mech: Drawn):
         np.testing.assert_allclose(out.lam, reference.lam, atol=tolerance * (1.0 + np.abs(reference.lam).max()), err_msg=name)
 
 
-@sweep("seed", SEEDS, now=[0, 2, 3, 5, 8, 9, 10, 13])
+@sweep("seed", SEEDS, now=[0, 2, 3, 5, 8])
 def test_every_formulation_gives_the_same_accelerations(seed):
     shrinking.holds(check_that_formulations_agree, moving_mechanism(seed)[0])
 

@@ -83,7 +83,7 @@ def check_that_inverse_undoes_forward(mech: Drawn, seed: int):
     np.testing.assert_allclose(forward(T, tau2, "kkt", rank=acc.rank).a, acc.a, atol=1e-7 * size(T) * (1.0 + np.abs(acc.a).max()))
 
 
-@sweep("seed", SEEDS, now=[0, 1, 2, 3, 5, 7, 8, 9, 10, 11, 12, 13])
+@sweep("seed", SEEDS, now=[0, 1, 2, 3, 5, 8])
 def test_inverse_of_forward_is_the_effort_that_was_put_in(seed):
     shrinking.holds(partial(check_that_inverse_undoes_forward, seed=seed), moving_mechanism(seed)[0])
 

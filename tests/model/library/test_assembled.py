@@ -34,7 +34,7 @@ def turned(name: str) -> Trajectory:
     return system(name).turn(steps=20 if name == "jansen-leg" else 8)
 
 
-@sweep("name", models.names(), later=["3-rrr-motors", "delta", "parallelogram-chain"])
+@sweep("name", models.names(), now=["bennett", "boot-lid", "carpet-scraper", "excavator", "jansen-leg", "rssr", "scissor-lift", "stewart"])
 def test_it_assembles_with_its_freedoms_and_turns(name: str) -> None:
     s = system(name)
     phi = s.phi(s.start)

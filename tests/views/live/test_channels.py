@@ -27,7 +27,7 @@ def of_turn(c: Trajectory, name: str) -> np.ndarray:
         return 1.0 / c[name] if name.endswith(".advantage") else np.asarray(c[name], dtype=float)
 
 
-@sweep("name", MODELS, now=("four-bar", "boot-lid"))
+@sweep("name", MODELS, now=["boot-lid"])
 def test_channels_are_those_of_the_turn(name: str) -> None:
     page = shipped(name)
     c = page.motion.turn

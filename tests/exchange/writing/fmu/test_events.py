@@ -29,7 +29,7 @@ def cart(tmp_path_factory):
     return {v: export(lw.load(CART), folder / f"cart{v[0]}.fmu", version=v, outputs=["X", "X.v"]) for v in ("2.0", "3.0")}
 
 
-@pytest.mark.parametrize("version", ["2.0", "3.0"])
+@sweep("version", ["3.0", "2.0"], now=1)
 def test_stops_have_their_exact_period(version, cart):
     """A cart between two stops: three periods later it is where it was. Kinks that are stepped over would leave 1e-5."""
     end = 3 * PERIOD
