@@ -69,6 +69,18 @@ def no_terminal_width(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def without_curves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports with empty pictures, in a third of the time: for tests of everything else in them. tests/views/test_report.py has all."""
+    from linkwright.views import report_figures, report_tolerances
+
+    def figure(drawn: object, name: str, alt: str, caption: str = "") -> str:
+        return f'<figure class="rp-figure"><svg role="img" id="{name}"></svg>{caption}</figure>'
+
+    monkeypatch.setattr(report_figures, "figure", figure)
+    monkeypatch.setattr(report_tolerances, "figure", figure)
+
+
+@pytest.fixture
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """A generator seeded by the test's own name: independent of order, of workers and of other tests."""
     import numpy as np

@@ -16,6 +16,8 @@ from linkwright.errors import NoMotorError, UsageError
 from linkwright.results.trajectory import Trajectory
 from tests.cli.schemas import disagreements
 
+pytestmark = pytest.mark.usefixtures("without_curves")
+
 HEAD = (
     "kind, name, rated_torque [N m], max_torque [N m], max_speed [rpm], J [kg cm^2], Kt [N m/A], R [ohm], ratio [-], efficiency [-], "
     "mass [kg], price [-]"

@@ -20,6 +20,8 @@ from linkwright.views import report
 from tests.sweeps import sweep
 from tests.views.live.engine_runs import made, run
 
+pytestmark = pytest.mark.usefixtures("without_curves")
+
 VALVE: dict[str, Any] = {  # its follower leaves the cam above 1952 rpm
     "name": "valve",
     "plane": "xy",
@@ -95,7 +97,7 @@ def test_the_worst_verdict_is_that_of_the_list() -> None:
         _ = every["loads"]
 
 
-@sweep("name", library.names(), now=["boot-lid", "parallelogram-middle"])
+@sweep("name", library.names(), now=["boot-lid", "rssr"])
 def test_every_place_shows_the_same_list(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     m = lw.load(name)
     c = m.turn()
