@@ -56,7 +56,7 @@ def compared(system, monkeypatch, world_axes):
 
 
 @pytest.mark.parametrize("world_axes", [False, True])
-@pytest.mark.parametrize("name", every_model("3-rrr-motors", "bennett", "carpet-scraper", "excavator", "rssr"))
+@pytest.mark.parametrize("name", every_model("bennett", "carpet-scraper", "rssr"))
 def test_classes_of_all_models(name, world_axes, every_class, monkeypatch):
     system = System(modelfile.read(models.path(name)))
     compared(system, monkeypatch, world_axes)
