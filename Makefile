@@ -1,5 +1,6 @@
 # make demo   show what Linkwright does (installs itself into .venv first)
-# make test   everything that must hold before a change goes in; installs Chromium and Firefox for the tests of the page where it may
+# make test   what must hold before a change goes in; installs Chromium and Firefox for the tests of the page where it may
+# make test-all   the same tests with every model, seed and option, and those that need packages of many megabytes
 # The virtual environment is made once and again when pyproject.toml changes. Another Python: make test PYTHON=python3.12
 
 PYTHON ?= python3
@@ -13,17 +14,15 @@ BUILDS := tests/test_words.py tests/test_quality.py tests/views/live/test_types.
 # What draws the pages in the tests of tests/views/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: help demo test test-bridges test-torch test-oldest check check-style check-types check-layers check-builds check-slow browser firefox \
+.PHONY: help demo test test-all test-oldest check check-style check-types check-layers check-builds browser firefox \
   firefox-esr compiler controller video pictures gallery docs clean
 
 help:
 	@echo "make demo        the wiper and the carpet scraper: what they are, one turn, pictures"
-	@echo "make test        make check, and beside it all tests that take seconds"
+	@echo "make test        make check, and beside it the quick tests: every behavior once, in minutes"
+	@echo "make test-all    make check, and beside it all tests, for hours: every model, seed and option, FMPy, zig, qemu, JAX, PyTorch where it is"
 	@echo "make check       linter, types, layers, the wheel and the site"
-	@echo "make check-slow  the tests that take minutes"
-	@echo "make test-bridges  tests with heavy packages: every FMU in FMPy, cross builds by zig, C on a Cortex-M4 in qemu, JAX, PyTorch where it is"
-	@echo "make test-torch  tests with PyTorch, which must be installed: it says how"
-	@echo "make test-oldest  tests with the lowest declared version of every dependency, in build/oldest; Python 3.11 or 3.12"
+	@echo "make test-oldest  the quick tests with the lowest declared version of every dependency, in build/oldest; Python 3.11 or 3.12"
 	@echo "make browser     find Chromium, or install it where apt-get may (make test does so by itself)"
 	@echo "make pictures    the pictures of pages and plots in docs/images, again"
 	@echo "make gallery     the live pages and pictures of gallery/ into build/gallery; open build/gallery/index.html"
@@ -33,15 +32,27 @@ help:
 demo: $(VENV)/installed
 	$(PY) examples/01_wiper_and_scraper.py
 
-# Both run at the same time, and either fails the target. The closing line of pytest is the last one printed.
-test: $(VENV)/installed-test browser firefox compiler video build/node/installed
+# $(call tests,variables,options of pytest): both run at the same time, and either fails the target. The closing line of pytest is the last one printed.
+define tests
 	@mkdir -p build; echo "make check runs beside the tests; its output is in build/check.txt"; \
-	$(MAKE) --no-print-directory --keep-going check >build/check.txt 2>&1 & check=$$!; \
-	{ $(PY) -m pytest $(PYTEST_FLAGS) $(BUILDS:%=--ignore=%) $(if $(MAKE_TERMOUT),--color=yes); echo $$? >build/tests.status; } | \
+	$(MAKE) --no-print-directory --keep-going check SELECTION='$(SELECTION)' >build/check.txt 2>&1 & check=$$!; \
+	{ $(1) $(PY) -m pytest $(PYTEST_FLAGS) $(BUILDS:%=--ignore=%) $(if $(MAKE_TERMOUT),--color=yes) $(SELECTION) $(2); echo $$? >build/tests.status; } | \
 	  tee build/tests.txt; \
 	wait $$check; checked=$$?; \
 	test $$checked = 0 || { echo; echo "make check fails:"; cat build/check.txt; echo; tail -n 1 build/tests.txt; }; \
 	test $$checked = 0 && test "$$(cat build/tests.status)" = 0
+endef
+
+test: $(VENV)/installed-test browser firefox compiler video build/node/installed
+	$(call tests)
+
+# The wheel of PyTorch on PyPI for Linux does not import without libraries of CUDA, some gigabytes, so that it is not installed here.
+# Machine code is optimized as for users; zig's cache is in build, so that the C libraries of other systems are built once.
+test-all: SELECTION := -m ""
+TORCH = $(PY) -c "import torch" >/dev/null 2>&1
+test-all: $(VENV)/installed-all browser firefox compiler controller video build/node/installed
+	@$(TORCH) || echo "PyTorch is not installed: tests/bridges/test_torch.py is left out. Install its build for CPU into $(VENV) as its own site describes."
+	$(call tests,LINKWRIGHT_OPTIMISATION=1 ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig,$$($(TORCH) || echo --ignore=tests/bridges/test_torch.py))
 
 check: check-style check-types check-layers check-builds
 
@@ -55,27 +66,13 @@ check-layers: $(VENV)/installed-test
 	$(VENV)/bin/lint-imports
 
 check-builds: $(VENV)/installed-test browser build/node/installed
-	$(PY) -m pytest -p no:xdist $(BUILDS)
-
-check-slow: $(VENV)/installed-test browser firefox
-	LINKWRIGHT_OPTIMISATION=1 $(PY) -m pytest $(PYTEST_FLAGS) -m slow
-
-# zig's cache is in build, so that the C libraries of other systems are built once
-test-bridges: $(VENV)/installed-bridges compiler controller
-	@marks=bridges; if $(TORCH); then marks="bridges or torch"; else echo "PyTorch is not installed here; make test-torch runs its tests."; fi; \
-	ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig $(PY) -m pytest $(PYTEST_FLAGS) -m "$$marks"
-
-# The wheel of PyPI for Linux does not import without libraries of CUDA, some gigabytes, so that PyTorch is not installed here
-TORCH = $(PY) -c "import torch" >/dev/null 2>&1
-test-torch: $(VENV)/installed-test
-	@$(TORCH) || { echo "PyTorch is not installed: install its build for CPU into $(VENV) as its own site describes"; exit 1; }
-	$(PY) -m pytest $(PYTEST_FLAGS) -m torch
+	$(PY) -m pytest -p no:xdist $(SELECTION) $(BUILDS)
 
 # Extras whose lowest versions are tested: all but those of many megabytes, and cyipopt, which needs the Ipopt library
 OLDEST := parquet,mjcf,mesh,cad,excel,casadi,gym,notebook,cluster
 # Of Python 3.13 and later some of the lowest versions have no wheels. Old packages among new ones warn of deprecations, which is ignored. The environment is made once and again when pyproject.toml changes.
 test-oldest: build/oldest/installed compiler
-	build/oldest/bin/python -m tests.portable $(PYTEST_FLAGS) -W ignore::DeprecationWarning
+	build/oldest/bin/python -m pytest --installed $(PYTEST_FLAGS) -W ignore::DeprecationWarning
 
 build/oldest/installed: pyproject.toml tests/oldest.py
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' || { \
@@ -168,7 +165,7 @@ $(VENV)/installed-test: pyproject.toml | $(PY)
 build/node/installed: package.json package-lock.json | $(VENV)/installed-test
 	@$(PY) -m tests.typescript
 
-$(VENV)/installed-bridges: pyproject.toml | $(PY)
+$(VENV)/installed-all: pyproject.toml | $(PY)
 	@echo "Installing the heavy packages of the tests into $(VENV) (some minutes, once)"
-	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bridges]'
+	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test-all]'
 	@touch $@ $(VENV)/installed-test $(VENV)/installed

@@ -27,26 +27,33 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # compiled code of all workers in one place that is not the user's; its key holds the source, so nothing stale is ever met
 os.environ.setdefault("LINKWRIGHT_CACHE", str(Path(tempfile.gettempdir()) / f"linkwright-tests-{getpass.getuser()}"))
 
-# Code is made in a third of the time; tests of the compiler and of kernels (their own conftest.py) and `make check-slow` take the good one.
+# Code is made in a third of the time; tests of the compiler and of kernels (their own conftest.py) and `make test-all` take the good one.
 os.environ.setdefault("LINKWRIGHT_OPTIMISATION", "0")
 
 # A worker holds some million objects (models, programs, traces); going through them as often as Python does takes a tenth of the time.
 gc.set_threshold(200_000, 50, 50)
-REPETITIONS = Path(__file__).with_name("repetitions.txt")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark repetitions as slow, before slow tests are left out."""
-    listed = {line for line in REPETITIONS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
-    for item in items:
-        if item.nodeid in listed:
-            item.add_marker("slow")
-    if not any("::" in name for name in config.args):
-        files = {item.nodeid.split("::")[0] for item in items}
-        gone = {name for name in listed if name.split("::")[0] in files} - {item.nodeid for item in items}
-        if gone:
-            raise pytest.UsageError(f"{REPETITIONS.name} names tests that do not exist: {', '.join(sorted(gone))}")
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for systems and environments that lack some of the packages."""
+    parser.addoption("--installed", action="store_true", help="leave out, and name, files that need packages which are not installed")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a file out that cannot run here, if that is asked for; otherwise it fails."""
+    from tests.installed import reason
+
+    return True if config.getoption("installed") and reason(collection_path) else None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Name the files that were left out, and why."""
+    from tests.installed import left_out
+
+    if config.getoption("installed"):
+        terminalreporter.section("left out")
+        for path, why in left_out().items():
+            terminalreporter.line(f"{path}: {why}")
 
 
 def pytest_collection_finish() -> None:
@@ -59,6 +66,18 @@ def pytest_collection_finish() -> None:
 def no_terminal_width(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands print as into a file; parallel runs of the tests set a width."""
     monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture
+def without_curves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports with empty pictures, in a third of the time: for tests of everything else in them. tests/views/test_report.py has all."""
+    from linkwright.views import report_figures, report_tolerances
+
+    def figure(drawn: object, name: str, alt: str, caption: str = "") -> str:
+        return f'<figure class="rp-figure"><svg role="img" id="{name}"></svg>{caption}</figure>'
+
+    monkeypatch.setattr(report_figures, "figure", figure)
+    monkeypatch.setattr(report_tolerances, "figure", figure)
 
 
 @pytest.fixture

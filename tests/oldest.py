@@ -16,7 +16,7 @@ from typing import Any
 
 from tests import ROOT
 
-TOOLS = ("test", "bridges", "docs")  # extras for developers
+TOOLS = ("test", "test-all", "docs")  # extras for developers
 REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*(?P<bounds>[^;]*?)\s*(?:;(?P<marker>.*))?\Z")
 LOWEST = re.compile(r"(?:>=|==)\s*([0-9][0-9.]*)")
 

@@ -11,6 +11,7 @@ from tests import factory, shrinking
 from tests.factory import Drawn
 from tests.joints.pin_arc import PinArc
 from tests.mechanics.formulations.mechanisms import moving_mechanism
+from tests.sweeps import sweep
 
 
 def test_a_new_type_changes_only_the_joints_that_become_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +56,7 @@ def test_a_failure_of_one_joint_type_ends_at_one_joint(kind: str) -> None:
     assert len([line for line in str(caught.value).splitlines() if " - " in line]) <= 2  # a cut one needs a body that is carried otherwise
 
 
-@pytest.mark.parametrize("seed", range(6))
+@sweep("seed", range(6), later=[4])
 def test_smaller_mechanisms_have_closed_loops_and_allowed_velocities(seed: int) -> None:
     mech, _ = moving_mechanism(seed)
     for m in shrinking.smaller_mechanisms(mech):

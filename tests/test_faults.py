@@ -158,6 +158,7 @@ def faults_of_halves(copy: Copy) -> dict[tuple[str, str], Fault]:
     return {(f.old, f.new): f for f in python_faults(source, source.parent)}
 
 
+@pytest.mark.slow
 def test_a_fault_fails_or_hangs_and_is_taken_back(copy: Copy, tmp_path: Path) -> None:
     found = faults_of_halves(copy)
     with copy.with_faults([found["/", "*"]]):

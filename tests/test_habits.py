@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from tests import ROOT
+from tests.installed import left_out, needed, reason
 from tests.oldest import constraints, declared, project
-from tests.portable import left_out, reason
 from tests.release import differences, versions
 from tests.sbom import completed
 
@@ -63,7 +63,7 @@ def test_workflows_run_targets_and_files_that_exist() -> None:
                     assert (ROOT / f"{module.replace('.', '/')}.py").is_file(), line
                 for file in re.findall(r"\btests/[\w/]+\.py\b", line):
                     assert (ROOT / file).is_file(), line
-    assert {"test", "check", "docs", "test-oldest", "check-slow", "test-bridges"} <= set(called) <= known
+    assert {"test", "check", "docs", "test-oldest", "test-all"} <= set(called) <= known
 
 
 def test_uploads_are_by_trusted_publishing_with_attestations() -> None:
@@ -209,18 +209,19 @@ def test_lowest_versions_are_read_from_the_project() -> None:
     assert len(constraints(project())) > 15 and sum(1 for _ in declared(project())) >= len(constraints(project()))
 
 
+@pytest.mark.slow
 def test_tests_that_need_missing_packages_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The file that compares with Pinocchio, one that imports it through another module, and one that needs nothing."""
-    from tests import portable
+    from tests import installed
 
     names = ("mechanics/dynamics/test_pinocchio.py", "exchange/reading/urdf/test_trees.py", "topology/test_tree.py")
     places = [ROOT / "tests" / name for name in names]
     assert all(p.is_file() for p in places)
-    monkeypatch.setattr(portable, "missing", lambda package: package == "pinocchio")
-    reason.cache_clear()
+    monkeypatch.setattr(installed, "missing", lambda package: package == "pinocchio")
+    needed.cache_clear()
     try:
         direct, through, none = [reason(p) for p in places]
         assert direct == "imports pinocchio" and "pinocchio" in through and none == ""
         assert 3 <= len(left_out()) < 30
     finally:
-        reason.cache_clear()
+        needed.cache_clear()

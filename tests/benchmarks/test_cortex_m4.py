@@ -8,7 +8,7 @@ import pytest
 import linkwright as lw
 from benchmarks import cortex_m4
 
-pytestmark = pytest.mark.bridges  # `make test-bridges` installs the cross compiler and qemu
+pytestmark = pytest.mark.slow  # `make test-all` installs the cross compiler and qemu
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])

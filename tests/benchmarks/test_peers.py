@@ -13,6 +13,7 @@ from benchmarks import casadi_code, drake_steps, exudyn_steps, mujoco_loop, peer
 from benchmarks.workshop import NATIVE, Workshop
 from linkwright.cli.bench.cases import MECHANISMS, STEP, BenchRow, Contender, Unavailable
 from tests.cli.bench.samples import at
+from tests.sweeps import sweep
 
 
 def nothing(*_: Any, **__: Any) -> None:
@@ -22,7 +23,7 @@ def nothing(*_: Any, **__: Any) -> None:
 # -------------------------------------------------------------------- the same mechanics
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@sweep("name", MECHANISMS, now=3)
 def test_pinocchio_called_from_python_agrees(name: str, shop: Workshop) -> None:
     exact, newer = (c for c in peers.pinocchio_python(at(name), shop) if isinstance(c, Contender))
     assert exact.row.accuracy is not None and exact.row.accuracy < 1e-8  # mu = 1e-10, iterated twice
@@ -30,7 +31,7 @@ def test_pinocchio_called_from_python_agrees(name: str, shop: Workshop) -> None:
     assert exact.run(0.0) > 0.0
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@sweep("name", MECHANISMS, now=["carpet-scraper"])
 def test_mujoco_agrees_as_far_as_soft_loops_do(name: str, shop: Workshop) -> None:
     forward, rollout = (c for c in mujoco_loop.contenders(at(name), shop) if isinstance(c, Contender))
     for c in (forward, rollout):
@@ -38,7 +39,7 @@ def test_mujoco_agrees_as_far_as_soft_loops_do(name: str, shop: Workshop) -> Non
     assert forward.run(0.0) > 0.0 and rollout.run(0.0) > 0.0
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@sweep("name", MECHANISMS, now=2)
 def test_a_true_step_starts_with_the_acceleration_and_others_come_near_it(name: str) -> None:
     """Exudyn's rule is of second order. Drake's step holds J(q) v: it has the acceleration without the rate of J, and its soft share."""
     c = at(name)
@@ -87,7 +88,7 @@ class Reader:
         return pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, self.model, one, X1, two, X2), self.whole()
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@sweep("name", MECHANISMS, now=3)
 def test_the_text_for_the_cpp_programs_is_the_mechanism(name: str) -> None:
     c = at(name)
     p = pinocchio_cpp.converted(c)

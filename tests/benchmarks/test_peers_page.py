@@ -14,6 +14,7 @@ from linkwright.cli.bench.ours import kernel
 from tests import ROOT
 from tests.cli.bench.samples import at
 from tests.scripts import docs_script
+from tests.sweeps import sweep
 
 DOCS = ROOT / "docs"
 
@@ -59,7 +60,7 @@ def test_a_changed_result_changes_the_page(maker: Any, tmp_path: Path, monkeypat
     assert "77.7 us" in maker.states("forward") and "77.7 us" not in maker.states("inverse")
 
 
-@pytest.mark.parametrize("name", ["four-bar", "3-rrr"])
+@sweep("name", ["four-bar", "3-rrr"], now=1)
 def test_the_results_are_of_this_code(name: str) -> None:
     """Kernels that have other operations today want to be measured again."""
     assert name in MECHANISMS

@@ -17,6 +17,7 @@ from linkwright.bridges import casadi_code
 from linkwright.errors import UsageError
 from tests import ROOT
 from tests.bridges import cases
+from tests.sweeps import sweep
 
 
 def jacobian(f: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
@@ -27,17 +28,17 @@ def jacobian(f: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
 TOOLS = cases.Tools(lambda s, **options: s.casadi(**options), ca.DM, np.array, jacobian)
 
 
-@pytest.mark.parametrize("model", ["four-bar", "rssr"])  # rssr has a quaternion and a rod that spins idly
+@sweep("model", ["four-bar", "rssr"], now=1)  # rssr has a quaternion and a rod that spins idly
 def test_values_are_those_of_the_kernels(model: str) -> None:
     cases.values(TOOLS, model)
 
 
-@pytest.mark.parametrize("model", ["four-bar", "rssr"])
+@sweep("model", ["four-bar", "rssr"], now=1)
 def test_derivatives_are_those_of_the_kernels(model: str) -> None:
     cases.slopes(TOOLS, model)
 
 
-@pytest.mark.parametrize("model", ["five-bar", "rssr"])
+@sweep("model", ["rssr", "five-bar"], now=1)
 def test_steps_are_those_of_the_stepper(model: str) -> None:
     cases.steps(TOOLS, model)
 

@@ -14,8 +14,10 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from tests.bridges import cases
+from tests.bridges.test_open_chains import check_time_and_quaternions
+from tests.docs.test_pages import run_with
 
-pytestmark = pytest.mark.bridges
+pytestmark = pytest.mark.slow  # `make test-all` installs JAX
 
 
 @pytest.fixture(autouse=True)
@@ -250,3 +252,11 @@ def test_what_is_wrong_is_said() -> None:
     assert (np.asarray(f.kinematics(0.9).q) == np.asarray(f.kinematics({"A": 0.9}).q)).all()
     with pytest.raises(UsageError, match="native=True has no status"):
         s.jax(native=True, repair=True)
+
+
+def test_time_and_quaternions_of_open_chains() -> None:
+    check_time_and_quaternions("jax")
+
+
+def test_blocks_of_the_docs_run() -> None:
+    run_with("JAX")

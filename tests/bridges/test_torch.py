@@ -11,9 +11,11 @@ import pytest
 import linkwright as lw
 from linkwright.errors import SingularityError, UsageError
 from tests.bridges import cases
+from tests.bridges.test_open_chains import check_time_and_quaternions
+from tests.docs.test_pages import run_with
 
-# PyTorch compiles its own formulas of forward mode in a way it warns of
-pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")]
+# `make test-all` runs this file where PyTorch is installed. It compiles its own formulas of forward mode in a way it warns of
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")]
 
 
 @pytest.fixture(autouse=True)
@@ -142,3 +144,11 @@ def test_states_without_an_answer() -> None:
         f.kinematics(np.array([0.9]), free=np.array([5.0]))  # a crank of five metres
     both = f.kinematics(np.array([0.9]), free=np.array([[5.0], [f.free["L1"]]])).q.numpy()
     assert np.isnan(both[0]).all() and np.isfinite(both[1]).all()
+
+
+def test_time_and_quaternions_of_open_chains() -> None:
+    check_time_and_quaternions("torch")
+
+
+def test_blocks_of_the_docs_run() -> None:
+    run_with("PyTorch")

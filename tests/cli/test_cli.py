@@ -197,6 +197,7 @@ def test_a_swing_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+@pytest.mark.slow
 def test_files_of_others_need_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept = tmp_path / "kept.csv"
     kept.write_text("precious")
@@ -282,6 +283,7 @@ def test_what_cannot_be_done_is_1(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_bad_model_is_one_paragraph(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(
@@ -293,6 +295,7 @@ def test_a_bad_model_is_one_paragraph(tmp_path: Path) -> None:
     assert "bad.yaml:6" in text and "'mas'" in text and "mass" in text and "Traceback" not in text and text.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_process_on_a_poor_console(tmp_path: Path) -> None:
     """As a user starts it; test_console has all commands."""
     path = tmp_path / "größer.yaml"

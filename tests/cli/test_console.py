@@ -17,6 +17,7 @@ import pytest
 import linkwright as lw
 from linkwright import cli
 from linkwright.cli import console, dispatch, page
+from tests.sweeps import sweep
 
 MODEL = """name: kurbel
 about: "Ω größer als π → ∞"
@@ -43,7 +44,7 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@sweep("encoding", ["ascii", "cp1252"], now=1)
 def test_every_command_prints_on_poor_consoles(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = "größer ∞.yaml"
     lines = [[], ["new", "--list"], ["info", path, "--internals"], ["turn", path, "--steps", "4"], ["simulate", path, "0.1"]]

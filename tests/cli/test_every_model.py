@@ -12,9 +12,7 @@ from linkwright import cli, mechanism
 from linkwright.cli import gallery
 from linkwright.model import library as models
 from tests.cli.schemas import disagreements
-from tests.sweeps import every_model
-
-LARGE = ("motor", "platform")  # seconds: by check-slow
+from tests.sweeps import every_model, sweep
 
 
 @pytest.fixture
@@ -41,7 +39,7 @@ def json_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict:
     return data
 
 
-@pytest.mark.parametrize("name", every_model("carpet-scraper", "rssr", "3-rrr-motors"))
+@pytest.mark.parametrize("name", every_model("carpet-scraper"))
 def test_every_model_through_every_command(name: str, done_once: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["info", name]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -82,7 +80,7 @@ def test_every_model_has_a_page_and_a_report(name: str, tmp_path: Path, done_onc
     assert name in page and name in report and len(report) > len(page)
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LARGE)) for n in gallery.template_names()])
+@sweep("name", gallery.template_names(), now=["minimal"])
 def test_every_template_works_at_once(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done_once: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,6 +47,7 @@ def test_the_ending_decides_the_format(tmp_path: Path, capsys: pytest.CaptureFix
     assert 'fmiVersion="2.0"' in text and 'name="A.torque"' in text and 'name="rocker.mass"' in text and 'name="L1"' not in text
 
 
+@pytest.mark.slow
 def test_own_files_are_replaced_and_others_are_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, more in (("a.fmu", ["--platforms", "none"]), ("a.c", []), ("a.js", []), ("a.xml", [])):
         for _ in range(2):

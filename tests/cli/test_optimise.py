@@ -13,6 +13,7 @@ from tests.cli.schemas import disagreements
 CALL = ["optimise", "four-bar", "--goal", "max min C.transmission", "--vary", "L2=0.8..1.2 m", "--candidates", "8", "--starts", "1"]
 
 
+@pytest.mark.slow
 def test_json_is_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*CALL, "--subject-to", "range D > 40 deg", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)

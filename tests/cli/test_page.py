@@ -46,6 +46,7 @@ def cycle_samples(path: str) -> int:
     return int(found[1])
 
 
+@pytest.mark.slow
 def test_steps_of_a_report(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
     for _ in range(2):  # from now on all turns come from native code: equal in every bit
@@ -65,6 +66,7 @@ def test_steps_of_a_report(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
             lw.load("arm.yaml").page("no.html", steps=steps)
 
 
+@pytest.mark.slow
 def test_the_page_of_a_model_and_of_a_run_and_the_report_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["arm.yaml", "--param", "L=2 m", "--no-browser", "--steps", "24", "-o", "page.html"]) == 0
     assert capsys.readouterr().out == "wrote page.html\n" and cycle_samples("page.html") == 25

@@ -19,6 +19,7 @@ import linkwright as lw
 from linkwright import cli
 from linkwright.cli import run_text, simulate
 from tests import ROOT
+from tests.sweeps import sweep
 
 CRANK = """name: crank
 plane: xy
@@ -106,6 +107,7 @@ def test_names_are_checked_before_long_work(monkeypatch: pytest.MonkeyPatch, cap
     assert "there is no channel 'a'" in capsys.readouterr().err and asked == [0]
 
 
+@pytest.mark.slow
 def test_files_hold_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["simulate", "crank.yaml", "0.5", "--output", "0.1"]
     assert cli.main([*words, "-o", "run.npz", "--plot", "run.png"]) == 0
@@ -131,6 +133,7 @@ def test_a_run_that_cannot_go_on_is_kept_up_to_there(capsys: pytest.CaptureFixtu
     assert 0.9 < run.t[-1] <= 1.0 and "failed: run (" in out and "wrote run.npz" in out
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_go_on_is_shown_and_the_reason_told(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["simulate", "crank.yaml", "2", "--drive", "A=1 N m / (1 - t/(1 s))"]
     assert cli.main([*words, "--page", "run.html", "--plot", "run.png"]) == 1
@@ -243,6 +246,7 @@ def test_an_interrupted_run_is_not_reported(monkeypatch: pytest.MonkeyPatch, cap
     assert "interrupted" in capsys.readouterr().err and not Path("r.html").exists()
 
 
+@pytest.mark.slow
 def test_reports_of_no_time_and_of_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["report", "crank.yaml", "--simulate", "0", "-o", "r.html"]) == 0
     assert cli.main(["simulate", "crank.yaml", "0.1", "-o", "run.npz"]) == 0
@@ -250,7 +254,7 @@ def test_reports_of_no_time_and_of_runs(capsys: pytest.CaptureFixture[str]) -> N
     assert "--simulate needs a model" in capsys.readouterr().err and not Path("s.html").exists()
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@sweep("closed", [">&- 2>&-", ">&-", "2>&-"], now=1)
 def test_closed_streams_do_not_keep_files_from_being_written(closed: str) -> None:
     line = f'"{sys.executable}" -m linkwright simulate crank.yaml 0.1 -o run.npz {closed}'
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}

@@ -16,6 +16,7 @@ ARC = "0 0, 10 4, 20 6, 30 4, 40 0"
 ARC_POINTS = np.array([[0, 0], [10, 4], [20, 6], [30, 4], [40, 0]])
 
 
+@pytest.mark.slow
 def test_linkages_are_written_and_pass_the_points(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     points = tmp_path / "points.csv"
     points.write_text("x [cm],y [cm]\n0,0\n1,0.4\n2,0.6\n3,0.4\n4,0\n", encoding="utf-8")
@@ -32,6 +33,7 @@ def test_linkages_are_written_and_pass_the_points(tmp_path: Path, capsys: pytest
         assert near.max() < 2e-4 and answer["usable"] and answer["error"] < 1e-20
 
 
+@pytest.mark.slow
 def test_files_of_others_are_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["synthesise", "path", ARC, "--answers", "1", "-o", str(tmp_path)]
     assert cli.main(line) == 0 and cli.main(line) == 0  # its own results are replaced

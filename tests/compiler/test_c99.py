@@ -18,6 +18,7 @@ from linkwright.compiler.program import Program, interpret
 from linkwright.errors import UsageError
 from tests.compiler import c_reader
 from tests.compiler.samples import every_operation, forward_of, random_program
+from tests.sweeps import sweep
 
 COMPILERS = {  # the language and its strictest warnings
     "c": (("gcc", "clang", "cc"), ["-std=c99", "-x", "c"]),
@@ -49,7 +50,7 @@ def agree(y: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_allclose(y, expected, rtol=1e-13, atol=1e-14)
 
 
-@pytest.mark.parametrize("language", COMPILERS)
+@sweep("language", COMPILERS, now=1)
 def test_every_operation(language: str, tmp_path: Path, rng: np.random.Generator) -> None:
     program = every_operation()
     x = np.concatenate([rng.uniform(0.5, 2.0, 3), rng.normal(size=4)])
@@ -89,7 +90,7 @@ def test_parts_without_inputs_or_crossing_values_and_names_that_meet(tmp_path: P
     assert both(nothing, np.zeros(0), tmp_path)[1] in (0, None)
 
 
-@pytest.mark.parametrize("name", ["carpet-scraper", "slider-crank"])
+@sweep("name", ["slider-crank", "carpet-scraper"], now=1)
 def test_forward_dynamics(name: str, tmp_path: Path) -> None:
     program, x = forward_of(name)
     y, status = both(program, x, tmp_path)

@@ -20,6 +20,7 @@ from linkwright.compiler.sums import LANE, TOTAL, arranged, operands, wide_ones
 from linkwright.compiler.target import host
 from linkwright.numerics.scalars import where
 from tests.compiler.samples import forward_of, random_program
+from tests.sweeps import sweep
 
 
 def legs(n: int, numbers: np.ndarray, odd: int = -1, coupled: bool = False) -> Program:
@@ -177,7 +178,7 @@ def test_any_operation_in_lanes(n: int, rng: np.random.Generator) -> None:
     checked(program, X)
 
 
-@pytest.mark.parametrize("place", [0, 13, 20, -1])
+@sweep("place", [13, -1, 0, 20], now=2)
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e12])
 def test_what_is_not_finite_or_far_is_told_alike(place: int, value: float, rng: np.random.Generator) -> None:
     program = legs(6, mirrored(6, rng))
@@ -196,6 +197,7 @@ def test_totals_join_every_lane_once(n: int) -> None:
     assert len(across(n)) == n - 1
 
 
+@pytest.mark.slow
 def test_the_legs_of_the_stewart_platform() -> None:
     system = lw.compile(lw.load("stewart"))
     program = system.kernel("forward").program

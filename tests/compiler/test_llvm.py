@@ -15,6 +15,7 @@ from linkwright.compiler.program import Block, Op, Program, interpret
 from linkwright.compiler.schedule import schedule
 from linkwright.compiler.target import ObjectCode, Processor, emit, host
 from tests.compiler.samples import every_operation, forward_of, random_program
+from tests.sweeps import sweep
 
 MAKE = {"one": llvm.compile_one, "many": batches.compile_many}
 
@@ -69,7 +70,7 @@ def test_a_processor_without_fused_multiply_add(rng: np.random.Generator) -> Non
     np.testing.assert_allclose(Y, interpret(program, X), rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["four-bar", "carpet-scraper", "excavator"])
+@sweep("name", ["four-bar", "carpet-scraper", "excavator"], now=2)
 def test_mechanisms(name: str, rng: np.random.Generator) -> None:
     program, x = forward_of(name)
     X = x + 1e-3 * rng.normal(size=(13, len(x)))

@@ -11,6 +11,7 @@ from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.numerics.scalars import minimum, where
 from linkwright.papers.chain_cost import chain
+from tests.sweeps import sweep
 
 
 def cells(n, uneven=0):
@@ -50,6 +51,7 @@ def _cut(plan, program):
     return schedule.cut(plan.ops, schedule.steps(plan.ops, results), results, 120)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [cells(300), cells(301, uneven=1)], ids=["even", "uneven"])
 def test_rolled_code_gives_the_same_bits(program):
     flat, rolled = codes(program)
@@ -87,7 +89,7 @@ def test_every_output_that_is_not_finite_is_seen(extra, monkeypatch):
     assert [s & 1 for s in status] == [int(np.abs(row).max() > 1e150) for row in x]
 
 
-@pytest.mark.parametrize("kernel", ["forward", "inverse"])
+@sweep("kernel", ["forward", "inverse"], now=1)
 def test_legs_share_their_code(kernel):
     k = lw.compile("stewart").kernel(kernel)
     plan = schedule.schedule(k.program)

@@ -20,6 +20,7 @@ from linkwright.errors import UsageError
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from tests.reference import load
+from tests.sweeps import sweep
 
 ARM = load("aghili_hoang")["planar_3R_own_data"]
 ARM_DRIVES = ["J1", "J2", "J3"]
@@ -211,7 +212,7 @@ def test_growth_is_what_a_simulation_shows(weightless, F, I, lag):
     assert force_feedback.stable(F, I, MILLI, lag) == (found < 1.0)
 
 
-@pytest.mark.parametrize("F", [1.0, 3.0, 10.0])
+@sweep("F", [1.0, 3.0, 10.0], now=2)
 def test_the_boundary_is_a_share_of_two_over_one_plus_F(weightless, F):
     """a (1 + G_F) = 2 with G_I = 0: two per cent inside errors shrink, two per cent outside they grow."""
     most = 2.0 / (1.0 + F)
@@ -228,7 +229,7 @@ def test_the_boundary_is_a_share_of_two_over_one_plus_F(weightless, F):
 
 
 @pytest.mark.parametrize("force", ["C.ty", "C.on.rod.y", "B.on.rod.y"])  # a row, a cut joint, a joint of the tree that carries the rod
-@pytest.mark.parametrize("how", [{}, {"every": "2 ms"}, {"filter": "5 ms"}], ids=["continuous", "sampled", "filtered"])
+@sweep("how", [{}, {"every": "2 ms"}, {"filter": "5 ms"}], later=["sampled"], ids=["continuous", "sampled", "filtered"])
 def test_sensors_feel_what_else_pushes(crank, force, how):
     """A wrench on the rod that the controller's model does not know: the sensor does, and the integral makes up for it."""
     law = lw.hybrid({"A": "60 deg"}, {force: -5.0}, P=25, D=10, F=0.5, I=20, drives=["A", "B"], **how)
@@ -279,7 +280,7 @@ def held_run(arm: System, control: Any) -> Trajectory:
     return arm.simulate(arm.start, 4.0, control=control, tolerance=1e-8, output=np.concatenate([[0.0], middles]))
 
 
-@pytest.mark.parametrize("key", ["PIDC delta=0", "IDC delta=0.005"])
+@sweep("key", ["IDC delta=0.005", "PIDC delta=0"], now=1)
 def test_the_arm_against_the_reference(arm, key):
     """The reference holds efforts for 2 ms and takes norms of the second period; with the same settings all digits agree."""
     law, _, offset = key.partition(" delta=")
@@ -325,7 +326,7 @@ def test_without_an_offset_the_classical_law_is_force_control_at_zero(arm):
     assert max(np.abs(a["lam.tip.ty"]).max(), np.abs(b["lam.tip.ty"]).max()) < 1e-9
 
 
-@pytest.mark.parametrize("how", ["continuous", "filtered", "sampled"])
+@sweep("how", ["continuous", "filtered", "sampled"], now=2)
 def test_the_arm_presses_its_slider_as_told(arm, how):
     """2 N at the slider while the hand moves; filtered and sampled loops are let begin with a kick."""
     more = {"continuous": {}, "filtered": {"filter": "5 ms", "begin": 0}, "sampled": {"every": "1 ms", "begin": 0}}[how]

@@ -18,6 +18,7 @@ from linkwright.control.tasks import PoseTask, TaskReference, TaskRows, rpy_of, 
 from linkwright.mechanics.kinematics.motion import displaced, motion
 from linkwright.results.state import State
 from linkwright.system.system import System
+from tests.sweeps import sweep
 
 BOOM = {
     "name": "boom", "plane": "xy",
@@ -113,7 +114,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("model", "q", "names"), CASES, ids=[c[0] if isinstance(c[0], str) else "boom" for c in CASES])
+@sweep(("model", "q", "names"), CASES, later=["stewart"], ids=[c[0] if isinstance(c[0], str) else "boom" for c in CASES])
 def test_value_row_and_bias_of_every_task(model, q, names):
     """Rates and accelerations of what a task tells, by central differences, against J v and J a + bias; errors likewise."""
     s = lw.compile(lw.load(model))
@@ -179,7 +180,7 @@ def traced(bound: BoundControl, x: dict[str, np.ndarray]) -> np.ndarray:
     return np.asarray(interpret(program, np.concatenate([x[b.name].ravel() for b in program.inputs])), dtype=float)
 
 
-@pytest.mark.parametrize("name", LAWS)
+@sweep("name", LAWS, later=["stewart"])
 def test_a_traced_law_gives_the_numbers_of_the_rank_revealing_path(name):
     """Program interpreted, native code, and forward dynamics column by column: the same efforts at a moving state."""
     q, written = LAWS[name]

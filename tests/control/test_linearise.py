@@ -105,6 +105,7 @@ def test_a_planar_robot_against_central_differences(planar: System) -> None:
     assert gap(found.B[3:], np.array(efforts).T) < 1e-12
 
 
+@pytest.mark.slow
 def test_a_platform_in_pose_coordinates_against_central_differences(stewart: System) -> None:
     """Turns about the world's axes, at speed; tolerance as above, times accelerations of some 100."""
     s, step = stewart, 1e-5

@@ -9,6 +9,7 @@ import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
+from tests.sweeps import sweep
 
 BESIDE = """
 name: crank beside a double pendulum
@@ -40,7 +41,7 @@ def run_of(s: System, every: str | None, **more) -> Trajectory:
     return s.simulate(s.start, 0.5, control=law, output=0.01, tolerance=1e-10, **more)
 
 
-@pytest.mark.parametrize(("every", "delay"), [(None, None), ("2 ms", None), ("2 ms", "4 ms")])
+@sweep(("every", "delay"), [("2 ms", "4 ms"), (None, None), ("2 ms", None)], now=1)
 def test_a_lock_elsewhere_changes_nothing_for_the_crank(beside, every, delay):
     """The lower pendulum is locked at 0.3 s, the instant of a sample, and let go between two. Nothing of that reaches the crank:
     its reference does not begin anew, and a sample that is taken again does not push commands on their way along twice.
@@ -81,7 +82,7 @@ def test_a_state_is_held_across_a_switch_with_as_many_coordinates_as_can_move():
         assert not any("not followed" in note for note in run.notes)
 
 
-@pytest.mark.parametrize("every", [None, "1 ms"])
+@sweep("every", [None, "1 ms"], now=1)
 def test_a_force_that_is_let_go_is_no_wish_any_more(every):
     """The motion goes on as before, and once the constraint holds again, so does the force: after 0.1 s, which are 2 time
     constants (1 + F) / I of its loop, no more is left of its error than of the jump that the switch made."""

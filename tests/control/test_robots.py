@@ -81,6 +81,7 @@ def about(axis, angle):
     return R
 
 
+@pytest.mark.slow
 def test_stewart_platform_follows_a_path_and_turns():
     far, bound, run = follows(*STEWART, TURN)
     assert far.max() < bound == 1e-6
@@ -91,6 +92,7 @@ def test_stewart_platform_follows_a_path_and_turns():
         assert np.abs(lw.load("stewart").system.pose(run.state(i), "platform").R - R).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_stewart_platform_with_masses_known_to_20_percent():
     """Gravity alone makes 0.2 * 9.81 / (1.2 * 900) = 1.8 mm; the bound, 3.4 mm, is met within a fifth."""
     far, bound, _ = follows(*STEWART, TURN, wrong=True)

@@ -11,6 +11,7 @@ from scipy.integrate import trapezoid
 
 import linkwright as lw
 from linkwright.errors import UsageError
+from tests.sweeps import sweep
 
 STEP = {"A": "60 deg"}  # from 30 deg: 26 N m at the start for one drive, 7 and -14 for two (with gravity 35; 7 and -14)
 
@@ -310,7 +311,7 @@ def test_free_parameters_and_the_python_engine(crank):
     assert np.abs(off["control.A.error"] - plain["control.A.error"]).max() > 0.01
 
 
-@pytest.mark.parametrize("every", [None, "1 ms"])
+@sweep("every", [None, "1 ms"], now=1)
 def test_where_a_limit_binds_the_motion_is_kept_and_the_force_yields(every):
     """At 30 deg the force takes 34 N m of A, at 60 deg 19.715 N m (without a limit). With 21 N m the force is short on the way and
     comes back; with 18 N m as much is missing in the end as the crank's arm 2 l cos 60 deg = 1 m makes of the torque that is missing.

@@ -82,6 +82,7 @@ def test_lift_off_is_prevented_by_what_the_warning_says():
     assert "lifts off where A is" in said and "a preload of 'return' of" in said and "rpm" in said
 
 
+@pytest.mark.slow
 def test_a_coil_spring_and_a_groove_hold_the_roller():
     spring = "{between: [ground.G, follower.T], stiffness: 1 N/mm, free: 100}"
     coil = MODEL.replace("{joint: lift, stiffness: 1 N/mm, preload: held}", spring)

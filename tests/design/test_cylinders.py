@@ -9,6 +9,8 @@ import pytest
 
 import linkwright as lw
 
+pytestmark = pytest.mark.usefixtures("without_curves")
+
 G, LEVER, ARM = 9.81, 1.5, 0.5  # m/s^2; m: places of the mass and of the cylinder's eye on a lever
 BEAM = {
     "plane": "xy",

@@ -15,7 +15,7 @@ from linkwright.design.load_cases import LoadCase
 from linkwright.model import library
 from linkwright.model.description import Body
 from linkwright.results.measures.extremes import curve_extremes
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 MODELS = ["wiper", "punch-press", "carpet-scraper", "stewart", "rssr", "boot-lid"]
 ROUND_OFF = 1e-11  # of the largest force: sums of a dozen terms, reactions solved with a condition of some thousands
@@ -29,7 +29,7 @@ def body_field(case: LoadCase, body: Body) -> tuple[np.ndarray, np.ndarray]:
     return -body.mass * (acceleration - case.gravity), -(inertia @ alpha + np.cross(w, inertia @ w))
 
 
-@pytest.mark.parametrize("name", some(MODELS, ["wiper", "rssr"]))
+@sweep("name", MODELS, now=["wiper", "rssr"])
 def test_cases_are_in_equilibrium_and_agree_with_their_field(name: str) -> None:
     c = lw.load(name).turn(steps=36)
     found = c.load_cases()

@@ -10,7 +10,7 @@ from linkwright.design.derivatives import STEP, Disturbed
 from linkwright.design.sensitivity import Cycle, sensitivity, wanted
 from linkwright.model.parameters import every_parameter
 from linkwright.system.system import System
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 FRAME = {"ground": {"pins": ["A", "D"]}, "crank": {"pins": ["A", "B"], "mass": 0.5}, "rocker": {"pins": ["D", "C"], "mass": 0.9}}
 DRAWN = {"A": [0, 0], "B": [0.06, 0.08], "C": [0.38, 0.29], "D": [0.4, 0], "E": [0.2, -0.1], "P": [0.25, 0.25]}
@@ -99,16 +99,17 @@ def check_every_parameter(m: lw.Mechanism, quantity: str, at: int, only: str = "
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "quantity", "at", "least"),
     [
         ("four-bar", "peak A.torque", 3, 30),
-        pytest.param("four-bar", "peak C.load", 7, 30, marks=pytest.mark.slow),
-        pytest.param("rssr", "peak rocker.moment", 5, 50, marks=pytest.mark.slow),
-        pytest.param("rssr", "peak crank.torque", 2, 50, marks=pytest.mark.slow),
+        ("four-bar", "peak C.load", 7, 30),
+        ("rssr", "peak rocker.moment", 5, 50),
+        ("rssr", "peak crank.torque", 2, 50),
         (RICH, "peak A.torque", 4, 28),
-        pytest.param(RICH, "peak C.load", 9, 28, marks=pytest.mark.slow),
-        pytest.param(RICH, "peak shaking.moment", 8, 28, marks=pytest.mark.slow),
+        (RICH, "peak C.load", 9, 28),
+        (RICH, "peak shaking.moment", 8, 28),
         (ROD, "peak A.torque", 5, 17),
         (ROD, "peak D.load", 5, 17),
     ],
@@ -118,6 +119,7 @@ def test_every_derivative_is_that_of_models_built_anew(model, quantity: str, at:
     assert check_every_parameter(lw.load(model), quantity, at) >= least
 
 
+@pytest.mark.slow
 def test_pins_of_several_links() -> None:
     m = lw.load("carpet-scraper-2007")
     assert check_every_parameter(m, "peak S.load on coupler", 4, "coupler") == 10
@@ -189,7 +191,7 @@ def test_the_peak_moves_and_the_derivative_is_still_that_of_the_peak() -> None:
     assert found["line_mass"].derivative == pytest.approx(found.value, rel=1e-12)  # everything is proportional to it
 
 
-@pytest.mark.parametrize("quantity", some(["rms A.torque", "rms D.load", "mean A.torque"], ["rms A.torque", "mean A.torque"]))
+@sweep("quantity", ["rms A.torque", "rms D.load", "mean A.torque"], now=1)
 def test_means_over_the_turn(quantity: str) -> None:
     m = lw.load("four-bar")
     found = sensitivity(m, quantity, ["L1", "L3", "g"], steps=18)
@@ -200,7 +202,7 @@ def test_means_over_the_turn(quantity: str) -> None:
         assert found[name].derivative == pytest.approx((ends[0] - ends[1]) / (2 * h), rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("quantity", some(["rms A.torque", "rms C.load", "rms A.power", "rms shaking.moment"], ["rms C.load"]))
+@sweep("quantity", ["rms A.torque", "rms C.load", "rms A.power", "rms shaking.moment"], now=["rms C.load"])
 def test_both_ways_of_derivatives_agree(quantity: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled for all numbers at once, and by imaginary steps one by one."""
     m = lw.load("four-bar")
@@ -244,7 +246,7 @@ def test_statics_and_other_speeds() -> None:
     assert fast.value > 10 * still.value
 
 
-@pytest.mark.parametrize("quantity", some(["peak A.torque", "max A.power"], ["peak A.torque"]))
+@sweep("quantity", ["peak A.torque", "max A.power"], now=["peak A.torque"])
 def test_speed_as_a_parameter(quantity: str) -> None:
     m = lw.load(RICH)
     found = sensitivity(m, quantity, ["n"], steps=18)
@@ -320,6 +322,7 @@ def test_wrong_wishes_are_explained(quantity, parameters, tolerances, words) -> 
         sensitivity(lw.load("four-bar"), quantity, parameters, tolerances, steps=4)
 
 
+@pytest.mark.slow
 def test_measures_of_a_turn_have_sensitivities_too() -> None:
     m = lw.load("four-bar")
     names = ["L1", "L2", "L3", "L4"]

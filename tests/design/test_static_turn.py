@@ -208,6 +208,7 @@ def test_the_page_of_a_static_turn_has_the_forces_of_virtual_work() -> None:
     assert cycle["still"] and not np.any(speed) and np.abs(u[:, order] - wanted).max() < 1e-9 * np.abs(wanted).max()
 
 
+@pytest.mark.slow
 def test_the_report_of_a_static_turn_has_no_power_and_no_work(tmp_path: Any) -> None:
     m = held_tilt()
     moving, still = (m.turn(steps=24, speed=x).report(tmp_path / "r.html").read_text(encoding="utf-8") for x in (None, 0))
@@ -217,6 +218,7 @@ def test_the_report_of_a_static_turn_has_no_power_and_no_work(tmp_path: Any) -> 
         assert word in report[0] and word not in report[1]
 
 
+@pytest.mark.slow
 def test_a_held_drive_has_no_power_at_all(tmp_path: Any) -> None:
     """Its speed is round-off of the walk; so was its power, which was printed as -1.8e-12 W."""
     from linkwright.design.efforts import efforts

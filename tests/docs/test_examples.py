@@ -13,10 +13,9 @@ import pytest
 
 from linkwright.views import animation
 from tests import ROOT
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 DEMO, *EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-LONG = ("06_loads_and_free_bodies", "12_passages_and_events", "13_stewart_path", "15_learn_reaching", "16_swing_up")  # by check-slow
 
 
 def test_there_are_some() -> None:
@@ -40,7 +39,7 @@ def run(script: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pyte
     check_files(script, folder)
 
 
-@pytest.mark.parametrize("script", some(EXAMPLES, [p for p in EXAMPLES if p.stem not in LONG]), ids=lambda p: p.stem)
+@sweep("script", EXAMPLES, now=["03_sketch_and_branches"], ids=lambda p: p.stem)
 def test_example_runs(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     run(script, tmp_path, monkeypatch, capfd)
 

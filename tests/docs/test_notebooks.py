@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests import ROOT
+from tests.sweeps import sweep
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
@@ -33,7 +34,7 @@ def test_format(path: Path) -> None:
     assert book["cells"][0]["cell_type"] == "markdown" and book["cells"][0]["source"][0].startswith("# ")
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+@sweep("path", NOTEBOOKS, now=["six-formulations"], ids=lambda p: p.stem)
 def test_it_runs_from_top_to_bottom(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__main__"}

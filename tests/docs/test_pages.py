@@ -21,14 +21,18 @@ from linkwright import cli, mechanism
 from linkwright.exchange import LossWarning
 from linkwright.model import library
 from tests import ROOT
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-HEAVY = {"JAX": pytest.mark.bridges, "PyTorch": pytest.mark.torch}  # titles of blocks that need these packages
+HEAVY = ("JAX", "PyTorch")  # titles of blocks that need these packages: tests/bridges runs them
 ENDINGS = "html|png|svg|pdf|csv|xlsx|npz|parquet|gif|yaml"
 WRITES = re.compile(rf"\.(?:save|page|report|plot|picture|animate|to_csv)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
-LONG = [ROOT / "docs" / f"{stem}.md" for stem in ("howto-stewart", "plots", "report", "reproduce", "sensitivity")]  # by check-slow
+QUICK = (  # pages that compute for a second or less
+    "api-examples", "bridges", "cams", "conventions", "converters", "drawings", "editor", "exchange", "from-adams", "from-drake",
+    "from-mujoco", "from-pinocchio", "from-pylinkage", "getting-started", "howto-lecture", "howto-ros2", "model-file", "robots",
+    "theory-aghili", "theory-chaudhary", "theory-hoang", "theory-koul", "topology",
+)  # fmt: skip
 ROUND_OFF = re.compile(r"\d(\.\d+)?e-1\d")
 
 
@@ -63,15 +67,15 @@ def load(model: Any, **changes: Any) -> lw.Mechanism:
     return shipped(model) if plain else mechanism.load(model, **changes)
 
 
-@pytest.mark.parametrize("page", some(pages_with("python"), [p for p in pages_with("python") if p not in LONG]), ids=name)
+@sweep("page", pages_with("python"), now=["README.md", *(f"docs/{stem}.md" for stem in QUICK)], ids=name)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lw, "load", load)
     monkeypatch.chdir(tmp_path)
     run(page, blocks(page, "python"))
 
 
-@pytest.mark.parametrize("package", [pytest.param(name, marks=mark) for name, mark in HEAVY.items()])
-def test_blocks_with_heavy_packages_run(package: str) -> None:
+def run_with(package: str) -> None:
+    """Run the blocks that need a heavy package."""
     chosen = [p for p in PAGES if blocks(p, "python", heavy=package)]
     assert chosen
     for page in chosen:
@@ -104,7 +108,7 @@ def test_yaml_models_assemble(where: str, text: str, tmp_path: Path) -> None:
     assert abs(s.phi(s.start)).max(initial=0.0) < 1e-10
 
 
-@pytest.mark.parametrize("page", pages_with("console"), ids=name)
+@sweep("page", pages_with("console"), later=["docs/command-line.md", "docs/kinematics.md", "docs/loads.md"], ids=name)
 def test_console_blocks_print_what_they_say(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

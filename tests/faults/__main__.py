@@ -89,7 +89,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="faults that are tried at the same time (default 1)")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds after which a test hangs and the fault is found (300)")
     parser.add_argument("--near", action="store_true", help="leave out the last circle, all tests")
-    parser.add_argument("--slow", action="store_true", help="with what is left, run the near tests that are marked slow or bridges")
+    parser.add_argument("--slow", action="store_true", help="with what is left, run the near tests that are marked slow")
     parser.add_argument("--list", action="store_true", help="print the faults and end")
     parser.add_argument("-o", "--output", type=Path, help="write the table as CSV")
     given = parser.parse_args(arguments)

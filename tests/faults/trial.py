@@ -25,7 +25,7 @@ from tests.faults.watch import VARIABLE
 WITHOUT = {".git", ".venv", "build", "dist", "out", "__pycache__", ".pytest_cache", ".ruff_cache", ".import_linter_cache"}
 # Rooms whose faults might write wrong code under a right key: each of their faults has an empty cache of its own.
 CODE = {"compiler", "kernels", "files", "numerics"}
-LONG = "slow or bridges"
+LONG = "slow"
 COLLECTION = "while tests are collected"  # in place of a test: none has begun
 COLLECTING = 120.0  # seconds, at least, until the first test begins
 ATTEMPTS = 6  # tests of one circle that fail without the fault as well or not always, before the circle is given up

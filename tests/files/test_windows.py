@@ -147,6 +147,7 @@ def test_texts_have_line_feeds_on_every_system(tmp_path: Path) -> None:
     assert (tmp_path / "a.csv").read_bytes() == b"a\n\xc3\xbc\n"
 
 
+@pytest.mark.slow
 def test_every_text_is_read_and_written_with_its_encoding() -> None:
     """The encoding of Windows is not UTF-8, and it writes line feeds as two letters: both are given wherever a text is opened."""
     found, seen = [], 0

@@ -21,6 +21,7 @@ from linkwright import files
 from linkwright.files import writing
 from linkwright.views import plots
 from linkwright.views.page import Page
+from tests.sweeps import sweep
 
 OLD = "an older file\n"
 
@@ -75,7 +76,7 @@ def test_a_writer_that_fails_leaves_the_older_file_whole(name: str, each: Any, t
     assert path.read_text() == OLD and os.listdir(tmp_path) == [name]
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@sweep("name", WRITERS, later=["m.html"])
 def test_every_writer_replaces_its_own_file_and_recognises_it(name: str, each: Any, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(OLD)

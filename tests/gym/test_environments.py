@@ -16,6 +16,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import linkwright as lw
 import linkwright.gym as lg
 from linkwright.gym.tasks import TASKS
+from tests.sweeps import sweep
 
 IDS = [f"linkwright/{name}" for name in TASKS]
 
@@ -25,7 +26,7 @@ def short() -> lg.Task:
     return lg.registering.found("FiveBarReach-v0").with_(act={"A": "8 N m", "E": "8 N m"}, horizon=7)
 
 
-@pytest.mark.parametrize("name", IDS)
+@sweep("name", IDS, now=1)
 def test_the_checker_has_no_remark(name: str) -> None:
     """Warnings are errors here. Stewart's pictures in space take a second each; its check is the same otherwise."""
     with warnings.catch_warnings():
@@ -35,7 +36,7 @@ def test_the_checker_has_no_remark(name: str) -> None:
         env.close()
 
 
-@pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda m: m.value)
+@sweep("mode", list(AutoresetMode), now=["Disabled"], ids=lambda m: m.value)
 def test_a_vector_is_many_single_environments(mode: AutoresetMode) -> None:
     """Observations, rewards, ends and infos of 20 environments are those of Gymnasium's loop over 20 single ones, to the last bit."""
     task, n = short(), 20
@@ -73,7 +74,7 @@ def same(a: dict, b: dict) -> None:
             assert np.array_equal(x[i], b[name][i])
 
 
-@pytest.mark.parametrize("name", IDS)
+@sweep("name", IDS, now=2)
 def test_seeds_and_threads(name: str) -> None:
     """The same seed gives the same bits: alone or in a vector of any size, on one core or several."""
     large = gymnasium.make_vec(name, num_envs=40, horizon=6)

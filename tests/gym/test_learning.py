@@ -1,4 +1,4 @@
-"""The example learns: a few generations in every run of the tests, all of them in `make check-slow`."""
+"""The example learns: a few generations in every run of the tests, all of them in `make test-all`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ def example() -> dict:
     return runpy.run_path(str(SCRIPT), run_name="example")
 
 
+@pytest.mark.slow
 def test_a_few_generations_improve_the_return() -> None:
     """Six generations with fixed seeds lengthen episodes; the same run gives the same policy."""
     learn = example()["learn"]

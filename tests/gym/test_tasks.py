@@ -115,6 +115,7 @@ def test_functions_may_draw() -> None:
 # ---------------------------------------------------------------- parameters of every environment
 
 
+@pytest.mark.slow
 def test_masses_and_lengths_of_every_environment() -> None:
     """Each environment moves as a mechanism with its own numbers does; lengths are closed on their own loops."""
     lot = {"right.mass": (0.1, 0.5), "left_rod.length": ("210 mm", "230 mm")}

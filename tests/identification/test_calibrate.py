@@ -113,6 +113,7 @@ def test_loop_closure_alone_leaves_the_size_open() -> None:
         np.testing.assert_allclose(found.values[5:], [0.01, 0.03, 0.05][: 1 + len(data)], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_orientations_in_space() -> None:
     """Stewart platform: offsets of six legs and a joint from places and orientations of the plate."""
     from scipy.spatial.transform import Rotation

@@ -23,6 +23,7 @@ from tests.integrators.problems import (
     pendulum_start,
     spinning,
 )
+from tests.sweeps import sweep
 
 
 @pytest.mark.parametrize("method", ["dopri5", "dopri8"])
@@ -87,8 +88,8 @@ def test_van_der_pol_against_another_code():
     np.testing.assert_allclose(ours.y, other.y.T, atol=1e-8)  # fast jumps stretch both codes' errors by some thousand
 
 
-@pytest.mark.parametrize(
-    ("method", "options", "limit"), [("dopri5", {}, 2e-7), ("dopri8", {}, 2e-7), ("rk4", {"step": 0.004}, 2e-7), ("rodas", {}, 2e-7)]
+@sweep(
+    ("method", "options", "limit"), [("dopri5", {}, 2e-7), ("dopri8", {}, 2e-7), ("rk4", {"step": 0.004}, 2e-7), ("rodas", {}, 2e-7)], now=3
 )
 def test_pendulum_in_two_coordinates_stays_on_its_circle(method, options, limit):
     t = np.linspace(0.0, 6.0, 31)

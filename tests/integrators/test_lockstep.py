@@ -14,6 +14,7 @@ from linkwright.integrators import Problem, batch, integrate, integrate_many, la
 from linkwright.integrators.memory import RUNNING
 from linkwright.simulation import time_stepping
 from linkwright.simulation.events import native_kernel
+from tests.sweeps import sweep
 
 
 class Seen(list):
@@ -65,14 +66,15 @@ def moving(name: str, stabiliser: str, count: int, duration: float):
     return made.problem, starts, np.array(rows)
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("name", "stabiliser", "counts"),
     [
-        ("four-bar", "project", [8, 6]),
         ("four-bar", "post_adjust", [8]),
         ("four-bar", "baumgarte", [8]),
-        pytest.param("stewart", "project", [8], marks=pytest.mark.slow),
+        ("four-bar", "project", [8, 6]),
+        ("stewart", "project", [8]),
     ],
+    now=2,
 )
 def test_runs_of_mechanisms_are_the_single_ones(name, stabiliser, counts, counted):
     """Stewart: with a quaternion. Samples lie on steps and between them; the last step is shorter; six runs fill up a block."""

@@ -24,6 +24,7 @@ from linkwright.simulation.rows import RowLayout
 from linkwright.simulation.time_stepping import march, problem
 from tests.reference import load
 from tests.simulation.closed_forms import slider_crank
+from tests.sweeps import sweep
 
 SCRAPER = load("saha")["carpet_scraper"]["forward_dynamics"]["A_R"]
 
@@ -157,7 +158,7 @@ def test_stabilisers_hold_the_loops_as_well_as_they_can(scraper):
             problem(s, **wrong)
 
 
-@pytest.mark.parametrize("name", ["carpet-scraper", "bennett", "stewart"])
+@sweep("name", ["carpet-scraper", "bennett", "stewart"], now=1)
 def test_the_float_path_behind_a_loop_answers_like_its_kernels(name):
     """At regular states both must agree. Off the loops what Baumgarte's terms add must: kernels may take rows along other
     axes that turn with a body, which adds the gaps times its speed, but not the gaps times the gains."""
@@ -226,7 +227,7 @@ def wound_up(cut):
     return lw.compile(lw.load(document), cuts=[cut])
 
 
-@pytest.mark.parametrize("how", [{"tolerance": 1e-10}, {"method": "rk4", "step": 0.001}])
+@sweep("how", [{"method": "rk4", "step": 0.001}, {"tolerance": 1e-10}], now=1)
 def test_turns_of_a_cut_joint_are_counted(how):
     """Several turns of a joint with a spring: one motion, whichever joint is cut."""
     times, angles = np.linspace(0.0, 1.5, 16), []

@@ -12,6 +12,7 @@ from linkwright.integrators import Problem, StepKernel, python_kernel
 from linkwright.integrators.environments import Environments, scheme_of
 from linkwright.integrators.steps import BACKED, FIRST, LAST, STEPS, StepLanes, step_blocks
 from linkwright.simulation.step_inputs import equations, settling_kernel
+from tests.sweeps import sweep
 
 
 def several(s, n, integrator, engine=None):
@@ -27,7 +28,7 @@ def several(s, n, integrator, engine=None):
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "euler"])
-@pytest.mark.parametrize("name", ["five-bar", "stewart", "change-point-four-bar"])
+@sweep("name", ["five-bar", "change-point-four-bar", "stewart"], now=2)
 def test_python_and_native_loops_have_the_same_bits(name, integrator):
     native, python = (several(lw.compile(name), 3, integrator, engine) for engine in (None, "python"))
     for env in (native, python):
@@ -66,7 +67,7 @@ def in_python(p: StepLanes) -> StepLanes:
     return p._replace(**made)
 
 
-@pytest.mark.parametrize("name", ["five-bar", "stewart"])
+@sweep("name", ["five-bar", "stewart"], now=1)
 def test_lanes_in_python_have_the_same_bits(name):
     """Eight lanes, one masked and one that fails."""
     native, python = (several(lw.compile(name), 9, "rk4") for _ in range(2))

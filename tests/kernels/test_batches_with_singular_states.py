@@ -42,6 +42,7 @@ def test_forward_masks_the_states_without_an_answer(singular, engine, formulatio
         kernel(bad.q, bad.v, T[0])
 
 
+@pytest.mark.slow
 def test_a_lost_row_is_handed_over_in_a_batch_of_healthy_ones():
     s = lw.compile(lw.load("slider-crank", gravity=0))
     angles = np.array([1.2, 1.5 * np.pi, 2.0])

@@ -14,6 +14,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
+from tests.sweeps import sweep
 
 WARNINGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-Wfloat-conversion", "-Wvla"]
 TYPES = {"double": (ctypes.c_double, np.float64), "single": (ctypes.c_float, np.float32)}
@@ -52,8 +53,8 @@ def start(code: Code, st: lw.State) -> list[np.ndarray]:
     return [code.array(x) for x in (st.q, st.v, [0.0], st.skel.pack(st.references) if st.skel.cut_size else [0.0])]
 
 
-@pytest.mark.parametrize("precision", TYPES)
-@pytest.mark.parametrize("name", ["four-bar", "carpet-scraper"])
+@sweep("precision", TYPES, now=["single"])
+@sweep("name", ["four-bar", "carpet-scraper"], now=1)
 def test_a_swing_in_both_precisions(name: str, precision: str, tmp_path: Path) -> None:
     """200 steps of 1 ms from the start, against our integrator: the error of Runge and Kutta, or of floats."""
     s = lw.compile(name)
@@ -78,6 +79,7 @@ def test_single_precision_has_no_doubles_in_it(tmp_path: Path) -> None:
         assert not re.search(r"(?<![\w.])\d+\.\d*(e-?\d+)?(?![\w.f])", bare)
 
 
+@pytest.mark.slow
 def test_nothing_is_allocated(tmp_path: Path) -> None:
     """Functions of others that the object needs: those of <math.h>, and what a compiler puts in for copying."""
     Code(tmp_path, lw.compile("carpet-scraper"))
@@ -100,7 +102,7 @@ def test_nothing_is_allocated(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("precision", TYPES)
+@sweep("precision", TYPES, now=1)
 def test_a_step_continues_through_a_singular_position(precision: str, tmp_path: Path) -> None:
     """A parallelogram whose crank is driven through the flat position, on which a step ends: status 8 says so, and the coupler
     stays parallel. Without the fallback the step is refused there."""
@@ -127,6 +129,7 @@ def test_a_step_continues_through_a_singular_position(precision: str, tmp_path: 
             assert abs(q[0] - (math.pi - 0.1 * speed + speed * (len(seen) - 1) * 1e-3)) < 1e-3
 
 
+@pytest.mark.slow
 def test_prescribed_motions(tmp_path: Path) -> None:
     """A five-bar with one driven crank and one free: values, speeds and accelerations handed over at every step."""
     s = lw.compile("five-bar")

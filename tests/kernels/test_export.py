@@ -24,7 +24,7 @@ from tests.compiler import c_reader
 from tests.compiler.samples import node
 from tests.compiler.test_c99 import COMPILERS
 from tests.kernels.mechanisms import Case, apart, cut_coordinates, shipped
-from tests.sweeps import every_model
+from tests.sweeps import every_model, sweep
 
 # Loops close to 1e-13 of the mechanism's size; solved for positions and forces that is multiplied by a conditioning of up to some
 # hundreds in these mechanisms.
@@ -84,7 +84,7 @@ def everything(name: str) -> list[tuple[Found, Any]]:
     return list(zip(found, answers, strict=True))
 
 
-@pytest.mark.parametrize("name", every_model())
+@pytest.mark.parametrize("name", every_model("3-rrr-motors"))
 def test_the_script_is_the_float_path(name: str) -> None:
     for f, got in everything(name):
         check_motion(f, got)
@@ -155,6 +155,7 @@ def test_far_moves_keep_the_branch_and_impossible_ones_are_reported() -> None:
     assert not lost["ok"]
 
 
+@pytest.mark.slow
 def test_dimensions_are_inputs() -> None:
     """Lengths and masses changed in the script, from the old position: the mechanism loaded with them."""
     changes = {
@@ -202,6 +203,7 @@ def test_a_cut_joint_or_a_cylinder_drives(drive: str) -> None:
     assert apart(got["v"], got["d"]) < 1e-6 and apart(got["a"], got["dd"]) < 1e-6
 
 
+@pytest.mark.slow
 def test_free_swing_is_the_motion_of_the_float_path() -> None:
     """Steps of order four (halved: a sixteenth of the error), on the loops, quaternions and all."""
     from scipy.integrate import solve_ivp
@@ -367,10 +369,7 @@ def pointer(x: np.ndarray) -> Any:
     return x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
 
 
-@pytest.mark.parametrize(
-    ("model", "language"),
-    [("carpet-scraper", "c"), ("rssr", "c"), pytest.param("excavator", "c", marks=pytest.mark.slow), ("sprung", "c++")],
-)
+@sweep(("model", "language"), [("carpet-scraper", "c"), ("rssr", "c"), ("excavator", "c"), ("sprung", "c++")], now=1)
 def test_c_sources(model: str, language: str, tmp_path: Path) -> None:
     s = sprung() if model == "sprung" else lw.compile(model)
     sources, lead = s.c(), s.kernels.drives[0]

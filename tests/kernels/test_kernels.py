@@ -13,14 +13,15 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.mechanics.formulations import compiled
 from linkwright.mechanics.formulations.projection import Projection
 from linkwright.mechanics.kinematics.motion import displaced
+from linkwright.model import library
 from linkwright.model.parameters import with_values
 from linkwright.results.state import State
 from tests.kernels.mechanisms import Case, apart, conditioning, cut_coordinates, float_forward, random_kernels, shipped
-from tests.sweeps import every_model, some
+from tests.sweeps import every_model, sweep
 
 EPS = 2.3e-16
 # Where all formulations become machine code in every run: a chain, coupled loops, redundant ones, space. With the others the default
-# one does, and `slm` and `kkt` are interpreted: the same programs without LLVM, which has nothing new to see in them. check-slow has all.
+# one does, and `slm` and `kkt` are interpreted: the same programs without LLVM, which has nothing new to see in them. All: `make test-all`.
 IN_ALL_FORMULATIONS = ("carpet-scraper", "five-bar", "parallelogram-middle", "rssr-7r")
 
 
@@ -34,6 +35,7 @@ def interpreted(case: Case) -> lw.System:
     return lw.compile(case.system.description, engine="python")
 
 
+@sweep("case", library.names(), now=["five-bar"], indirect=True)
 def test_forward_and_inverse_are_the_float_paths(case: Case, interpreted: lw.System) -> None:
     s = case.system
     others = s if s.description.name in IN_ALL_FORMULATIONS else interpreted
@@ -93,6 +95,7 @@ def test_matrices_energies_and_places_are_the_float_paths(case: Case, interprete
             assert apart(points.position[i], s.point(st, name)) < 1e-13
 
 
+@sweep("case", library.names(), now=["bennett"], indirect=True)
 def test_projection_and_driven_kinematics_close_the_loops(case: Case) -> None:
     s, rng = case.system, np.random.default_rng(5)
     project, driven = s.kernel("projection"), s.kernel("kinematics")
@@ -121,7 +124,7 @@ def test_projection_and_driven_kinematics_close_the_loops(case: Case) -> None:
     assert np.abs(s.J(done) @ a + s.k(done)).max(initial=0.0) < 1e-8 * (1.0 + np.abs(a).max())
 
 
-@pytest.mark.parametrize("name", some(("five-bar", "3-rrr", "stewart", "delta"), ("five-bar", "3-rrr")))
+@sweep("name", ("five-bar", "3-rrr", "stewart", "delta"), now=("five-bar", "3-rrr"))
 def test_settling_is_two_steps_of_projection(name: str) -> None:
     """The second step has the matrix of the first: it leaves the gap times the length of that, times a curvature (here below 100)."""
     case, rng = shipped(name), np.random.default_rng(6)
@@ -146,7 +149,7 @@ def test_settling_is_two_steps_of_projection(name: str) -> None:
 
 
 # Seeds of at most 16 velocities. With seed 7 below they have whatever the twenty small ones up to 42 have:
-# every kind of joint in the tree (either way round) and cut, plane and space, rods, redundant loops. The rest is in check-slow.
+# every kind of joint in the tree (either way round) and cut, plane and space, rods, redundant loops. The rest is in `make test-all`.
 SMALL = (2, 3, 9, 13, 14, 17, 18, 25, 28, 30, 33, 37, 42)
 COMPILED = (13,)  # in every run; shipped models are as well
 
@@ -168,11 +171,12 @@ def check_random(seed: int, native: bool = True) -> None:
         assert apart(found.lam, right.lam) < allowed, f
 
 
-@pytest.mark.parametrize("seed", SMALL)
+@sweep("seed", SMALL, now=[18, 37, 42])
 def test_random_mechanisms(seed: int) -> None:
     check_random(seed, native=seed in COMPILED)
 
 
+@pytest.mark.slow
 def test_a_body_that_floats_on_a_moving_one() -> None:
     """Seed 7 has a free joint in the middle of its tree: its axes are those of its carrier, not the world's."""
     kernels, _, _ = random_kernels(7)
@@ -180,6 +184,7 @@ def test_a_body_that_floats_on_a_moving_one() -> None:
     check_random(7)
 
 
+@pytest.mark.slow
 def test_a_loop_between_late_bodies_only() -> None:
     """Seed 213: an order of single rows takes rows that have nothing on the diagonal before bodies are eliminated."""
     check_random(213)
@@ -191,7 +196,7 @@ def test_more_random_mechanisms(seed: int) -> None:
     check_random(seed)
 
 
-@pytest.mark.parametrize("name", ["carpet-scraper", "3-rrr", "stewart", "bennett"])
+@sweep("name", ["carpet-scraper", "3-rrr", "bennett", "stewart"], now=3)
 def test_one_and_many_agree_to_the_last_bit(name: str) -> None:
     s, states = shipped(name, 5)
     k = s.kernel("forward")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 SPACES = {
     "five-bar": ["left_rod.C"],
@@ -45,7 +45,7 @@ def velocity(s: lw.System, st: Any, name: str) -> float:
     return float((at_origin + np.cross(w, arm))["xyz".index(parts[-1][-1])])
 
 
-@pytest.mark.parametrize("name", some(SPACES, ("five-bar", "3-rrr")))
+@sweep("name", SPACES, now=1)
 def test_forces_there_accelerate_it_as_forward_dynamics_says(name: str) -> None:
     """Lambda y'' + mu = F for drives u = J' F; y'' from forward dynamics, by differences (1e-6 of their size, from h = 1e-5)."""
     s = lw.compile(name)
@@ -59,7 +59,7 @@ def test_forces_there_accelerate_it_as_forward_dynamics_says(name: str) -> None:
     assert np.abs(found - expected).max() < 1e-6 * (1.0 + np.abs(expected).max())
 
 
-@pytest.mark.parametrize("name", some(SPACES, ("five-bar", "wiper")))
+@sweep("name", SPACES, now=("five-bar", "wiper"))
 def test_it_is_the_inverse_of_the_mobility_of_the_reduced_equations(name: str) -> None:
     s = lw.compile(name)
     st = moving(s)

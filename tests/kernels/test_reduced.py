@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import linkwright as lw
 from tests.factory import stream
-from tests.sweeps import every_model
+from tests.sweeps import every_model, sweep
 
 MODELS = every_model("carpet-scraper", "excavator", without=("bennett",))
 
@@ -19,7 +18,7 @@ def moving(name):
     return s, s.assemble(v=x), np.array(list(x.values()))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@sweep("name", MODELS, now=["carpet-scraper"])
 def test_the_basis_gives_the_velocity_and_all_twists(name):
     s, st, x = moving(name)
     found = s.kernel("jacobian")(st.q, near=s.skel.pack(st.references))
@@ -31,7 +30,7 @@ def test_the_basis_gives_the_velocity_and_all_twists(name):
         np.testing.assert_allclose(found.twist[i] @ x, [*w, *u], atol=1e-8 * (1.0 + np.abs(m.V[i]).max()), err_msg=n.body)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@sweep("name", MODELS, now=["carpet-scraper"])
 def test_the_rate_is_the_derivative_of_the_jacobian_along_the_motion(name):
     """Central differences of J along a walk with constant drive speeds: error h^2, at h = 1e-4 s below 1e-6 of the largest entry."""
     s, st, x = moving(name)
@@ -45,7 +44,7 @@ def test_the_rate_is_the_derivative_of_the_jacobian_along_the_motion(name):
     assert np.abs(found.rate - difference).max() < 1e-4 * (1.0 + np.abs(difference).max())
 
 
-@pytest.mark.parametrize("name", MODELS)
+@sweep("name", MODELS, now=["carpet-scraper"])
 def test_reduced_equations_give_the_efforts_of_inverse_dynamics(name):
     s, st, x = moving(name)
     rng = stream(5, name)

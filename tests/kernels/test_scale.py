@@ -18,9 +18,10 @@ from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
 from linkwright.papers.chain_cost import chain, moving_state
+from tests.sweeps import sweep
 
 
-@pytest.mark.parametrize("n", [5, 40, 90])
+@sweep("n", [5, 40, 90], now=1)
 def test_forward_dynamics_of_a_chain(n):
     s = chain(n)
     q, v = moving_state(s)
@@ -34,7 +35,8 @@ def test_forward_dynamics_of_a_chain(n):
     assert abs(v @ (T.M @ found.a + T.h - tau)) < 1e-12 * n * size  # loop forces do no work
 
 
-@pytest.mark.parametrize("n", [30, pytest.param(120, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [30, 120])
 def test_forward_dynamics_of_a_lift(n):
     """Cuts as they are chosen: bodies float at regular distances, bays share their code, and the result is that of the whole matrix."""
     s = lw.compile(modelfile.read(models.path("scissor-lift"), N=n))
@@ -60,7 +62,7 @@ def test_a_long_chain_is_planned_without_decompositions(monkeypatch):
     assert s.kernels.plan.keep is None and len(s.kernels.plan.order) == 90
 
 
-@pytest.mark.parametrize("name", ["stewart", "delta", "3-rrr"])
+@sweep("name", ["3-rrr", "stewart", "delta"], now=1)
 def test_orders_are_ranked_as_their_operations(name):
     kernels = lw.compile(name).kernels
     eq, state, best = replace(kernels._numeric, plan=kernels.plan), kernels._samples[-1], kernels.plan
@@ -77,6 +79,7 @@ def test_orders_are_ranked_as_their_operations(name):
     assert min(found)[2:] == (best.order, best.axes)
 
 
+@pytest.mark.slow
 def test_rows_of_an_arm_with_two_rods_wait_for_the_platform():
     """Of the six rows of an arm five have pivots before the platform moves; an order of whole loops must take the platform first."""
     kernels = lw.compile("delta").kernels

@@ -98,6 +98,7 @@ def test_the_script_in_node(t: lw.Transmission, truth: list[Any], tmp_path: Path
     assert said["far"] is False and said["said"] == "2 numbers are needed: pitch, roll"
 
 
+@pytest.mark.slow
 def test_files_by_their_ending(tmp_path: Path) -> None:
     m = lw.load("ankle")
     names = {"motors": ["left", "right"], "joints": ["pitch", "roll"]}
@@ -125,6 +126,7 @@ def test_a_floating_base_has_no_code() -> None:
         knee.c()
 
 
+@pytest.mark.slow
 def test_other_joints_are_held_at_the_start(tmp_path: Path) -> None:
     """The stick of an excavator by its cylinder: boom and bucket do not enter, and stay where they are."""
     s = lw.load("excavator").system

@@ -24,6 +24,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.model import library as models
 from linkwright.model.curves.lines import Parabola
+from tests.sweeps import sweep
 
 STEP = 1e-30
 
@@ -103,7 +104,7 @@ def variant(model, how, **compile_options):
     return s, s.kernels.variant(Variant(**how))
 
 
-@pytest.mark.parametrize("case", CASES)
+@sweep("case", CASES, now=["tree joint", "cylinder", "redundant rows", "without a rod"])
 def test_kernels_of_variants_are_the_float_path(case, rng):
     s, k = variant(*CASES[case], **({"cuts": ["C"]} if case == "cut joint" else {}))
     states = samples(k.loops, s.start.q, dict(s.start.references), 3, seed=3)
@@ -133,6 +134,7 @@ def test_a_driven_four_bar_turns_as_kinematics_says_with_the_torque_of_the_inver
         close(found.lam[-1], s.inverse(st, a).u[0])
 
 
+@pytest.mark.slow
 def test_a_rotor_is_a_body_that_turns_with_the_joint(rng):
     """On a joint to ground in a plane the rotor's speed is the body's: the same as more inertia of that body."""
     s = lw.compile(lw.load("four-bar"), free=["crank.inertia"])
@@ -197,7 +199,7 @@ POWERS = {
 }
 
 
-@pytest.mark.parametrize("case", POWERS)
+@sweep("case", POWERS, now=["everything, cylinder driven", "in space"])
 def test_power_in_is_stored_or_lost(case, rng):
     model, how = POWERS[case]
     s, k = variant(model, {**how, "power": True})

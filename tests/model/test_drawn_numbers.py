@@ -9,6 +9,7 @@ from linkwright.model import file as modelfile
 from linkwright.model import library
 from linkwright.model.file.fitting import flat, missed
 from linkwright.model.parameters import every_parameter
+from tests.sweeps import every_model
 
 EQUAL = 1e-12  # of the largest number of a kind: round-off of expressions against floats
 WRITTEN = (
@@ -18,7 +19,7 @@ WRITTEN = (
 ON_A_LINE = ("parallelogram-middle", "scissor-lift")  # three pins of a body: off the line it is a plate
 
 
-@pytest.mark.parametrize("model", library.names())
+@pytest.mark.parametrize("model", every_model("boot-lid", "carpet-scraper", "punch-press", "rssr", "scissor-lift", "wiper"))
 def test_symbols_are_the_file_read_again(model: str) -> None:
     d = modelfile.read(library.path(model))
     for name, x in d.drawn_numbers.items():

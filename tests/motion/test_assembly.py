@@ -12,6 +12,7 @@ import yaml
 import linkwright.mechanism as lw
 from linkwright.errors import AssemblyError, ChannelError, ModelError, SingularityError, UsageError
 from linkwright.mechanics.closing.traced import TracedLoops
+from tests.sweeps import sweep
 
 
 def four_bar(**lengths):
@@ -93,7 +94,7 @@ def test_pose_of_a_platform_gives_the_leg_lengths():
         assert st[slide] - s.start[slide] == pytest.approx(length - start, abs=1e-11)
 
 
-@pytest.mark.parametrize("side", [-1, 1])
+@sweep("side", [1, -1], now=1)
 def test_limits_are_the_dead_centres_of_a_double_rocker(side):
     """A non-Grashof four-bar: the crank stops where coupler and rocker are stretched into one line."""
     L = {"ground": 1.0, "crank": 0.6, "coupler": 0.5, "rocker": 0.4}
@@ -132,7 +133,7 @@ def test_the_branch_of_the_sketch_is_kept_over_a_turn():
     assert len(np.unique(np.sign(np.sin(s)))) == 1
 
 
-@pytest.mark.parametrize("steps", [36, 90, 97])
+@sweep("steps", [36, 90, 97], now=2)
 def test_change_points_are_passed_on_the_smooth_branch(steps):
     """Equal-link slider-crank: q2 = 2 pi - 2 q1 exactly, through both singular positions (samples hit them for 36)."""
     m = lw.load("slider-crank", start={"A": "30 deg"})

@@ -12,6 +12,7 @@ import linkwright as lw
 from linkwright.cli.dispatch import main
 from linkwright.motion.change_points import EXACT, UNSURE
 from linkwright.synthesis.tracing import CrankLinkage
+from tests.sweeps import sweep
 
 A, C, D = 0.3, 0.7, 0.9
 
@@ -40,7 +41,7 @@ def answers(document):
 FAR = [(e, angle) for e in (1e-4, 3e-6, -3e-6, -1e-4) for angle in (2.0, 4.0)]
 
 
-@pytest.mark.parametrize(("e", "angle"), [(1e-5, 1.0), (-1e-5, 1.0), *(pytest.param(*x, marks=pytest.mark.slow) for x in FAR)])
+@sweep(("e", "angle"), [(-1e-5, 1.0), (1e-5, 1.0), *FAR], now=1)
 def test_beyond_the_margin_all_tell(e, angle):
     assert answers(four_bar(e, angle))[1:] == (e > 0, e > 0, e > 0)
 
@@ -48,7 +49,7 @@ def test_beyond_the_margin_all_tell(e, angle):
 MORE = ((1.4e-6, 1.0), (-1.4e-6, 4.0), (6e-7, 2.0), (-4e-7, 1.0), (-1e-8, 1.0), (-1e-7, 4.0))
 
 
-@pytest.mark.parametrize(("e", "angle"), [(-6e-7, 2.0), (1e-7, 1.0), *(pytest.param(*x, marks=pytest.mark.slow) for x in MORE)])
+@sweep(("e", "angle"), [(1e-7, 1.0), (-6e-7, 2.0), *MORE], now=1)
 def test_within_it_all_say_so_with_the_margin(e, angle):
     """These were claimed, denied and refused in turn."""
     m, *full = answers(four_bar(e, angle))

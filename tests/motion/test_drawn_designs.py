@@ -11,6 +11,7 @@ import pytest
 import linkwright as lw
 from linkwright.model import file as modelfile
 from linkwright.motion.designs import Designs
+from tests.sweeps import sweep
 
 STEPS = 24
 N = 16  # designs for which code is made
@@ -56,6 +57,7 @@ def close(a: Any, b: Any, size: float = 0.0) -> bool:
     return bool(np.abs(a - b).max() <= 1e-10 * np.abs(b).max() + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["A.y", "B.x", "C.x", "C.y", "D.x", "P.x", "E.x", "F.y", "S.x"])
 def test_designs_are_those_of_the_file_edited_by_hand(name: str) -> None:
     m = lw.Mechanism(modelfile.read_text(RICH))
@@ -69,6 +71,7 @@ def test_designs_are_those_of_the_file_edited_by_hand(name: str) -> None:
             assert close(t[channel][i], c[channel]), channel
 
 
+@pytest.mark.slow
 def test_drives_begin_where_the_moved_pins_put_them() -> None:
     """The start of the crank is its drawn direction; a quarter turn of B about A is a quarter turn of the start."""
     m = lw.load("wiper")
@@ -80,6 +83,7 @@ def test_drives_begin_where_the_moved_pins_put_them() -> None:
     assert all(close(t[channel][-1], c[channel]) for channel in CHANNELS)
 
 
+@pytest.mark.slow
 def test_a_drive_drawn_beyond_half_a_turn_is_counted_as_the_file_would() -> None:
     m = lw.load("wiper", **{"B.x": -0.2, "B.y": 0.05})  # crank at 166 deg; below the axis a file counts it negative
     values = np.linspace(0.05, -0.05, N)
@@ -90,6 +94,7 @@ def test_a_drive_drawn_beyond_half_a_turn_is_counted_as_the_file_would() -> None
         assert all(close(t[channel][i], c[channel]) for channel in CHANNELS)
 
 
+@pytest.mark.slow
 def test_programmes_begin_where_the_pins_put_the_drive() -> None:
     m = lw.load("boot-lid")
     values = m.description.drawn_numbers["B.x"] + 1e-3 * np.linspace(-2.0, 2.0, N)
@@ -113,7 +118,7 @@ COUPLED = {  # a five-bar whose second crank is coupled to the first from where 
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["B.y", "D.x"])
+@sweep("name", ["D.x", "B.y"], now=1)
 def test_couplings_count_from_where_the_pins_are_drawn(name: str) -> None:
     m = lw.load(COUPLED)
     values = m.description.drawn_numbers[name] + 1e-3 * np.linspace(-3.0, 3.0, N)
@@ -123,7 +128,7 @@ def test_couplings_count_from_where_the_pins_are_drawn(name: str) -> None:
         assert t.ok[i] and all(close(t[channel][i], c[channel]) for channel in ("A", "E", "A.torque", "C.load", "up.C"))
 
 
-@pytest.mark.parametrize("name", ["C.y", "B.x", "S.y", "E.x", "crank.length", "rocker.length"])
+@sweep("name", ["C.y", "E.x", "crank.length", "B.x", "S.y", "rocker.length"], now=3)
 def test_derivatives_are_those_of_edited_files(name: str) -> None:
     """At fixed drive angles, as all derivatives of turns: differences of order four, h^4 and round-off over h are below 1e-7."""
     m = lw.Mechanism(modelfile.read_text(RICH))
@@ -175,6 +180,7 @@ def test_models_with_the_same_numbers_written_otherwise_do_not_share_code() -> N
         assert close(t["A.torque"][-1], c["A.torque"])
 
 
+@pytest.mark.slow
 def test_studies_and_sensitivities_know_pins() -> None:
     m = lw.load("wiper")
     s = lw.study(m, {"C.x": "900..910 mm / 3", "crank.length": ["290 mm", "310 mm"]}, "max A.torque")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from tests.sweeps import sweep
 
 T, R = 1.2, 0.06
 W = 2 * math.pi / T
@@ -44,7 +45,7 @@ CIRCLES: dict[str, tuple[Any, float]] = {
 }
 
 
-@pytest.mark.parametrize("way", CIRCLES)
+@sweep("way", CIRCLES, now=["traced", "mixed"])
 def test_accelerations_are_the_paths_whatever_the_steps(robot: lw.Mechanism, way: str) -> None:
     path, most = CIRCLES[way]
     for steps in (2, 7):

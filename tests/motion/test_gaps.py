@@ -8,7 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.system.turn_evaluator import TurnEvaluator
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 DIFFERENCES = np.array([-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60])  # of sixth order, at -3h .. 3h
 
@@ -69,7 +69,7 @@ SPREAD = {
 }
 
 
-@pytest.mark.parametrize("name", some(SPREAD, ("carpet-scraper", "rssr")))
+@sweep("name", SPREAD, now=1)
 def test_derivatives_of_the_gap_are_differences_of_sixth_order(name: str) -> None:
     """By the envelope theorem at the least gap; differences have round-off 1e-15/h and h^6 of the curvature."""
     m = lw.load(name)

@@ -10,7 +10,7 @@ from linkwright.kernels import structures
 from linkwright.model import library
 from linkwright.model.expressions import evaluate_parameters
 from linkwright.model.numbers import DesignNumbers
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 # turns of 24 samples against the float path with the engine that compiles nothing. Round-off of both, amplified by the condition of
 # the loops: below 2e-13 on all models of `DESIGNS` (delta, scissor-lift and 3r-slider have the worst)
@@ -125,7 +125,7 @@ def efforts(c):
 QUICK = [(name, 3) for name in (*WRITTEN, "four-bar")]  # every third parameter against floats, which take their time
 
 
-@pytest.mark.parametrize("case", some([*QUICK, *((name, 1) for name in DESIGNS)], QUICK))
+@sweep("case", [*QUICK, *((name, 1) for name in DESIGNS)], now=[("geared", 3), ("coupled", 3), ("four-bar", 3)])
 def test_every_named_number_is_an_input(case, monkeypatch):
     """No number of a model makes code of its own, and every design agrees with the model read anew."""
     model, every = WRITTEN.get(case[0], case[0]), case[1]
@@ -151,7 +151,7 @@ def test_every_named_number_is_an_input(case, monkeypatch):
                 assert np.abs(mine - theirs).max() <= AGREEMENT * (1.0 + np.abs(theirs).max())
 
 
-@pytest.mark.parametrize("name", some([*FLOATS, "delta", "stewart"], ("bennett", "delta", "stewart")))
+@sweep("name", [*FLOATS, "delta", "stewart"], now=("bennett", "delta", "stewart"))
 def test_every_named_number_is_an_input_of_one_structure(name):
     m = lw.load(name)
     structure = m.system.core.numbers.structure

@@ -13,7 +13,7 @@ import pytest
 import linkwright as lw
 from linkwright.design.efforts import efforts
 from linkwright.errors import UsageError
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 ARM = math.hypot(0.9, 0.4)  # m; arms cross in their middle
 K, P = (0.15, -0.25), 0.25 * math.hypot(0.9, 0.4)  # eye of the cylinder on ground; distance of its eye on the arm from A
@@ -54,7 +54,7 @@ def turned(steps: int) -> Any:
     return scissor().turn(steps=steps)
 
 
-@pytest.mark.parametrize("steps", [20, 60, 90])
+@sweep("steps", [60, 20, 90], now=1)
 def test_a_turn_says_that_it_passed_the_stretched_position_and_where(steps: int) -> None:
     """Located on the minimum of a singular value by its square: to the root of round-off of the stroke, whatever the samples are."""
     c = turned(steps)
@@ -72,7 +72,7 @@ def test_dead_centres_at_the_ends_are_listed() -> None:
     assert found == pytest.approx([abs(reach - P), reach + P], abs=1e-5)
 
 
-@pytest.mark.parametrize("steps", some([100, 240, 400, 720], [100, 240]))
+@sweep("steps", [100, 240, 400, 720], now=1)
 def test_samples_beside_it_are_on_the_branch(steps: int) -> None:
     """Arms cross symmetrically: their angles add up to pi at every sample, with zero rates; error of a quintic over a small gap."""
     c = turned(steps)
@@ -154,7 +154,8 @@ def test_static_forces_beside_it_are_right_away_from_it() -> None:
     assert np.abs(c["cyl.force"] - wanted)[regular].max() < 1e-8 * np.abs(wanted[regular]).max()
 
 
-@pytest.mark.parametrize("steps", [36, pytest.param(240, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [36, 240])
 def test_the_report_of_it_is_written_with_its_marks(tmp_path: Path, steps: int) -> None:
     text = scissor().report(tmp_path / "table.html", steps=steps).read_text(encoding="utf-8")
     assert "passes a singular position at cyl = 0.5184 m" in text and "values marked * depend on" in text
@@ -175,7 +176,7 @@ SHIPPED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@sweep("name", SHIPPED, later=["parallelogram-chain"])
 def test_shipped_models(name: str) -> None:
     """Closed forms: a slider-crank of equal links folds at 90 and 270 deg, a parallelogram is flat at 0 and 180 deg."""
     c = lw.load(name).turn(steps=72)

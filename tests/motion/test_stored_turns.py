@@ -13,6 +13,7 @@ import linkwright as lw
 from linkwright import cli
 from linkwright.motion import cycle
 from linkwright.system import motions
+from tests.sweeps import sweep
 
 
 @pytest.fixture
@@ -29,18 +30,19 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return steps
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("write", "expected"),
     [
         (lambda m, path: m.page(path), [360]),
-        pytest.param(lambda m, path: m.page(path, steps=24), [24], marks=pytest.mark.slow),
         (lambda m, path: m.page(path, run=m.turn()), [360]),
-        (lambda m, path: m.report(path, steps=48), [48]),
-        pytest.param(lambda m, path: m.turn(steps=360).report(path), [360], marks=pytest.mark.slow),
         (lambda m, path: m.turn(speed=0).page(path), [360, 360]),  # the static one, and that of the file's speed it is compared with
         (lambda m, path: cli.main(["wiper", "-o", str(path)]), [360]),
-        pytest.param(lambda m, path: cli.main(["report", "wiper", "--steps", "48", "-o", str(path)]), [48], marks=pytest.mark.slow),
+        (lambda m, path: m.page(path, steps=24), [24]),
+        (lambda m, path: m.report(path, steps=48), [48]),
+        (lambda m, path: m.turn(steps=360).report(path), [360]),
+        (lambda m, path: cli.main(["report", "wiper", "--steps", "48", "-o", str(path)]), [48]),
     ],
+    now=4,
 )
 def test_a_page_computes_one_turn(
     computed: list[int], tmp_path: Path, write: Callable[[lw.Mechanism, Path], Any], expected: list[int]

@@ -14,7 +14,7 @@ from linkwright.design.sensitivity import Cycle
 from linkwright.errors import LinkwrightError
 from linkwright.model.parameters import every_parameter
 from tests.design.test_sensitivity import JIB, RICH
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 STEPS = 24
 SMOOTH = {**RICH, "name": "smooth", "friction": {"A": {"coulomb": 0.05, "speed": 0.1}}}  # springs, damper, load; friction by speed only
@@ -24,9 +24,10 @@ def apart(x: Any, y: Any) -> float:
     return float(np.abs(x - y).max() / (1e-6 + np.abs(y).max()))
 
 
-@pytest.mark.parametrize(
+@sweep(
     "model",
-    some(["wiper", "carpet-scraper", "five-bar", "rssr-7r", "stewart", "delta", "excavator", SMOOTH], ["wiper", "five-bar", SMOOTH]),
+    ["wiper", "carpet-scraper", "five-bar", "rssr-7r", "stewart", "delta", "excavator", SMOOTH],
+    now=1,
     ids=lambda x: x if isinstance(x, str) else x["name"],
 )
 def test_loads_against_complex_steps_of_the_float_path(model: Any, rng: np.random.Generator) -> None:

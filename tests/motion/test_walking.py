@@ -11,7 +11,7 @@ from linkwright.kernels.walking import Walking
 from linkwright.motion import cycle, joint_limits
 from linkwright.motion.following import authority, follow
 from linkwright.results.recorded import cut_rows
-from tests.sweeps import every_model
+from tests.sweeps import every_model, sweep
 
 AGREEMENT = 1e-10  # both close loops to 1e-13 or better; velocities and accelerations have that times the condition, which is below 1e3
 SPIN = 1e-6  # a rod between ball joints may spin: its angle is integrated, by formulas of different orders
@@ -28,7 +28,7 @@ def native_turn(m, steps=360):
     return [m.system._motions._computed_turn((None, None), steps) for _ in range(2)][-1]
 
 
-@pytest.mark.parametrize("name", every_model("carpet-scraper", "excavator", "3r-slider", "bennett", "slider-crank"))
+@pytest.mark.parametrize("name", every_model("3r-slider"))
 def test_the_turn_agrees_with_the_walk_on_floats(name):
     m = lw.load(name)
     first = float_turn(m)
@@ -91,7 +91,7 @@ def test_few_steps_are_halved_until_they_can_be_followed():
     np.testing.assert_allclose(coarse.q, fine.q[::90], atol=1e-11)
 
 
-@pytest.mark.parametrize("name", every_model("carpet-scraper", "3r-slider", "slider-crank"))
+@pytest.mark.parametrize("name", every_model("carpet-scraper", "slider-crank"))
 def test_limits_agree_with_the_walk_on_floats(name):
     m = lw.load(name)
     core = m.system.core
@@ -122,7 +122,7 @@ def _slid(x):
     return lambda t: x + 0.03 * t * t
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n == "delta" else []) for n in PATHS])
+@sweep("name", PATHS, now=["carpet-scraper"])
 def test_a_followed_path_agrees_with_the_walk_on_floats(name):
     s = lw.compile(name)
     times, motion = np.linspace(0.0, 1.0, 41), PATHS[name](s)

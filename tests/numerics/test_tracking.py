@@ -115,6 +115,7 @@ def widened(monomials: Monomials, coefficients: np.ndarray) -> tuple[Monomials, 
     return rows, np.array(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("made", "native", "count"), [(cyclic(5), True, 70), (widened(*katsura(3)), False, 8)], ids=["cyclic-5", "katsura-3"]
 )
@@ -209,6 +210,7 @@ def test_singular_systems_are_nan_and_others_are_solved() -> None:
     np.testing.assert_allclose(found[[0, 2], :, 0], [[1.0, 1.0], [0.25, 0.5]])
 
 
+@pytest.mark.slow
 def test_the_trace_of_a_complete_set_is_linear() -> None:
     # A cubic cut by a line that moves parallel to itself: the sum of the three points is linear in its offset.
     cubic = [(i, j) for i in range(4) for j in range(4 - i)]

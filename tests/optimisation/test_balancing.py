@@ -10,6 +10,7 @@ from linkwright.optimisation.balancing import CycleCurves, _least_squares, balan
 from linkwright.optimisation.inertia_regressor import regressor
 from linkwright.optimisation.mass_design import _Problem, counterweight_blocks, redistribution_blocks
 from linkwright.results.state import State
+from tests.sweeps import sweep
 
 OBLIQUE = {  # a four-bar whose coupler carries its mass off the line of its pins
     "name": "oblique",
@@ -34,7 +35,7 @@ def dynamic_shaking(m: lw.Mechanism, steps: int, about=(0.0, 0.0, 0.0)) -> tuple
     return np.array([f for f, _ in parts]), np.array([x for _, x in parts])
 
 
-@pytest.mark.parametrize("name", ["four-bar", "carpet-scraper-2007", "rssr", "3-rrr"])
+@sweep("name", ["four-bar", "carpet-scraper-2007", "rssr", "3-rrr"], now=3)
 def test_the_columns_add_up_to_the_inverse(name: str) -> None:
     m = lw.load(name)
     s = m.system
@@ -62,7 +63,7 @@ def test_springs_and_loads_stay_in_the_efforts() -> None:
         assert abs(effort[i, 0] - loads.tau["A"]) < 1e-11 * (1.0 + abs(loads.tau["A"]))
 
 
-@pytest.mark.parametrize("model", ["four-bar", "wiper", OBLIQUE], ids=["four-bar", "wiper", "oblique"])
+@sweep("model", ["four-bar", "wiper", OBLIQUE], now=2, ids=["four-bar", "wiper", "oblique"])
 def test_four_bar_is_force_balanced_as_berkof_and_lowen_say(model) -> None:
     m = lw.load(model)
     b = balance(m, counterweights={"crank": {"mass": 50}, "rocker": {"mass": 50}}, steps=36)
@@ -177,6 +178,7 @@ def test_redistribution_keeps_to_its_bounds_and_is_what_the_model_says() -> None
     assert np.abs(moment - b.after.moment).max() < 1e-9 * b.before.peak("moment")
 
 
+@pytest.mark.slow
 def test_scraper_and_rssr_become_quieter() -> None:
     three = balance(lw.load("carpet-scraper-2007"), steps=36)  # crank, rocker and arm: not enough for seven links
     assert three.norms["force"]["rms_after"] < 0.2 * three.norms["force"]["rms_before"]
@@ -188,7 +190,7 @@ def test_scraper_and_rssr_become_quieter() -> None:
     assert all(n["rms_after"] < n["rms_before"] for n in all_three.norms.values())
 
 
-@pytest.mark.parametrize("name", ["excavator", "delta", "punch-press"])
+@sweep("name", ["punch-press", "excavator", "delta"], now=1)
 def test_any_driven_machine_can_be_asked(name: str) -> None:
     b = balance(lw.load(name), steps=12)
     assert b.norms["force"]["rms_after"] < 0.6 * b.norms["force"]["rms_before"]

@@ -23,6 +23,7 @@ def front() -> lw.ParetoFront:
     return lw.load(SLIDER_CRANK).optimise(goals, VARY, n=64, starts=2, points=6)
 
 
+@pytest.mark.slow
 def test_ends_are_the_optima_of_single_goals(front: lw.ParetoFront) -> None:
     m = lw.load(SLIDER_CRANK)
     longest = m.optimise("max range guide", VARY, n=64, starts=2)

@@ -28,12 +28,14 @@ def test_least_squares_and_extremes_meet_where_the_goal_vanishes() -> None:
     assert np.ptp(found) < 1e-8 * BALANCED
 
 
+@pytest.mark.slow
 def test_a_stroke_is_twice_the_crank() -> None:
     r = lw.load(SLIDER_CRANK).optimise("min rms A.torque", {"r": None, "rod": "150..250 mm"}, "range guide = 100 mm", **QUICK)
     assert abs(r.numbers["r"] - 0.05) < 1e-9  # of an in-line slider-crank, exactly
     assert r.kkt < 1e-6
 
 
+@pytest.mark.slow
 def test_the_best_transmission_of_a_slider_crank_has_the_longest_rod() -> None:
     m = lw.load(SLIDER_CRANK)
     vary = {"r": None, "rod": "150..250 mm", "e": "-50..50 mm"}
@@ -45,6 +47,7 @@ def test_the_best_transmission_of_a_slider_crank_has_the_longest_rod() -> None:
     assert r.certificate is not None and r.certificate.agreeing >= 2
 
 
+@pytest.mark.slow
 def test_the_gain_of_what_binds_is_the_derivative_of_the_optimum() -> None:
     m = lw.load(SLIDER_CRANK)
 
@@ -96,6 +99,7 @@ def test_a_run_is_optimised_as_a_turn_is() -> None:
     assert abs(r.numbers["k"] / BALANCED - 1.0) < 1e-6  # balanced in every position, it stays at rest
 
 
+@pytest.mark.slow
 def test_the_same_call_gives_the_same_design() -> None:
     vary = {"r": None, "rod": "150..250 mm"}
     first, second = (lw.load(SLIDER_CRANK).optimise("min rms A.torque", vary, "range guide > 90 mm", **QUICK) for _ in range(2))
@@ -115,6 +119,7 @@ def test_ctrl_c_leaves_the_best_design_so_far() -> None:
     assert r.value <= r.goals[0].before and seen[-1]["designs"] > 64
 
 
+@pytest.mark.slow
 def test_enough_ends_the_search() -> None:
     calls = {"vary": {"r": None, "rod": "150..250 mm"}, "n": 64, "starts": 8}
     whole = lw.load(SLIDER_CRANK).optimise("min range guide", **calls)
@@ -122,6 +127,7 @@ def test_enough_ends_the_search() -> None:
     assert short.value <= 0.070 and short.designs < whole.designs
 
 
+@pytest.mark.slow
 def test_searches_agree() -> None:
     vary = {"r": None, "rod": "150..250 mm"}
     found = [

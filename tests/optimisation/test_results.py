@@ -87,6 +87,7 @@ def test_the_command(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "# crank" in best.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_command_without_a_feasible_design_fails(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["optimise", str(model), "--goal", "min rms A.torque", "--vary", "r", "--subject-to", "range guide > 200 mm"]
     assert cli.main([*words, "--candidates", "16", "--starts", "1"]) == 1
@@ -126,6 +127,7 @@ def test_wrong_calls(call: dict[str, Any], said: str) -> None:
         lw.load(SLIDER_CRANK).optimise(**{**good, **call})
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_turn_fully_is_closed_first() -> None:
     m = lw.load("four-bar", L1="0.9 m")  # longer than its ground link: it swings
     r = m.optimise("max min C.transmission", {"L1": "0.2..1 m", "L2": "0.6..1.4 m", "L3": "0.6..1.4 m"}, "full turn", n=64, starts=2)
@@ -142,6 +144,7 @@ def test_a_weighted_sum_lies_between_its_goals() -> None:
     assert np.allclose(list(best.numbers.values()), list(both.numbers.values()), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_numbers_of_the_model_are_goals() -> None:
     r = lw.load(SLIDER_CRANK).optimise("min mass", {"slider.mass": "0.5..2 kg", "r": None}, "max A.torque > 1 N m", n=32, starts=2)
     assert abs(r.value - 0.7 - r.numbers["slider.mass"]) < 1e-12 and r.limits[0].after > 1.0 - 1e-6

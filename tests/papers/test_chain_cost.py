@@ -14,7 +14,7 @@ from linkwright.papers import chain_cost as bench
 from linkwright.papers.counting import values
 from linkwright.system.system import System
 from linkwright.topology import build_tree
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 
 def test_the_cuts_are_those_the_program_chooses() -> None:
@@ -49,11 +49,12 @@ def test_subsystem_multipliers_take_a_constant_number_of_operations_a_loop(full:
     assert 1.98 < totals[64] / totals[32] < 2.02
 
 
+@pytest.mark.slow
 def test_256_loops() -> None:
     assert bench.operations(256, "sslm").total / bench.operations(32, "sslm").total == pytest.approx(8.0, rel=0.01)
 
 
-@pytest.mark.parametrize("formulation", some(["slm", "kkt"], ["kkt"]))
+@sweep("formulation", ["slm", "kkt"], now=["kkt"])
 def test_system_matrices_cost_the_cube_unless_their_zeros_are_folded(formulation: str) -> None:
     full = [bench.operations(n, formulation, full=True).total for n in (16, 32)]
     folded = [bench.operations(n, formulation).total for n in (16, 32)]

@@ -9,6 +9,7 @@ from linkwright.optimisation.inertia_regressor import regressor
 from linkwright.papers import chaudhary_balancing as paper
 from linkwright.papers import inverse_cost as counts
 from linkwright.papers.recording import COST, OperationGraph, Recorded, RecordedProgram
+from tests.sweeps import sweep
 
 CASES = {case.model: case for case in counts.CASES}
 
@@ -20,7 +21,7 @@ def some_weights(search):
 
 
 @pytest.mark.parametrize("model", CASES)
-@pytest.mark.parametrize("method", paper.METHODS)
+@sweep("method", paper.METHODS, now=1)
 def test_shaking_by_reactions_is_the_rate_of_momentum(model, method):
     """Force and moment on ground from one method's reactions, against inertia forces that are linear in the masses."""
     case = CASES[model]

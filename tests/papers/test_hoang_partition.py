@@ -10,6 +10,7 @@ from linkwright.mechanics.formulations import Nullspace
 from linkwright.papers import hoang_partition as paper
 
 
+@pytest.mark.slow  # verdicts of all items of the paper: test_reproduce.py
 def test_the_items_and_their_verdicts():
     found = [compute() for compute in (paper.fixed_partition, paper.passing_run, paper.augmented)]
     assert [item.verdict for item in found] == ["agrees", "differs", "differs"]

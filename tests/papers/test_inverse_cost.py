@@ -13,6 +13,7 @@ from linkwright.papers import inverse_cost as bench
 from linkwright.papers.counting import Counts, values
 from linkwright.papers.recording import OperationGraph
 from tests.reference import load
+from tests.sweeps import sweep
 
 PRINTED_SAVINGS = {  # percent over the traditional method: one cycle, optimisation
     ("carpet-scraper-2007", "system"): (30.59, 52.19),
@@ -93,8 +94,8 @@ def test_pivots_avoid_new_nonzeros_and_small_entries() -> None:
 # -------------------------------------------------------------------- the three methods
 
 
-@pytest.mark.parametrize("method", bench.COUNTED)
-@pytest.mark.parametrize("case", bench.CASES, ids=lambda c: c.model)
+@sweep("method", bench.COUNTED, now=["subsystem"])
+@sweep("case", bench.CASES, now=["rssr"], ids=lambda c: c.model)
 def test_counted_methods_give_the_float_paths_answers_in_one_order_of_pivots(case: bench.CostCase, method: str) -> None:
     """Torque and all reactions at every second angle listed to 1e-9, pivots chosen once at 30 deg: forces are of size 100."""
     system = case.system()

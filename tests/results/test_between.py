@@ -11,9 +11,10 @@ import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.results.trajectory import Trajectory
 from tests.results.runs import CUTS, free_run, recorded, system
+from tests.sweeps import sweep
 
 
-@pytest.mark.parametrize("name", ["wiper", "rssr"])
+@sweep("name", ["wiper", "rssr"], now=1)
 def test_the_error_falls_with_the_sixth_power_of_the_spacing(name):
     fine = free_run(name, 0.1, cuts=CUTS.get(name))  # 61 samples of an integration to 1e-12
     errors = []

@@ -16,6 +16,7 @@ from linkwright.results.channels import rotation_quaternions
 from linkwright.results.recorded import Column, RunEvent
 from linkwright.results.trajectory import Trajectory
 from tests.results.runs import free_run, recorded, system
+from tests.sweeps import sweep
 
 # a slider-crank whose driven bearing, pins and guide rub by their loads; one of these joints is cut
 RUBBING: dict[str, object] = {
@@ -38,7 +39,7 @@ def turn() -> Trajectory:
     return lw.load("carpet-scraper").turn(steps=36)
 
 
-@pytest.mark.parametrize("name", ["wiper", "carpet-scraper", "stewart"])
+@sweep("name", ["wiper", "carpet-scraper", "stewart"], now=1)
 def test_whole_runs_read_as_single_states_do(name):
     run = free_run(name, 0.1, 21)
     names = [n for n in run.channels[1:] if not n.startswith(("lam.", "singular.", "det."))]
@@ -60,17 +61,18 @@ def test_turns_read_as_single_states_do(turn):
             assert np.abs(np.asarray(turn.channel(n).read(turn.instants[20])) - x[20]).max() < 1e-12 * (1.0 + np.abs(x).max()), n
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("name", "singly"),
     [
-        ("carpet-scraper", 0),
         ("slider-crank", 0),
+        ("carpet-scraper", 0),
         ("parallelogram-chain", 2),
         ("boot-lid", 0),
         ("door", 0),
         ("with friction by load", 0),
-        pytest.param("delta", 0, marks=pytest.mark.slow),
+        ("delta", 0),
     ],
+    now=1,
 )
 def test_loads_of_a_turn_are_those_of_single_states(name, singly):
     """All samples solved together: singular positions, redundant joints and idle spins too. What is left is solved singly."""

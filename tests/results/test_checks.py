@@ -17,8 +17,10 @@ from linkwright.results.checks import Check, Checks
 from linkwright.results.measures.extremes import curve_extremes
 from linkwright.studies import running
 from linkwright.views import report
-from tests.sweeps import some
+from tests.sweeps import sweep
 from tests.views.live.engine_runs import made, run
+
+pytestmark = pytest.mark.usefixtures("without_curves")
 
 VALVE: dict[str, Any] = {  # its follower leaves the cam above 1952 rpm
     "name": "valve",
@@ -95,7 +97,7 @@ def test_the_worst_verdict_is_that_of_the_list() -> None:
         _ = every["loads"]
 
 
-@pytest.mark.parametrize("name", some(library.names(), ("wiper", "boot-lid", "punch-press", "rssr", "parallelogram-middle")))
+@sweep("name", library.names(), now=["boot-lid", "rssr"])
 def test_every_place_shows_the_same_list(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     m = lw.load(name)
     c = m.turn()

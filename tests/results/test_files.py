@@ -15,6 +15,7 @@ from linkwright.results import files as run_files
 from linkwright.results.recorded import RunEvent
 from linkwright.results.trajectory import Trajectory
 from tests.results.runs import CUTS, free_run
+from tests.sweeps import sweep
 
 PARAMETRIC = {
     "name": "bars", "plane": "xy", "gravity": [0, -9.81], "parameters": {"L1": 0.25, "mass": "2 kg/m * L1"},
@@ -42,7 +43,7 @@ def full(name: str = "wiper") -> Trajectory:
     return replace(run, columns=columns, arrays=arrays, events=events, settings={"tolerance": 1e-10, "step": None}, notes=("a", "ß"))
 
 
-@pytest.mark.parametrize("name", ["wiper", "rssr"])
+@sweep("name", ["wiper", "rssr"], now=1)
 def test_everything_comes_back_bit_by_bit_from_either_format(name, tmp_path):
     run = full(name)
     one, two, three = tmp_path / "one.npz", tmp_path / "two.parquet", tmp_path / "three.npz"

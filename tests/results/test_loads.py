@@ -12,6 +12,7 @@ from linkwright.errors import UsageError
 from linkwright.results.batch import cut_references
 from linkwright.results.trajectory import Trajectory
 from tests.results.runs import free_run, system
+from tests.sweeps import sweep
 
 # drives in the tree, in a cut joint and in cylinders; joints drawn twice, whose reactions are a matter of choice
 CASES = {
@@ -42,7 +43,7 @@ def inverted(name: str, push: bool = False):
     return s, loads, Trajectory(s.skel, t, q, v, a, cut_references(s.skel, t, q, v, st.references), columns=columns, arrays={"lam": lam})
 
 
-@pytest.mark.parametrize("name", CASES)
+@sweep("name", CASES, later=["excavator", "stewart"])
 def test_reactions_are_those_of_the_inverse_for_the_same_efforts(name):
     _, loads, run = inverted(name, push=name == "wiper")
     size = max(np.abs(w.force).max() for w in loads.wrench.values())

@@ -18,6 +18,7 @@ from linkwright.results.measures.dwells import longest_dwells
 from linkwright.results.measures.motions import MeasuredMotions
 from linkwright.results.measures.straightness import straightness, straightness_pull
 from linkwright.results.measures.strokes import strokes
+from tests.sweeps import sweep
 
 R, L, E = 0.05, 0.2, 0.03
 
@@ -102,7 +103,7 @@ def by_hand(x: np.ndarray, s: np.ndarray, height: float, most: int) -> float:
     return best
 
 
-@pytest.mark.parametrize("seed", range(12))
+@sweep("seed", range(12), now=4)
 def test_dwells_are_those_of_a_search_by_hand(seed: int) -> None:
     rng, many = np.random.default_rng(seed), 8000
     period = 2 * np.pi if seed % 3 else 3.0
@@ -389,7 +390,7 @@ def marked() -> lw.Mechanism:
     )
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@sweep("text", TEXTS, later=["stroke slide", "dwell slide within 2 mm", "dwell slide within 20 mm while 320..100 deg", "rms slide.jerk"])
 def test_slopes_and_many_designs(marked, text: str) -> None:
     _check_measure(marked, measure(text))
 

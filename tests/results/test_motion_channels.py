@@ -16,6 +16,7 @@ from linkwright.model.coordinates import coordinate
 from linkwright.results.held_motion import HeldMotion, independent
 from tests.factory import PLANAR, random_tree, with_loops
 from tests.studies.models import SLIDER
+from tests.sweeps import sweep
 
 SLOPE = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0.0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])  # central difference of order eight
 MASSLESS: dict[str, Any] = {"mass": 0, "inertia": 0}
@@ -71,9 +72,7 @@ def test_jerk_of_a_slider_crank_is_its_closed_form() -> None:
     np.testing.assert_allclose(c["crank.B.jerk"], -(w**2) * c["crank.B.v"], atol=1e-12 * w**3)  # a circle at constant speed
 
 
-@pytest.mark.parametrize(
-    "name", ["four-bar", "rssr", pytest.param("jansen-leg", marks=pytest.mark.slow), pytest.param("bennett", marks=pytest.mark.slow)]
-)
+@sweep("name", ["four-bar", "rssr", "jansen-leg", "bennett"], now=1)
 def test_jerk_is_the_rate_of_the_acceleration(name: str) -> None:
     c = lw.load(name).turn(steps=1440)
     names = [n for n in c.channels if n.endswith(".jerk")]
@@ -316,7 +315,7 @@ def test_files_hold_what_jerk_needs(tmp_path) -> None:
         c.channel("link4.angle.jerk").read(c.state(7).instant)
 
 
-@pytest.mark.parametrize(("name", "varied"), [("four-bar", "L1"), ("punch-press", "rod.K.x"), ("wiper", "crank.B.x")])
+@sweep(("name", "varied"), [("wiper", "crank.B.x"), ("four-bar", "L1"), ("punch-press", "rod.K.x")], now=1)
 def test_many_designs_read_as_single_turns(name: str, varied: str) -> None:
     m = lw.load(name)
     value = next(p.value for p in m.system.core.chosen([varied]))

@@ -5,7 +5,7 @@ import pytest
 
 import linkwright as lw
 from tests.motion.test_singular_turn import scissor
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 END = 0.1
 SPEED = 600.0  # rad/s: ten turns in the end
@@ -17,15 +17,10 @@ def some_samples(seed):
     return np.unique(np.concatenate([rng.choice(FINE, rng.integers(1, 9)), [END]]))
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        ("four-bar", "A", ()),
-        ("four-bar", "A", ("A",)),
-        pytest.param(("bennett", "A", ("A",)), marks=pytest.mark.slow),
-        ("slider-crank", "A", ()),
-    ],
-)
+SPUN = [("four-bar", "A", ()), ("four-bar", "A", ("A",)), ("slider-crank", "A", ()), ("bennett", "A", ("A",))]
+
+
+@pytest.fixture(scope="module")
 def spun(request):
     """A crank at constant speed and the same run sampled so finely that no sample is half a turn from the next."""
     name, crank, cuts = request.param
@@ -40,6 +35,7 @@ def spun(request):
     return run, crank, float(st[crank]), angles, fine
 
 
+@sweep("spun", SPUN, now=[SPUN[2]], indirect=True)
 def test_angles_are_those_of_the_fine_run(spun):
     run, crank, begin, angles, fine = spun
     assert np.abs(fine[crank] - begin - SPEED * FINE).max() < 1e-7  # the closed form of the total angle
@@ -52,6 +48,7 @@ def test_angles_are_those_of_the_fine_run(spun):
             assert np.abs(coarse[n] - fine[n][at]).max() < 1e-6, n  # two sets of output of one integration
 
 
+@sweep("spun", SPUN, now=[SPUN[1]], indirect=True)
 def test_parts_files_and_states_count_alike(spun, tmp_path):
     run, _, _, angles, fine = spun
     coarse = run([0.06, 0.081, END])
@@ -79,7 +76,7 @@ def test_a_free_spin_has_the_turns_of_its_closed_form():
         assert np.abs(run["A"] - want).max() < 1e-8 * want.max() and np.abs(run["rotor.angle"] - want).max() < 1e-8 * want.max()
 
 
-@pytest.mark.parametrize("samples", some([7, 11, 200], [7, 200]))
+@sweep("samples", [7, 11, 200], now=1)
 def test_a_path_is_followed_and_not_its_chords(samples):
     """The tip of an arm of two links goes three times round its shoulder, on a circle: the elbow stays bent as it is, the shoulder turns
     with the tip, however few samples are asked for."""

@@ -59,7 +59,7 @@ def test_the_error_of_a_tabulated_load_is_estimated():
     check(*compared(s, s.assemble(v={"E": 9.0}), 0.5, tolerance=2e-8))
 
 
-@pytest.mark.parametrize("name", every_model("carpet-scraper", "rssr"))
+@pytest.mark.parametrize("name", every_model("carpet-scraper"))
 def test_estimates_on_every_model(name):
     """Nearly all within the factor; none silent about an error above 1e-3 (some are pessimistic beyond it)."""
     s = lw.compile(lw.load(name))

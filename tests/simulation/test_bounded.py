@@ -10,7 +10,7 @@ from linkwright.compiler.callbacks import DEGENERATE
 from linkwright.integrators import Problem, StepKernel, driver, integrate, python_kernel
 from linkwright.simulation import evaluating, time_stepping
 from tests import ROOT
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 CASES = ROOT / "tests" / "data" / "passages"
 
@@ -21,6 +21,7 @@ RUNS = {  # model: (start, speeds, torque, options, duration, evaluations at mos
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_runs_that_crept_or_broke(name):
     q, v, torque, options, duration, most = RUNS[name]
@@ -36,8 +37,8 @@ def test_runs_that_crept_or_broke(name):
     assert run.certificate.status in ("finished", "failed", "open", "stuck")
 
 
-@pytest.mark.parametrize("tolerance", some([1e-8, 1e-11], [1e-8]))
-@pytest.mark.parametrize(("name", "speeds"), [("sarrus", {"a1": 0.5}), ("three-cranks", {"A": -1.0})])
+@sweep("tolerance", [1e-8, 1e-11], now=1)
+@sweep(("name", "speeds"), [("three-cranks", {"A": -1.0}), ("sarrus", {"a1": 0.5})], now=1)
 def test_a_certificate_takes_no_more_evaluations_than_three_runs(monkeypatch, name, speeds, tolerance):
     """Two more runs for the error, finer ones where steps are few, and one step for each passage."""
     counted = []

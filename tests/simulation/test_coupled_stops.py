@@ -42,6 +42,7 @@ ARMS = {
 }
 
 
+@pytest.mark.slow
 def test_impacts_that_throw_each_other_off_come_to_rest():
     """The second block strikes the first off its stop, which strikes it off the second's, and so on. Every round leaves the share
     r = m2 / (m1 + m2) of the speed, so the series of impacts ends after t = t0 + r v0 / (1 - r) (2 (m1 + m2) / F + 2 m2 / f)."""
@@ -90,6 +91,7 @@ def test_a_mass_between_two_ends():
     assert len(k) == 5 and [x.name for x in found.events][:2] == ["stop x upper", "stop x lower"]
 
 
+@pytest.mark.slow
 def test_ends_of_different_restitution_gain_no_energy():
     for ex, ey in ((1.0, 0.0), (0.0, 1.0), (0.3, 0.9), (1.0, 1.0)):
         stops = {"x": {"max": 0.0, "restitution": ex}, "y": {"min": 0.0, "restitution": ey}}
@@ -100,6 +102,7 @@ def test_ends_of_different_restitution_gain_no_energy():
             assert found["x"].max() < 1e-9 and found["y"].min() > -1e-9
 
 
+@pytest.mark.slow
 def test_a_chain_of_two_links_folds_onto_two_stops():
     """At rest at both ends each stop carries the moment of the weights beyond it."""
     found = lw.load({**ARMS, "stops": {"A": {"min": -0.6}, "B": {"min": -0.4}}}).simulate(3.0)

@@ -8,7 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.integrators import driver
 from linkwright.simulation import evidence
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 
 def outcome(s, q, v, duration, **options):
@@ -23,8 +23,8 @@ def outcome(s, q, v, duration, **options):
     return st.q.tobytes(), st.v.tobytes(), run.t.tobytes(), run.q.tobytes(), run.v.tobytes(), run.a.tobytes(), said, str(run.checks())
 
 
-@pytest.mark.parametrize("name", ["parallelogram-middle", "four-bar"])
-@pytest.mark.parametrize("q", some([0.3, pi], [pi]))  # a regular start, and the stretched position where several branches meet
+@sweep("name", ["four-bar", "parallelogram-middle"], now=1)
+@sweep("q", [pi, 0.3], now=1)  # a regular start, and the stretched position where several branches meet
 def test_a_call_after_twelve_others_equals_the_first_one(name, q):
     asked = {"q": q, "v": -20.0, "duration": 0.05, "integrator": "dopri", "tolerance": 1e-7}
     s = lw.compile(name)
@@ -37,6 +37,7 @@ def test_a_call_after_twelve_others_equals_the_first_one(name, q):
     assert outcome(lw.compile(name), **asked) == first
 
 
+@pytest.mark.slow
 def test_slices_of_the_time_loop_do_not_show(monkeypatch):
     s = lw.compile("parallelogram-chain")
     st = s.assemble(q={"G0": 1.0}, v={"G0": 20.0})

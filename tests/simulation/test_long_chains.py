@@ -16,7 +16,8 @@ from linkwright.papers.chain_cost import chain, moving_state
 from linkwright.results.batch import _shares
 
 
-@pytest.mark.parametrize("n", [80, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [80, 300])
 def test_a_run_with_its_certificate_decomposes_no_large_matrix(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     s = chain(n)
     svd = np.linalg.svd

@@ -17,7 +17,7 @@ from linkwright.mechanics.formulations import FORMULATIONS
 from tests import ROOT
 from tests.simulation.closed_forms import sarrus, three_cranks
 from tests.simulation.translational_delta import Delta
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 CASES = ROOT / "tests" / "data" / "passages"
 TOLERANCES = [1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12]
@@ -51,7 +51,8 @@ def delta_error(s, speeds, seconds, right, **how):
     return float(np.abs(run["plat.Gplat"][-1] - right).max()), run
 
 
-@pytest.mark.parametrize("tolerance", some(TOLERANCES, (1e-6, 1e-9, 1e-12)))
+@pytest.mark.slow
+@pytest.mark.parametrize("tolerance", TOLERANCES)
 def test_delta_at_every_tolerance(delta, tolerance):
     error, run = delta_error(delta, (-0.33, 0.83, -0.52), 0.4, PLATFORM, tolerance=tolerance)
     assert error < allowed(tolerance) and run.certificate.ok
@@ -59,7 +60,7 @@ def test_delta_at_every_tolerance(delta, tolerance):
     assert passage.kind == "rank" and passage.lost == 1 and passage.time == pytest.approx(0.32118, abs=1e-5)
 
 
-@pytest.mark.parametrize("tolerance", some(TOLERANCES, (1e-6, 1e-9, 1e-12)))
+@sweep("tolerance", TOLERANCES, now=[1e-6, 1e-12])
 def test_three_cranks_at_every_tolerance(cranks, tolerance):
     """-1 rad/s: stopped at 1e-11 when redundant rows were taken for passing ones."""
     run = cranks.simulate(cranks.assemble(v={"A": -1.0}), 3.0, tolerance=tolerance, output=[3.0])
@@ -67,7 +68,7 @@ def test_three_cranks_at_every_tolerance(cranks, tolerance):
     assert [(p.kind, p.lost) for p in run.passages] == [("rank", 1)] * 4
 
 
-@pytest.mark.parametrize("tolerance", some(TOLERANCES, (1e-6, 1e-9, 1e-12)))
+@sweep("tolerance", TOLERANCES, now=[1e-09, 1e-12])
 def test_sarrus_with_certificate(linkage, tolerance):
     run = linkage.simulate(linkage.assemble(v={"a1": 0.5}), 1.0, tolerance=tolerance, output=[1.0])
     assert abs(run["top.T"][-1][2] - sarrus(1.0)) < allowed(tolerance) and run.certificate.ok
@@ -84,11 +85,7 @@ HOW = {
 ROUGH = {"rk4": 1e-5, "rodas": 1e-4, "baumgarte stabiliser": 1e-6, "none stabiliser": 1e-6}
 
 
-REPEATED = [f"{name} formulation" for name in FORMULATIONS]
-REPEATED += [f"{name} stabiliser" for name in ("project", "baumgarte", "none")]
-
-
-@pytest.mark.parametrize("how", [pytest.param(how, marks=[pytest.mark.slow] * (how in REPEATED)) for how in HOW])
+@sweep("how", HOW, now=["auto formulation", "rk4", "rodas"])
 def test_every_way_of_computing_passes(delta, cranks, linkage, how):
     limit = ROUGH.get(how, 2e-7)
     assert delta_error(delta, (-0.33, 0.83, -0.52), 0.4, PLATFORM, **HOW[how])[0] < limit
@@ -104,7 +101,7 @@ def test_smaller_steps_give_smaller_errors(delta):
     assert errors[0] < 1e-5 and errors[1] < 3e-8 and errors[2] < 1e-8  # the reference has eight digits
 
 
-@pytest.mark.parametrize("beyond", [0.0, 1e-6, 1e-4])
+@sweep("beyond", [1e-6, 1e-4, 0.0], now=2)
 def test_a_run_begins_in_a_singular_position(beyond):
     """Closed to 1e-13, a start there was off its branch by 2e-7, and no step could correct that. The branch is in the model's file."""
     s = lw.compile("change-point-four-bar")
@@ -123,7 +120,7 @@ def test_rest_in_a_singular_position_is_named_as_such():
         s.simulate(s.assemble(q={"A": np.pi}), 0.5)
 
 
-@pytest.mark.parametrize("gap", [1e-6, -1e-6, pytest.param(1e-8, marks=pytest.mark.slow)])
+@sweep("gap", [-1e-6, 1e-6, 1e-8], now=1)
 def test_links_that_just_miss_a_change_point_follow_the_bend(gap):
     """A ground link longer than at the change point turns the crank back, a shorter one lets it through."""
     s = lw.compile(lw.load("change-point-four-bar", l0=1.0 + gap))
@@ -141,7 +138,7 @@ def test_redundant_rows_that_drift_apart_are_no_passages(cranks):
     np.testing.assert_allclose(run["singular.J"], cranks.simulate(run.at(0.0), 1.5, output=0.1)["singular.J"], atol=1e-6)
 
 
-@pytest.mark.parametrize("how", [{"tolerance": 1e-6}, {"integrator": "rk4", "step": 2e-3}])
+@sweep("how", [{"integrator": "rk4", "step": 2e-3}, {"tolerance": 1e-6}], now=1)
 def test_loops_that_drift_open_are_named_where_nothing_closes_them(cranks, how):
     with pytest.raises(lw.SimulationError, match=r"drift.*stabiliser='project'") as caught:
         cranks.simulate(cranks.assemble(v={"A": -1.0}), 12.0, stabiliser="none", **how)

@@ -14,6 +14,7 @@ from linkwright.integrators.tableaux import table
 from linkwright.mechanics.formulations import FORMULATIONS, Projection, Sslm, compiled
 from linkwright.mechanics.inverse import METHODS
 from linkwright.simulation.stabilisers import STABILISERS
+from tests.sweeps import sweep
 
 HEUN = Method("heun", "Heun's method", table([{0: 1.0}], [0.0, 1.0], {0: 0.5, 1: 0.5}), order=2, dense_order=3)
 
@@ -43,7 +44,7 @@ def test_a_method_of_ones_own_converges_with_its_order(swinging: tuple[Any, Any]
     assert batch.q[1].tobytes() == runs[0].q.tobytes()
 
 
-@pytest.mark.parametrize("name", FORMULATIONS)
+@sweep("name", FORMULATIONS, later=["slm", "nullspace"])
 def test_a_formulation_object_is_the_named_one(swinging: tuple[Any, Any], name: str) -> None:
     s, st = swinging
     runs = [s.simulate(st, 0.02, formulation=x) for x in (name, FORMULATIONS[name]())]

@@ -13,6 +13,7 @@ from linkwright.cli.bench.known_motions import change_point_error
 from linkwright.simulation import passages
 from tests.reference import load
 from tests.simulation.closed_forms import parallelograms, slider_crank
+from tests.sweeps import sweep
 
 START = 2.0 * math.pi / 3.0
 STEPS = np.linspace(0.006, 0.014, 17)
@@ -33,6 +34,7 @@ def swing(crank, seconds, **how):
     return crank.simulate(crank.assemble({"A": START}), seconds, drive={"A": lw.torque(1.0)}, output=[seconds], **how)
 
 
+@pytest.mark.slow
 def test_the_slider_crank_with_every_step_size(crank):
     """Without the rule for passages most of these runs leave the branch and are off by radians."""
     right = slider_crank(START, 0.0, [5.0])[0]
@@ -85,7 +87,7 @@ def curved(change_point, angle, **how):
     return abs(change_point_error(angle, 12.0, 5.0, run["A"][-1]))
 
 
-@pytest.mark.parametrize("angle", [ANGLES[0], ANGLES[-1]])
+@sweep("angle", [ANGLES[-1], ANGLES[0]], now=1)
 def test_change_points_of_a_four_bar(change_point, angle):
     assert curved(change_point, angle, integrator="rk4", step=0.002) < 1e-3
     if angle == ANGLES[0]:

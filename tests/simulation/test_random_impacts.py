@@ -21,7 +21,7 @@ from linkwright.results.state import State
 from linkwright.simulation.switching import RunMode, jump
 from linkwright.topology import build_tree
 from tests import factory
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 EXACT = 1e-9  # shares of speeds and energies: solving the impact costs some digits of 1e-16 where rows are nearly dependent
 
@@ -98,7 +98,7 @@ def check(loops, q, v, after, loss, J, rng):
     assert loss == pytest.approx(0.5 * change @ M @ change, abs=EXACT * size**2)  # Carnot: the energy of the lost velocity
 
 
-@pytest.mark.parametrize("seed", range(30))
+@sweep("seed", range(30), now=10)
 def test_what_takes_hold_obeys_gauss_and_carnot(seed):
     rng, mech = drawn(seed)
     loops = Loops.of(mech.skel)
@@ -203,10 +203,7 @@ def run_of(seed):
     return s, s.state(mech.q, v), lock, events
 
 
-SEEDS = some(range(25), [0])
-
-
-@pytest.mark.parametrize("seed", SEEDS)
+@sweep("seed", range(25), now=1)
 def test_energy_of_runs_with_impacts_balances(seed):
     """E(t) - E(0) is minus the losses, at every sample; a locked joint rests; energy is lost by locks alone. 1e-9 per step."""
     s, st, lock, events = run_of(seed)
@@ -226,7 +223,7 @@ def test_energy_of_runs_with_impacts_balances(seed):
     assert np.ptp(apart[run.t < 0.16]) < 1e-10 and np.ptp(apart[run.t > 0.16]) > 1e-6, "a rod holds until it is released"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sweep("seed", range(25), now=1)
 def test_energy_of_runs_in_which_a_rod_engages_balances(seed):
     """A rod without effect gets the length that its ends have at 0.06 s and engages there; a joint locks before that and after the rod
     was released, both times without feeling it. Energy is lost by what takes hold, and by nothing else."""

@@ -7,6 +7,7 @@ import pytest
 
 import linkwright as lw
 from tests.simulation.random_passages import PLANNED, Case, case
+from tests.sweeps import sweep
 
 TOLERANCES = [1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12]
 FEW = [0, 18]  # kinds that compile quickly
@@ -25,7 +26,7 @@ def passes(given: Case, tolerances: list[float]) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("number", FEW)
+@sweep("number", FEW, now=1)
 def test_a_random_mechanism_passes(number):
     assert not passes(case(number), [1e-6, 1e-9, 1e-12])
 

@@ -57,6 +57,7 @@ def test_a_hundred_seconds_do_not_drift(scraper):
     assert c.position_residual < 1e-9 and c.energy_imbalance < 1e-6
 
 
+@pytest.mark.slow
 def test_the_torque_of_the_inverse_turns_the_crank_evenly(scraper):
     """[Koul2013 Figs. 7(b), (c)]; perturbations grow about twelve times in 5 s, the spline's error is far below."""
     s, st = scraper

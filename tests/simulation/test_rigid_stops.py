@@ -76,6 +76,7 @@ def test_it_rests_until_the_stop_would_have_to_pull():
     assert run["A"][-1] > -1.0 and not run["A.stop.torque"][~resting].any()
 
 
+@pytest.mark.slow
 def test_a_loop_strikes_its_stop_and_leaves_it_again_and_again():
     """Of a four-bar: never beyond the end, never pulled, energy and loops kept, the same by another formulation."""
     d = {**LOOP, "stops": {"R": {"joint": "D", "between": [1.0, 1.9]}}, "drive": {"A": {"torque": "20 N m * sin(4 rad/s * t)"}}}
@@ -133,6 +134,7 @@ def test_sliders_cylinders_and_single_coordinates():
     assert run["G.y"][-1] == pytest.approx(-0.2)
 
 
+@pytest.mark.slow
 def test_prescribed_motions_pass_an_end_and_it_is_said():
     stopped = {**LOOP, "stops": {"K": {"joint": "D", "max": "100 deg"}}, "units": ["deg"]}
     m = lw.load({**stopped, "drive": {"A": "60 rpm"}})

@@ -12,7 +12,7 @@ import linkwright as lw
 from linkwright.errors import LinkwrightError
 from linkwright.system.system import System
 from tests.motion.test_turn_derivatives import SMOOTH
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 RK4: dict[str, Any] = {"integrator": "rk4", "step": 1e-3}
 PENDULUM = {  # a wheel on a torsion spring: I q'' = -k q
@@ -48,7 +48,7 @@ def start(s: System) -> Any:
     return s.assemble(q={"A": 0.3}, v={"A": 2.0}) if s.description.name == "wiper" else s.start
 
 
-@pytest.mark.parametrize("name", some(CASES, ["effort", "prescribed", "springs and gravity"]))
+@sweep("name", CASES, now=1)
 def test_against_runs_with_other_numbers(name: str) -> None:
     """Differences of order four: h^4 of a relative step of 1e-4 and round-off 1e-15 / 1e-5 are below 1e-9; inside a step the run's own
     polynomial is of order four as well, and differs from a shorter step by 1e-8."""
@@ -121,15 +121,16 @@ def test_a_controller_is_differentiated_with_the_mechanism() -> None:
     assert np.abs(found - numeric).max() < 1e-8 * np.abs(numeric).max()
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("options", "by", "text"),
     [
-        pytest.param({"integrator": "rodas"}, "crank.mass", "explicit integrator", marks=pytest.mark.slow),
         ({"stabiliser": "baumgarte"}, "crank.mass", "stabiliser 'project' or 'none'"),
+        ({"integrator": "rodas"}, "crank.mass", "explicit integrator"),
         ({"drive": {"A": lw.torque(lambda t: 0.1, every="1 ms")}}, "crank.mass", "sampled or called"),
         ({}, [], "name the numbers"),
         ({}, "crank.maß", "no parameter"),
     ],
+    now=1,
 )
 def test_what_has_no_derivatives_is_refused(options: dict[str, Any], by: Any, text: str) -> None:
     s = lw.compile("wiper", engine="python")
@@ -138,7 +139,7 @@ def test_what_has_no_derivatives_is_refused(options: dict[str, Any], by: Any, te
         run.derivatives(by)
 
 
-@pytest.mark.parametrize("kind", some(["torque", "speed"], ["torque"]))
+@sweep("kind", ["torque", "speed"], now=["torque"])
 def test_loads_and_recorded_channels(kind: str) -> None:
     """Against differences of order four of runs with other numbers, good to 1e-9."""
     drive = {"torque": lw.torque(0.05), "speed": lw.speed(2.0)}[kind]
@@ -156,6 +157,7 @@ def test_loads_and_recorded_channels(kind: str) -> None:
         assert np.abs(d[channel, "crank.B.x"] - numeric).max() <= 1e-8 * np.abs(numeric).max(), channel
 
 
+@pytest.mark.slow
 def test_what_was_recorded_otherwise_is_refused_by_name() -> None:
     s = lw.compile("wiper", free=["crank.mass"], engine="python")
     run = s.simulate(start(s), 0.02, drive={"A": lw.torque(0.1)}, engine="python")

@@ -15,6 +15,7 @@ import pytest
 import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.mechanics.formulations import FORMULATIONS
+from tests.sweeps import sweep
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def test_any_stabiliser_with_any_formulation(bar):
         assert run.settings["stabiliser"]["stabiliser"] == keeper and run.settings["formulation"] == formulation
 
 
-@pytest.mark.parametrize("how", [{"tolerance": 1e-8}, {"integrator": "rk4", "step": 0.01}, {"integrator": "rodas", "tolerance": 1e-6}])
+@sweep("how", [{"integrator": "rk4", "step": 0.01}, {"tolerance": 1e-8}, {"integrator": "rodas", "tolerance": 1e-6}], now=1)
 def test_both_engines_do_the_same(bar, how):
     """The same bits, through inputs with a state of their own, quadratures and events."""
     s, st = bar

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from tests.sweeps import sweep
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +52,7 @@ VERBS = {
 }
 
 
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("which", ["none", "one"])
+@sweep(("which", "verb"), [(which, verb) for which in ("none", "one") for verb in VERBS], later=[("one", "report")])
 def test_every_verb_answers_or_says_why_not(runs, which, verb, tmp_path):
     try:
         VERBS[verb](runs[which], tmp_path)

@@ -10,6 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.integrators import INTEGRATORS, Method
 from linkwright.integrators.tableaux import table
+from tests.sweeps import sweep
 
 MODELS = ("five-bar", "3-rrr", "stewart", "delta")
 WOUND = {
@@ -43,7 +44,7 @@ def pushed(s, n, seed=1):
 # ---------------------------------------------------------------- one state
 
 
-@pytest.mark.parametrize("name", MODELS)
+@sweep("name", MODELS, now=["five-bar", "3-rrr"])
 def test_steps_are_those_of_simulate(name):
     """Both do the same stages; only the last digits of the projection differ."""
     s = lw.compile(name)
@@ -73,7 +74,7 @@ def test_arrays_and_states_take_the_same_step():
     assert t == 2.001
 
 
-@pytest.mark.parametrize(("integrator", "order"), [("rk4", 4), ("euler", 1), ("heun", 2)])
+@sweep(("integrator", "order"), [("euler", 1), ("heun", 2), ("rk4", 4)], now=2)
 def test_error_falls_with_the_order(integrator, order):
     """Against a run at tolerance 1e-13."""
     heun = Method("heun", "order 2", table(({0: 1.0},), (0.0, 1.0), {0: 0.5, 1: 0.5}), order=2, dense_order=2)
@@ -110,7 +111,7 @@ def test_energy_stays_and_loops_stay_closed():
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "euler"])
-@pytest.mark.parametrize("name", MODELS)
+@sweep("name", MODELS, now=["five-bar"])
 def test_lanes_are_single_runs_bit_by_bit(name, integrator):
     s = lw.compile(name)
     n = 13
@@ -144,7 +145,7 @@ def test_threads_change_nothing():
     np.testing.assert_array_equal(ends[0][1], ends[1][1])
 
 
-@pytest.mark.parametrize("n", [3, 13])
+@sweep("n", [13, 3], now=1)
 def test_a_rollout_is_step_after_step(n):
     """One environment is masked, one fails on the way and repeats its last good state."""
     s = lw.compile("five-bar")
@@ -220,6 +221,7 @@ def test_reset_by_index_mask_and_state():
     assert not env.q.flags.writeable and env.state(3).t == 0.0 and len(env) == 10
 
 
+@pytest.mark.slow
 def test_parameters_of_each_environment():
     """Masses and lengths, against mechanisms compiled with these numbers."""
 

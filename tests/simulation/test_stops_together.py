@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 import linkwright as lw
 from linkwright.compiler.graph import TraceGraph
+from tests.sweeps import sweep
 
 GRIPPER = {
     "plane": "xy",
@@ -118,7 +119,7 @@ def least_by_statics(ends, sides, force, kappa):
     return x[stop]
 
 
-@pytest.mark.parametrize(("seed", "count"), [(1, 2), (2, 2), (3, 3), (4, 3), (5, 4)])
+@sweep(("seed", "count"), [(1, 2), (5, 4), (2, 2), (3, 3), (4, 3)], now=2)
 def test_random_mechanisms_against_newton_euler(seed, count):
     """The balance of every body by itself, in another formulation and with another solver; 1e-7 is what SLSQP ends with."""
     model, ends, sides, force = star(np.random.default_rng(seed), count)

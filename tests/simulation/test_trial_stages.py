@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from tests.sweeps import sweep
 
 CASES = Path(__file__).parent.parent / "data" / "trial_stages"
 NAMES = ("hinge-and-ball", "loops-with-a-stop", "sliders-with-a-stop")  # a kink over 70 um/s; soft stops that a trial goes far beyond
@@ -19,7 +20,7 @@ def case(name):
     return s, s.state(c["q"], c["v"]), c["duration"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@sweep("name", NAMES, now=1)
 def test_a_trial_beyond_all_proportion_does_not_end_a_run(name, recwarn):
     """These runs ended with "numbers overflow", "without inertia" and "a fault of the program". Rodas comes to the same motion."""
     s, st, duration = case(name)

@@ -91,6 +91,7 @@ def test_margins_of_the_methods():
     assert all(0.75 <= m.table.safety <= 0.95 for m in INTEGRATORS.values() if m.adaptive)
 
 
+@pytest.mark.slow
 def test_what_stands_still_passes():
     assert lw.load("bennett").simulate(0.2, drive={}).certificate.ok
 

@@ -27,6 +27,7 @@ def here() -> list[Any]:
     return [lw.study("four-bar", **given).frame for given in (LANES, SINGLE)]
 
 
+@pytest.mark.slow
 def test_threads_give_the_same_bits(here) -> None:
     with ThreadPoolExecutor(2) as pool:
         for given, frame in zip((LANES, SINGLE), here, strict=True):
@@ -34,6 +35,7 @@ def test_threads_give_the_same_bits(here) -> None:
     assert lw.study("four-bar", threads=1, **SINGLE).frame.equals(here[1])
 
 
+@pytest.mark.slow
 def test_dask_gives_the_same_bits(here) -> None:
     from dask.distributed import Client, LocalCluster
 
@@ -90,6 +92,7 @@ class Unsteady(Executor):
         return future
 
 
+@pytest.mark.slow
 def test_chunks_of_workers_that_died_go_out_again(here, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr(running, "SECONDS", 0.02)
     assert lw.study("four-bar", executor=Unsteady(), **SINGLE).frame.equals(here[1])

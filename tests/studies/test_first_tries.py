@@ -24,6 +24,7 @@ def test_a_parameter_that_is_an_expression_has_a_unit() -> None:
         assert s["half"][0] == pytest.approx(0.09) and s["start rod.G.x"][0] == pytest.approx(0.05 + 0.09, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_text_without_a_unit_means_what_it_does_in_the_file() -> None:
     m = lw.load(DEGREES)
     s = lw.study(m, {"drive.A": ["60", "90 rpm", np.pi]}, "max A.v")
@@ -92,6 +93,7 @@ def test_round_off_has_no_shares_and_no_correlation() -> None:
     assert np.isnan(s.indices().first).all() and np.isnan(s.summary()["range slide"].ranks["l"])
 
 
+@pytest.mark.slow
 def test_blocks_of_designs_that_grow_have_room() -> None:
     """The first blocks lose designs, later ones do not: memory is that of the largest."""
     lengths = np.full(1400, 0.3)

@@ -37,6 +37,7 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(running, "SECONDS", 0.02)
 
 
+@pytest.mark.slow
 def test_a_folder_gives_the_table_of_memory_and_opens_again(tmp_path, small_chunks) -> None:
     given = {"vary": VARY, "measure": ["max A.torque", "range D"]}
     kept, plain = lw.study("four-bar", folder=tmp_path / "s", **given), lw.study("four-bar", **given)

@@ -11,6 +11,7 @@ from linkwright.errors import ChannelError, UsageError
 from linkwright.results.measures import check, measure
 from linkwright.studies.statistics import statistics
 from tests.studies.models import SLIDER
+from tests.sweeps import sweep
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ WORDS = ("max slide.v", "min slide.a", "range slide", "peak A.torque", "rms A.to
          "rms C.load while 30..140 deg", "time when slide < -50 mm", "max rod.C")  # fmt: skip
 
 
-@pytest.mark.parametrize("text", WORDS)
+@sweep("text", WORDS, later=["min slide.a", "std slide", "mean C.load", "range slide"])
 def test_derivatives_are_those_of_differences(text: str) -> None:
     m = lw.load(SLIDER)
     c, word = m.turn(), measure(text)

@@ -16,6 +16,7 @@ from linkwright.studies.statistics import sobol_indices, statistics
 from linkwright.studies.variations import variation
 from tests.results.test_checks import ARM, LIMITED, VALVE
 from tests.studies.models import SLIDER
+from tests.sweeps import sweep
 
 FOUR = {"L1": "0.28..0.32 / 4", "L2": [0.9, 1.0, 1.1]}
 MEASURES = ("max A.torque", "peak C.load", "range D")
@@ -133,6 +134,7 @@ def test_failures_are_rows_with_their_reason() -> None:
     assert "drawn 0.2 m apart" in run.unknown[0]  # of a rod of 40 mm
 
 
+@pytest.mark.slow
 def test_start_drive_gravity_and_gains_vary() -> None:
     law = lw.pd({"A": lw.setpoint("90 deg"), "E": lw.setpoint("90 deg")}, P=100, D=10)
     s = lw.study(
@@ -166,15 +168,16 @@ def test_runs_in_lanes_are_the_single_runs() -> None:
         np.testing.assert_allclose([s[m][row] for m in s.measures], s.work.row(numbers)[0], rtol=1e-7)  # tolerance 1e-9 per step
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("model", "vary", "of", "lanes"),
     [
-        (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, "turn", "turns"),
         (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, lw.simulating("1 s"), "runs"),
-        (ARM, {"S.y": "100..130 mm"}, "turn", "turns"),
         (VALVE, {"follower.mass": "0.05..0.3 kg"}, "turn", "turns"),
         (VALVE, {"follower.mass": "0.05..0.3 kg"}, lw.simulating("0.03 s"), ""),  # contact needs loads, which lanes do not have
+        (ARM, {"gas.stroke": "100..220 mm", "gas.length": "400..480 mm"}, "turn", "turns"),
+        (ARM, {"S.y": "100..130 mm"}, "turn", "turns"),
     ],
+    now=3,
 )
 def test_designs_in_lanes_are_judged_as_single_ones(model: dict[str, Any], vary: dict[str, str], of: Any, lanes: str) -> None:
     s = lw.study(lw.load(model), vary, "max gas.length" if model is ARM else "max guide", of=of, plan="sobol", n=8)

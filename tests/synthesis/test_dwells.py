@@ -16,6 +16,7 @@ from linkwright.synthesis.dwell_forms import DWELL_FORMS, arcs, lines
 from linkwright.synthesis.dwells import _notes, dwells
 from linkwright.synthesis.linkage import slider_crank
 from linkwright.synthesis.placing import SlidePlacement, placed
+from tests.sweeps import sweep
 
 WINDOW = np.deg2rad(80.0)
 
@@ -42,6 +43,7 @@ def check_slider(found: list[SynthesisedLinkage]) -> None:
     assert best.measures["longest link"] < 0.6 * 1.001
 
 
+@pytest.mark.slow
 def test_the_pusher_rests_within_a_fraction_of_a_millimetre() -> None:
     found, facts, notes = dwells(stroke=0.1, dwell_angle=WINDOW, tolerance=1e-3, kind="stephenson III slider")
     assert notes == () and facts["optima"] >= 3
@@ -56,6 +58,7 @@ def test_every_slider_from_several_seeds(kind: str | None, seed: int) -> None:
     check_slider(dwells(stroke=0.1, dwell_angle=WINDOW, tolerance=1e-3, kind=kind, seed=seed, start=np.deg2rad(100.0))[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["watt II", "slotted rocker"])
 def test_rockers_rest_and_swing(kind: str) -> None:
     found, _, _ = dwells(stroke=np.deg2rad(40.0), dwell_angle=WINDOW, kind=kind, starts=2048, n=2, longest=0.3)
@@ -197,7 +200,7 @@ def test_arcs_and_lines_are_recovered() -> None:
     assert np.abs(((middle - centre) * np.exp(-1j * direction)).imag).max() < 1e-12
 
 
-@pytest.mark.parametrize("kind", DWELL_FORMS)
+@sweep("kind", DWELL_FORMS, now=["watt II slider", "slotted slider", "stephenson III"])
 def test_derivatives_of_the_fit_equal_differences(kind: str) -> None:
     form = DWELL_FORMS[kind]
     rng = np.random.default_rng(4)

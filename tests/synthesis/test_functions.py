@@ -13,6 +13,7 @@ from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.freudenstein import AngleForm, SlideForm, link_ratio, solved_for_three
 from linkwright.synthesis.functions import generated
 from linkwright.synthesis.minimax import Generator, GeneratorTask
+from tests.sweeps import sweep
 from tests.synthesis.linkages import four_bar
 
 DEG = np.pi / 180
@@ -52,7 +53,7 @@ def test_three_pairs_of_a_known_slider_crank() -> None:
     assert link_ratio(SlideForm(), K) == pytest.approx(0.8 / 0.3)
 
 
-@pytest.mark.parametrize("points", [[1.1, 1.5, 1.9], [1.05, 1.3, 1.6, 1.95], [1.03, 1.2, 1.5, 1.8, 1.97]])
+@sweep("points", [[1.1, 1.5, 1.9], [1.05, 1.3, 1.6, 1.95], [1.03, 1.2, 1.5, 1.8, 1.97]], now=1)
 def test_precision_points_are_met_exactly(points: list[float]) -> None:
     found, facts, _ = generated("log10(x)", (1, 2), 60 * DEG, 60 * DEG, precision=points)
     assert facts["precision points"] == points
@@ -65,7 +66,7 @@ def test_precision_points_are_met_exactly(points: list[float]) -> None:
     assert np.abs(away - away[1]).max() <= best.error + 1e-9
 
 
-@pytest.mark.parametrize(("turn", "published"), [(60.0, 0.0336), (90.0, 0.0360)])
+@sweep(("turn", "published"), [(90.0, 0.0360), (60.0, 0.0336)], now=1)
 def test_logarithm(turn: float, published: float) -> None:
     found, _, notes = generated("log10(x)", (1, 2), turn * DEG, turn * DEG)
     best = found[0]
@@ -81,6 +82,7 @@ def test_logarithm(turn: float, published: float) -> None:
     assert 1 + np.count_nonzero(np.diff(signs)) >= 6
 
 
+@pytest.mark.slow
 def test_least_squares_through_many_points() -> None:
     x = np.linspace(1, 2, 15)
     found, _, _ = generated("log10(x)", (1, 2), 60 * DEG, 60 * DEG, precision=x)
@@ -133,6 +135,7 @@ def test_linear_functions_of_equal_ranges_are_parallelograms() -> None:
     assert best.length("A", "B") == pytest.approx(best.length("C", "D")) and best.length("B", "C") == pytest.approx(best.length("A", "D"))
 
 
+@pytest.mark.slow
 def test_a_full_turn_is_a_demand() -> None:
     found, _, _ = generated("log10(x)", (1, 2), 60 * DEG, 60 * DEG, full_turn=True)
     for s in found:

@@ -11,6 +11,7 @@ import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.geared import geared_paths
+from tests.sweeps import sweep
 
 FIVE = np.array([(0.0, 0.0), (0.04, 0.05), (0.10, 0.06), (0.15, 0.03), (0.07, -0.03)])
 RANGE = "between -20 and 20"
@@ -32,7 +33,7 @@ def engine_path(x: SynthesisedLinkage, steps: int = 360) -> tuple[Any, np.ndarra
     return c, c[f"{x.linkage.output}.x"] + 1j * c[f"{x.linkage.output}.y"]
 
 
-@pytest.mark.parametrize("ratio", [-1.0, 2.0])
+@sweep("ratio", [2.0, -1.0], now=1)
 def test_a_known_linkage_is_recovered(ratio: float) -> None:
     theta = 2.0 * np.pi * np.arange(24) / 24
     points = known_path(theta, ratio)
@@ -46,7 +47,7 @@ def test_a_known_linkage_is_recovered(ratio: float) -> None:
     assert np.abs((c["C"] - c["C"][0]) - ratio * (c["O"] - c["O"][0])).max() < 1e-9
 
 
-@pytest.mark.parametrize("ratio", [None, 0.5])
+@sweep("ratio", [0.5, None], now=1)
 def test_timed_points_are_met_exactly(ratio: float | None) -> None:
     found, facts, _ = geared_paths(FIVE, timing=FIVE_TIMES, ratio=ratio, starts=512, n=3)
     assert facts["forms"] == (4 if ratio is None else 1)

@@ -67,6 +67,7 @@ def test_cognates_and_exchanged_dyads_are_one_class() -> None:
     np.testing.assert_allclose(third_pivot(cognate(x))[0], x[:, 6], rtol=1e-10)  # the three share their ground pivots
 
 
+@pytest.mark.slow
 def test_the_shipped_set_has_all_classes() -> None:
     x, p = stored()
     assert len(x) == CLASSES and len(distinct(class_key(x))) == CLASSES and FILE.stat().st_size < 120_000
@@ -100,6 +101,7 @@ def test_a_real_linkage_leads_into_the_shipped_set_and_back() -> None:
     np.testing.assert_allclose(class_key(back.x), class_key(x), rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_monodromy_grows_from_one_linkage() -> None:
     found = generic(7, expected=30)
     assert len(found.solutions) >= 30 and found.lost == 0 and found.counts[0] >= 1

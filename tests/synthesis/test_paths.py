@@ -10,7 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright.synthesis.linkage import four_bar, slider_crank
 from linkwright.synthesis.tracing import crank_linkage
-from tests.sweeps import some
+from tests.sweeps import sweep
 from tests.synthesis.path_cases import EIGHTEEN, FIVE_TIMED, VERTICAL, engine_path, missed_in_the_engine
 
 HELD = {"crank pivot": (0, 0), "ground angle": 0, "crank offset": 0}
@@ -41,8 +41,8 @@ def along(linkage: Any, theta: np.ndarray) -> np.ndarray:
     return traced.path(theta + np.angle(traced.b - traced.a), np.full(len(theta), traced.sigma))
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("seed", some(range(6), [0]))
+@sweep("case", CASES, now=["five timed points"])
+@sweep("seed", range(6), now=1)
 def test_cases_of_the_literature(case: str, seed: int) -> None:
     options, reached = CASES[case]
     found = lw.synthesise(unit="m", seed=seed, **options)
@@ -53,8 +53,8 @@ def test_cases_of_the_literature(case: str, seed: int) -> None:
     assert (missed**2).sum() == pytest.approx(best.error, rel=1e-3, abs=1e-14)
 
 
-@pytest.mark.parametrize("name", ["crank-rocker", "drag link"])
-@pytest.mark.parametrize("clockwise", some([False, True], [True]))
+@sweep("name", ["crank-rocker", "drag link"], now=1)
+@sweep("clockwise", [True, False], now=1)
 def test_a_linkage_is_found_again_from_its_timed_path(name: str, clockwise: bool) -> None:
     linkage = {"crank-rocker": CRANK_ROCKER, "drag link": DRAG_LINK}[name]
     theta = np.linspace(0.0, 5.0, 9) * (-1.0 if clockwise else 1.0)
@@ -81,6 +81,7 @@ def test_a_path_without_timing_in_both_directions() -> None:
     assert (np.diff(one_way.at) < 0.0).all() and one_way.speed == "-60 rpm"
 
 
+@pytest.mark.slow
 def test_slider_cranks() -> None:
     known = slider_crank(0j, 20 + 25j, 110 + 12j, 1.0 + 0.1j, 60 + 55j)
     theta = 2.0 * np.pi * np.arange(12) / 12
@@ -166,6 +167,7 @@ def test_a_long_closed_curve() -> None:
     assert max(np.abs(curve - z).min() for z in points[::9]) < 0.2
 
 
+@pytest.mark.slow
 def test_what_cannot_be_reached_is_said_with_what_could_be_relaxed() -> None:
     star = np.array([(2.0 if k % 2 else 1.0) * np.exp(2j * np.pi * k / 14) for k in range(14)]) * 30
     found = lw.synthesise(path=star, timing="equal", bounds={"links": (5, 60)})

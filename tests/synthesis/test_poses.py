@@ -14,6 +14,7 @@ from linkwright.numerics.tracking import homotopy, newton_solve
 from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.burmester import PoseSet, curve, deviations, isolated, null_space
 from linkwright.synthesis.poses import guided
+from tests.sweeps import sweep
 from tests.synthesis.linkages import coupler_poses, engine_poses, slider_poses
 
 LENGTHS = (0.4, 0.15, 0.35, 0.3)
@@ -51,6 +52,7 @@ def test_five_poses_of_a_known_four_bar() -> None:
             met(s, FIVE, 1e-8)  # pivots up to 5 m away
 
 
+@pytest.mark.slow
 def test_all_dyads_of_five_poses_against_path_tracking() -> None:
     # (X_i - a)(X_i^ - a^) is the same for all poses: four equations in x, x^, a, a^ whose parameters are d, d^, e. No quartic here.
     def products(x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -114,7 +116,7 @@ def _stroke(crank: float, coupler: float, offset: float) -> float:
     return float(np.sqrt((coupler + crank) ** 2 - offset**2) - np.sqrt((coupler - crank) ** 2 - offset**2))
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
+@sweep("count", [2, 3, 4], now=2)
 def test_families_meet_their_poses(count: int) -> None:
     poses = FIVE[:count]
     found, facts, _ = guided(poses)
@@ -168,6 +170,7 @@ def test_the_pole_of_two_poses() -> None:
     assert "hinge" in notes[0]
 
 
+@pytest.mark.slow
 def test_nine_poses_by_least_squares() -> None:
     crank = np.deg2rad(np.linspace(20, 230, 9))
     exact = coupler_poses(LENGTHS, POINT, crank)

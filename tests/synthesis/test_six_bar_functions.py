@@ -45,6 +45,7 @@ def check_logarithm(kind: str, seed: int = 0) -> None:
         assert best.measures["least transmission angle"] > np.deg2rad(19.9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["watt II", "stephenson III"])
 def test_the_logarithm_is_followed_better_than_by_a_four_bar(kind: str) -> None:
     check_logarithm(kind)

@@ -16,6 +16,7 @@ from linkwright.synthesis.form_fit import FormFit, FormLimits
 from linkwright.synthesis.form_search import FormCandidate, search
 from linkwright.synthesis.forms import SIX_BAR_FORMS
 from linkwright.synthesis.six_bars import six_bar_paths
+from tests.sweeps import sweep
 
 # Kunjur and Krishnamurty's closed path, 18 points at 20 deg each; the best four-bar has a sum of squares of 0.00903
 EIGHTEEN = [
@@ -25,7 +26,6 @@ EIGHTEEN = [
 LINE = [(20.0, 20.0 + 5.0 * k) for k in range(6)]
 ARCH = np.array([(0.0, 0.0), (0.03, 0.05), (0.09, 0.07), (0.15, 0.05), (0.18, 0.0), (0.10, -0.02)])
 ARCH_TIMES = np.deg2rad([0.0, 40.0, 90.0, 140.0, 190.0, 260.0])
-QUICK = ("stephenson I", "stephenson III")
 SLOW = ("watt I", "watt II", "stephenson II")
 
 
@@ -50,7 +50,8 @@ def check_arch(kind: str, starts: int) -> None:
             assert x.measures["least transmission angle"] > np.deg2rad(19.0)  # asked for: 20, at 24 positions of the turn
 
 
-@pytest.mark.parametrize("kind", QUICK)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["stephenson I", "stephenson III"])
 def test_timed_points_are_met_exactly(kind: str) -> None:
     check_arch(kind, 512)
 
@@ -122,6 +123,7 @@ def candidate(form_name: str = "stephenson III") -> FormCandidate:
     return found[0]
 
 
+@pytest.mark.slow
 def test_a_linkage_whose_second_dyad_opens_has_a_named_defect() -> None:
     whole = candidate()
     assert defects(traced(whole), whole.fit.angles(whole.x[None, :], np.array([whole.row]))[0]) == ()
@@ -167,7 +169,7 @@ def test_bounds_of_angles_lengths_and_places(kind: str) -> None:
     assert (low["p.re"], high["p.im"]) == (-9.0, 9.0)
 
 
-@pytest.mark.parametrize("kind", ["stephenson III", "stephenson II"])
+@sweep("kind", ["stephenson III", "stephenson II"], now=1)
 def test_derivatives_of_the_fit_equal_differences(kind: str) -> None:
     """Whole residuals of untimed points: increments, place, turn, limits; central differences of step 1e-6 have errors of 1e-8."""
     points = ARCH @ [1.0, 1j]

@@ -15,6 +15,7 @@ from linkwright.synthesis.duals import Dual, constant, dimensions
 from linkwright.synthesis.exact_lines import EXACT_LINES
 from linkwright.synthesis.line_families import LINE_FAMILIES
 from linkwright.synthesis.straight_lines import LineProblem, straight_lines
+from tests.sweeps import sweep
 
 # Norton, Design of Machinery, Table 3-1: crank range in deg, ground over crank, straightness in per cent of the line, length over crank
 TABLE = [
@@ -40,7 +41,7 @@ def best(kind: str) -> SynthesisedLinkage:
     return straight_lines(0.1, kind=kind)[0][0]
 
 
-@pytest.mark.parametrize(("degrees", "ground", "straightness", "length"), TABLE)
+@sweep(("degrees", "ground", "straightness", "length"), TABLE, now=TABLE[2:3])
 def test_hoekens_table_is_reproduced_and_not_worse_than_printed(degrees: int, ground: float, straightness: float, length: float) -> None:
     family = LINE_FAMILIES["hoeken"]
     coupler = (3.0 * ground - 1.0) / 2.0
@@ -73,7 +74,7 @@ def test_the_optimum_alternates() -> None:
     assert changes >= 5
 
 
-@pytest.mark.parametrize("kind", [*LINE_FAMILIES, *EXACT_LINES])
+@sweep("kind", [*LINE_FAMILIES, *EXACT_LINES], now=1)
 def test_the_engine_draws_the_line(kind: str) -> None:
     x = best(kind)
     linkage = x.linkage
@@ -94,6 +95,7 @@ def test_the_engine_draws_the_line(kind: str) -> None:
     assert (kind in ("hoeken", "scott-russell")) == c.full_turn
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [k for k in LINE_FAMILIES if k != "hoeken"])
 def test_refined_proportions_are_not_worse_than_the_classical_ones(kind: str) -> None:
     family = LINE_FAMILIES[kind]
@@ -156,6 +158,7 @@ def test_all_kinds_are_ranked_and_shares_need_a_crank_that_turns() -> None:
     assert [x.linkage.kind for x in straight_lines(0.05, share=0.3)[0]] == ["hoeken"]
 
 
+@pytest.mark.slow
 def test_limits_that_cannot_be_met_are_said() -> None:
     found, _, notes = straight_lines(0.1, kind="roberts", longest=0.031)
     assert found == [] and len(notes) == 1 and "allow longer links" in notes[0]

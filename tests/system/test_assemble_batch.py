@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 
-@pytest.mark.parametrize("name", some(("wiper", "five-bar", "3-rrr", "stewart", "delta"), ("wiper", "five-bar")))
+@sweep("name", ("wiper", "five-bar", "3-rrr", "stewart", "delta"), now=("wiper", "five-bar"))
 def test_states_are_those_of_assemble(name: str) -> None:
     """Both are closed to round-off: what is left is round-off times the condition, far below 1e-9."""
     s = lw.compile(name)
@@ -33,6 +33,7 @@ def test_states_are_those_of_assemble(name: str) -> None:
         assert np.abs(s.core.packed_references(got[i]) - s.core.packed_references(one)).max(initial=0.0) < 1e-9
 
 
+@pytest.mark.slow
 def test_what_cannot_be_reached_is_masked_and_explained() -> None:
     s = lw.compile("3-rrr")
     names, at = s.core.drive_names, s.core.drive_positions(s.start)

@@ -10,6 +10,7 @@ import pytest
 
 import linkwright as lw
 from tests.ball_rods import rssr
+from tests.sweeps import sweep
 from tests.system.test_named_terms import LEG, acceleration, by_hand, jacobian, moving
 
 
@@ -121,6 +122,7 @@ def test_mobility_and_controllability_count_the_base(leg: lw.System) -> None:
     assert leg.controllable(leg.start, ["hip"]).beside_base is False
 
 
+@pytest.mark.slow
 def test_the_certificate_has_the_momentum_of_free_flight(leg: lw.System) -> None:
     run = leg.simulate(moving(leg), 0.3, drive={"hip": lw.torque("0.4 N m")})
     found = run.certificate
@@ -186,7 +188,7 @@ def test_a_planar_mechanism_floats_on_a_planar_joint(tmp_path: Path) -> None:
     assert s.simulate(st, 0.1).certificate.momentum_drift < 1e-9
 
 
-@pytest.mark.parametrize("turned", [[0, 0, 0, 1], [0, 1, 0, 0], [0, 0.6, 0.8, 0], [1e-9, 0, 0, 1], [0, 0.36, 0.48, -0.8]])
+@sweep("turned", [[0, 0, 0, 1], [0, 0.36, 0.48, -0.8], [0, 1, 0, 0], [0, 0.6, 0.8, 0], [1e-9, 0, 0, 1]], now=2)
 def test_a_base_half_a_turn_from_the_start(leg: lw.System, turned: list[float]) -> None:
     """A robot that faces backwards, by coordinates and by its pose: R of the quaternion, closed form (round-off of the walk there)."""
     w, u = turned[0], np.array(turned[1:])

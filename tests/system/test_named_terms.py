@@ -15,6 +15,7 @@ from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.results.labelled import Labelled
 from tests import ROOT
 from tests.exchange.writing import states
+from tests.sweeps import sweep
 
 LEG = ROOT / "tests" / "data" / "floating-leg.yaml"
 TASKS = ["shank", "shank.F", "com", "shank in trunk", "rod.S in thigh"]
@@ -105,7 +106,7 @@ def acceleration(h: Hand, frame: str) -> np.ndarray:
 CLOSE = {"rtol": 0.0, "atol": 1e-12}  # entries of size 1 to 60, round-off of some ten products
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sweep("seed", range(3), now=1)
 def test_terms_in_all_coordinates_are_those_of_pinocchio(leg: lw.System, seed: int) -> None:
     st = moving(leg, seed)
     h, x = by_hand(leg, st), leg.named_terms(TASKS, by="coordinates")(st)
@@ -126,7 +127,7 @@ def test_terms_in_all_coordinates_are_those_of_pinocchio(leg: lw.System, seed: i
     np.testing.assert_allclose(x.com, pin.centerOfMass(h.model, h.data, h.q), **CLOSE)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@sweep("seed", range(3), now=1)
 def test_reduced_and_operational_terms_are_those_of_the_saddle_point_matrix(leg: lw.System, seed: int) -> None:
     """Loop by hand: the ends of rod and shank at S stay together; tolerance: condition of the saddle-point matrix (1e4) times round-off."""
     st = moving(leg, seed)
@@ -184,7 +185,7 @@ def test_relative_tasks_are_derivatives_of_relative_poses(leg: lw.System) -> Non
     np.testing.assert_allclose((places[1][2] - places[0][2]) / (2 * h), x.rate, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["five-bar", "stewart", "delta", "excavator"])
+@sweep("name", ["five-bar", "excavator", "stewart", "delta"], now=2)
 def test_identities_of_reduced_terms(name: str) -> None:
     """Energy x' M x' / 2, its rate x' (M x'' + C - Mdot x' / 2) = 0 by differences of M, momentum A x', potential by G."""
     s = lw.compile(name)
@@ -208,6 +209,7 @@ def test_identities_of_reduced_terms(name: str) -> None:
         np.testing.assert_allclose(r.h, x.h, rtol=0, atol=1e-10 * (1.0 + np.abs(r.h).max()))
 
 
+@pytest.mark.slow
 def test_batches_and_trajectories_are_the_single_states(leg: lw.System) -> None:
     states = [moving(leg, i) for i in range(3)]
     terms = leg.named_terms(["shank.F", "com.x in trunk"])
@@ -272,9 +274,7 @@ def test_too_many_tasks_and_no_base_are_explained(leg: lw.System) -> None:
         leg.named_terms("com")(np.zeros(3))
 
 
-@pytest.mark.parametrize(
-    ("seed", "kinds"), [(0, ()), (1, ("spherical",)), (2, ("revolute",)), (3, ("spherical", "revolute")), (4, ("fixed",))]
-)
+@sweep(("seed", "kinds"), [(0, ()), (2, ("revolute",)), (4, ("fixed",)), (1, ("spherical",)), (3, ("spherical", "revolute"))], now=3)
 def test_rates_of_random_mechanisms_by_complex_steps(seed: int, kinds: tuple[str, ...]) -> None:
     """d/dt at constant v by a complex step along dq/dt, exact to round-off: bias of tasks and loops, rate of momentum, power of C and G."""
     s, st = states.random_loops(300 + seed, kinds, 8)
@@ -301,7 +301,7 @@ def test_rates_of_random_mechanisms_by_complex_steps(seed: int, kinds: tuple[str
     close(x.A[3:] @ st.v, mass * rate(inertia["com"]))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@sweep("seed", range(4), now=[2])
 def test_reduced_terms_of_random_loops_solve_the_equations_of_motion(seed: int) -> None:
     """Accelerations by the reduced terms are those of forward dynamics; 1e-7: conditioning of random loops (up to 1e6)."""
     s, st = states.random_loops(320 + seed, ("spherical",), 8)

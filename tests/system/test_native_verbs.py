@@ -18,7 +18,7 @@ from linkwright.results.state import LaterReferences, State
 from linkwright.system import dynamics
 from tests.ball_rods import ankle, hinged
 from tests.factory import stream
-from tests.sweeps import every_model
+from tests.sweeps import every_model, sweep
 
 ROUND = 1e-11  # relative, of well-conditioned states: the two eliminate in different orders
 MODELS = every_model("carpet-scraper", "excavator", "bennett")
@@ -42,7 +42,7 @@ def close(mine, theirs, tolerance=ROUND):
     assert np.abs(mine - theirs).max(initial=0.0) <= tolerance * (1.0 + np.abs(theirs).max(initial=0.0))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@sweep("name", MODELS, now=["carpet-scraper"])
 def test_forward_from_the_kernel_is_forward_on_floats(name):
     s = lw.compile(name)
     st, rng = moving(s, name)
@@ -95,7 +95,7 @@ def test_terms_from_the_kernel_are_those_on_floats(name):
     assert len(again.place.external) == len(exact.place.external)
 
 
-@pytest.mark.parametrize("name", ["boot-lid", "3-rrr"])
+@sweep("name", ["boot-lid", "3-rrr"], now=1)
 def test_settled_by_kernels_is_settled_on_floats(name):
     slow, s = (lw.compile(name, engine=engine) for engine in ("python", "native"))
     for hold in ((), (s.core.drive_names[0],)):
@@ -104,7 +104,7 @@ def test_settled_by_kernels_is_settled_on_floats(name):
         assert np.abs(s.phi(there)).max() < 1e-10
 
 
-@pytest.mark.parametrize("name", MODELS)
+@sweep("name", MODELS, now=["carpet-scraper"])
 def test_loads_from_the_kernel_are_those_on_floats(name):
     s = lw.compile(name)
     st, rng = moving(s, name)
@@ -149,7 +149,7 @@ def test_loads_of_a_redundant_mechanism_are_solved_on_floats():
     assert [isinstance(s.inverse(s.start), KernelLoads) for _ in range(3)][-1]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@sweep("name", MODELS, now=["bennett", "carpet-scraper"])
 def test_jacobian_from_the_kernel_is_the_one_on_floats(name):
     s = lw.compile(name)
     st, _ = moving(s, name)
@@ -162,7 +162,7 @@ def test_jacobian_from_the_kernel_is_the_one_on_floats(name):
         close(found, exact, 1e-9)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@sweep("name", MODELS, now=["bennett", "carpet-scraper"])
 def test_assemble_walks_to_the_position_found_on_floats(name):
     s = lw.compile(name)
     rng, drives = stream(3, name), s.core.drive_names

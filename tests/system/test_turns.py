@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import ChannelError, UsageError
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 # Two ways of solving the same equations: round-off times the condition of the drives' and loads' systems, below 1e3 in these models.
 SAME = 1e-12
@@ -27,7 +27,7 @@ def designs_of(name: str, n: int = 16) -> dict[str, np.ndarray]:
     return {p: (values[p] or 0.01) * (1.0 + share * rng.uniform(-1.0, 1.0, n)) for p, share in VARIED[name].items()}
 
 
-@pytest.mark.parametrize("name", some(VARIED, ("wiper", "four-bar")))
+@sweep("name", VARIED, now=1)
 def test_every_design_is_as_it_is_alone(name: str) -> None:
     m, designs = lw.load(name), designs_of(name)
     t = m.turns(designs, steps=48)
@@ -66,6 +66,7 @@ def test_designs_that_need_few_steps_do_not_end_those_of_others() -> None:
         assert np.abs(t["C"][i] - alone["C"]).max() <= 0.1 * SAME  # both are closed to round-off
 
 
+@pytest.mark.slow
 def test_designs_that_fail_are_data() -> None:
     """0.65: change point, the bars can lie on one line; 0.7: the crank swings; 6: cannot be assembled; negative: no length."""
     m, lengths = lw.load("four-bar"), np.array([0.3, 0.65, 0.7, 6.0, -0.3] + [0.31] * 11)
@@ -117,6 +118,7 @@ def test_axes_of_designs_broadcast() -> None:
     assert np.abs(t["A.torque"][2, 3] - alone["A.torque"]).max() <= SAME * np.abs(alone["A.torque"]).max()
 
 
+@pytest.mark.slow
 def test_numbers_do_not_depend_on_neighbours_or_threads() -> None:
     m, designs = lw.load("four-bar"), designs_of("four-bar", 40)
     names = ["A.torque", "C.on.rocker.size", "coupler.P.y", "A.power"]
@@ -129,6 +131,7 @@ def test_numbers_do_not_depend_on_neighbours_or_threads() -> None:
     assert np.array_equal(again["A.torque"], t["A.torque"])
 
 
+@pytest.mark.slow
 def test_designs_may_differ_in_what_decides_the_laws_and_the_drawing() -> None:
     """A start and a drawing by parameters; a static analysis; without masses."""
     model = {
@@ -156,6 +159,7 @@ def test_designs_may_differ_in_what_decides_the_laws_and_the_drawing() -> None:
     assert not still["A.v"].any() and np.abs(still["A.torque"][2] - still.turn(2)["A.torque"]).max() <= 1e-11
 
 
+@pytest.mark.slow
 def test_designs_with_other_joints_are_read_by_channel() -> None:
     m = lw.load("scissor-lift")
     n = int(dict(m.description.parameters)["N"])

@@ -14,7 +14,7 @@ from linkwright.motion.turn_derivatives import turn_derivatives
 from linkwright.system.design_table import DesignReader
 from linkwright.system.turn_evaluator import TurnEvaluator
 from linkwright.system.turns import turns
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 # Both solve the same equations by different eliminations: round-off times the condition of the drives' and loads' systems, squared for the
 # accelerations, below 1e5 in these models.
@@ -47,7 +47,7 @@ def differ(found: np.ndarray, wanted: np.ndarray, channel: np.ndarray) -> float:
     return float(np.max(np.nanmax(np.abs(found - wanted), axis=axes) / size))
 
 
-@pytest.mark.parametrize("name", some(VARIED, ("four-bar", "wiper", "boot-lid")))
+@sweep("name", VARIED, now=1)
 def test_every_channel_is_differentiated_as_each_design_alone_is(name: str) -> None:
     m, designs = lw.load(name), designs_of(name)
     by, c = list(designs), m.turn(steps=24)
@@ -65,6 +65,7 @@ def test_every_channel_is_differentiated_as_each_design_alone_is(name: str) -> N
             assert differ(t.derivatives[x][i], d[x], alone[x]) <= SAME, (x, i)
 
 
+@pytest.mark.slow
 def test_derivatives_are_those_of_the_model_with_these_parameters() -> None:
     """Named parameters with expressions behind them, at designs whose dimensions differ: `m.with_(...).turn().derivatives(...)`."""
     m, designs = lw.load("four-bar"), {"L1": np.linspace(0.26, 0.34, 16), "L3": 0.74, "line_mass": np.linspace(2.0, 3.0, 16)}
@@ -81,7 +82,7 @@ def test_derivatives_are_those_of_the_model_with_these_parameters() -> None:
 DIFFERENCES = np.array([-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60])  # of sixth order, at -3h .. 3h
 
 
-@pytest.mark.parametrize("number", ["crank.B.x", "ground.D.x", "coupler.mass"])
+@sweep("number", ["crank.B.x", "coupler.mass", "ground.D.x"], now=2)
 def test_derivatives_are_differences_of_sixth_order(number: str) -> None:
     """Truncation of order h^6 = 1e-18 and round-off 1e-14/h: relative 1e-10 is what differences can show."""
     m, h = lw.load("wiper"), 1e-3
@@ -171,6 +172,7 @@ def test_rows_of_an_evaluator_do_not_depend_on_each_other() -> None:
             e(bad)
 
 
+@pytest.mark.slow
 def test_derivatives_that_do_not_exist_are_refused() -> None:
     m = lw.load("four-bar")
     with pytest.raises(UsageError, match="read="):
@@ -190,7 +192,7 @@ def test_derivatives_that_do_not_exist_are_refused() -> None:
         shared.turns({length: np.full(16, 0.2)}, steps=12, read=["A.torque"], derivatives=[length])
 
 
-@pytest.mark.parametrize("name", some(("wiper", "carpet-scraper", "four-bar", "stewart"), ("wiper", "carpet-scraper")))
+@sweep("name", ("wiper", "carpet-scraper", "four-bar", "stewart"), now=1)
 def test_one_quantity_in_reverse_is_as_many_forward(name: str) -> None:
     """A single channel by several numbers is differentiated in reverse; beside many others it is followed forward."""
     m, designs = lw.load(name), designs_of(name)
@@ -206,7 +208,7 @@ def test_one_quantity_in_reverse_is_as_many_forward(name: str) -> None:
     assert differ(alone.derivatives[speed[0]][3], d[speed[0]], alone[speed[0]][3]) <= SAME
 
 
-@pytest.mark.parametrize("name", some(("four-bar", "punch-press", "boot-lid", "3-rrr"), ("four-bar", "boot-lid")))
+@sweep("name", ("four-bar", "punch-press", "boot-lid", "3-rrr"), now=1)
 def test_terms_of_held_motions_are_read_in_lanes(name: str) -> None:
     """Jerk, curvature, advantage and transmission by force, also of drives along programmes: as each design alone has them.
 

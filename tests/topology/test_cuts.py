@@ -19,6 +19,7 @@ from linkwright.topology.elimination import eliminate, elimination_flops
 from linkwright.topology.graph import read_graph, span
 from linkwright.topology.inertia import InertiaTest
 from linkwright.topology.spanning import Space, count_trees, spanning_trees
+from tests.sweeps import sweep
 from tests.topology import graphs
 
 
@@ -101,7 +102,7 @@ def test_ties_keep_joints_in_the_order_written():
     assert choose_cuts(model)[0] == ("B",)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@sweep("seed", range(30), now=10)
 def test_the_choice_is_deterministic_and_never_a_drive(seed):
     model = graphs.random_mechanism(seed, bodies=10, loops=4)
     first = choose_cuts(model)
@@ -249,11 +250,7 @@ def test_a_chain_of_loops_is_eliminated_without_fill():
     assert len(order) == 51
 
 
-@pytest.mark.parametrize(
-    "make",
-    [graphs.chain_of_loops, lambda n: graphs.grid(n // 25, 50), pytest.param(graphs.scissor, marks=pytest.mark.slow)],
-    ids=["chain", "grid", "scissor"],
-)
+@sweep("make", [graphs.chain_of_loops, lambda n: graphs.grid(n // 25, 50), graphs.scissor], now=1, ids=["chain", "grid", "scissor"])
 def test_two_thousand_bodies(make):
     """About 2,000 bodies in seconds (20 s guards a loaded machine), with the right counts."""
     start = time.process_time()

@@ -12,6 +12,7 @@ from linkwright.topology import build_tree
 from linkwright.topology.order import block_pattern, elimination_order, gicm_pattern, inverse_tree, solve_order, unknowns_of
 from linkwright.topology.report import grubler, grubler_count, report, tables, text
 from tests import ROOT
+from tests.sweeps import sweep
 from tests.topology import graphs
 
 
@@ -96,7 +97,7 @@ def brute_force_order(tree, drives):
     return out
 
 
-@pytest.mark.parametrize("seed", range(80))
+@sweep("seed", range(80), now=30)
 def test_solve_order_by_brute_force_on_random_graphs(seed):
     model = graphs.random_mechanism(seed, bodies=5 + seed % 6, loops=1 + seed % 4)
     tree = build_tree(model)

@@ -22,6 +22,7 @@ def volume() -> lw.Atlas:
     return robot("3-rpr").map(["dexterity", "speed", "efforts"], over, limits=LIMITS, speeds="1 m/s")
 
 
+@pytest.mark.slow
 def test_every_kind_of_picture_is_drawn(volume, tmp_path: Path):
     part = volume.slice({"platform.angle": 0.0})
     figure = part.plot(["dexterity", "type2", "reach"], tmp_path / "maps.png")

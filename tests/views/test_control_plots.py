@@ -78,6 +78,7 @@ def test_where_a_controller_lets_go(compared: Any) -> None:
     assert min(p.get_x() for p in spans) <= first and max(p.get_x() + p.get_width() for p in spans) >= last
 
 
+@pytest.mark.slow
 def test_voltages_of_motors_between_their_limits(circle: Any) -> None:
     *_, torque, voltage, _ = plot_of(circle, "control").axes
     assert [a.get_ylabel() for a in (torque, voltage)] == ["torque [N m]", "voltage [V]"]

@@ -14,7 +14,7 @@ from linkwright import cli
 from linkwright.views import load_plots
 from linkwright.views.free_body import FreeBody, free_body
 from linkwright.views.plots.hodographs import round_places
-from tests.sweeps import every_model
+from tests.sweeps import every_model, sweep
 
 G = 9.81
 MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "voltage": 48, "max_speed": "5000 rpm"}
@@ -58,7 +58,7 @@ def test_every_body_of_the_scraper_is_in_balance(scraper: Any, at: str) -> None:
         assert {r.name for r in fb.rows} >= {"weight", "inertia"}
 
 
-@pytest.mark.parametrize("name", every_model(without=("parallelogram-chain",)))
+@pytest.mark.parametrize("name", every_model("bennett", "carpet-scraper", "excavator", "rssr", without=("parallelogram-chain",)))
 def test_bodies_of_every_model_are_in_balance(name: str) -> None:
     """Springs, gas struts, loads, rods, cylinders, sliders and joints in space; the chain starts where its drive cannot hold it."""
     c = lw.load(name).turn(steps=4)
@@ -230,15 +230,16 @@ def test_the_force_polygon_closes(scraper: Any) -> None:
         assert np.linalg.norm(tip - tail) < 1e-9 * max(np.linalg.norm(r.force) for r in fb.rows)
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("name", "body"),
     [
+        ("boot-lid", "lid"),
         ("wiper", "crank"),
         ("rssr", "coupler"),
         ("punch-press", "ram"),
-        ("boot-lid", "lid"),
-        pytest.param("stewart", "platform", marks=pytest.mark.slow),
+        ("stewart", "platform"),
     ],
+    now=1,
 )
 def test_free_bodies_draw(name: str, body: str, tmp_path: Path) -> None:
     path = tmp_path / "fb.png"
@@ -247,6 +248,7 @@ def test_free_bodies_draw(name: str, body: str, tmp_path: Path) -> None:
     assert 0.01 < (np.abs(image - 255.0).max(axis=2) > 30).mean() < 0.4
 
 
+@pytest.mark.slow
 def test_the_same_free_body_is_the_same_file(wiper: Any, tmp_path: Path) -> None:
     one, two = tmp_path / "1.svg", tmp_path / "2.svg"
     fb = wiper.free_body("rocker", "100 deg")
@@ -315,7 +317,7 @@ def test_torque_speed_diagram(scraper: Any, tmp_path: Path) -> None:
 SEVERAL = [("wiper", None), ("excavator", "20 mm"), pytest.param("stewart", "5 mm", marks=pytest.mark.slow)]
 
 
-@pytest.mark.parametrize(("name", "lead"), SEVERAL)
+@sweep(("name", "lead"), SEVERAL, now=1)
 def test_plots_of_several_drives(name: str, lead: str | None, tmp_path: Path) -> None:
     c = lw.load(name).turn(steps=6)
     drives = len(c.loads[0].tau)
@@ -360,6 +362,7 @@ def test_turn_without_masses_is_kinematics(tmp_path: Path, capsys: pytest.Captur
     assert loads == {"computed": False, "why": "kinematics only: no mass given for crank"}
 
 
+@pytest.mark.slow
 def test_turn_writes_load_plots_and_never_over_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plot = tmp_path / "c.png"
     words = ["turn", "wiper", "--steps", "12", "--plot", str(plot)]

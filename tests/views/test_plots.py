@@ -15,6 +15,7 @@ from linkwright.views.plots import PLOTS, plot_of
 from linkwright.views.plots.energies import residuals
 from linkwright.views.plots.frame import angle_ticks, four, parts_of_pi, spread
 from linkwright.views.plots.paths import heads
+from tests.sweeps import sweep
 
 MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "voltage": 48, "max_speed": "5000 rpm"}
 
@@ -71,7 +72,7 @@ def texts(axes: Any) -> list[str]:
 # ---------------------------------------------------------------- all of them
 
 
-@pytest.mark.parametrize("what", PLOTS)
+@sweep("what", PLOTS, later=["overview", "hodograph", "singular"])
 def test_every_plot_makes_a_picture(what: str, wiper: Any, folding: Any, controlled: Any, tmp_path: Path) -> None:
     subject = controlled if what == "control" else folding if PLOTS[what].takes == "run" else wiper
     more: dict[str, Any] = {"motor": MOTOR, "ratio": 40} if what == "motor" else {}
@@ -82,6 +83,7 @@ def test_every_plot_makes_a_picture(what: str, wiper: Any, folding: Any, control
     assert PLOTS[what].about and {"dark", "size", "title"} <= set(PLOTS[what].options)
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_file(wiper: Any, folding: Any, tmp_path: Path) -> None:
     for what, subject, ending in (("topology", wiper, "svg"), ("gicm", folding, "pdf"), ("A.torque", wiper, "png")):
         first, second = (plot_of(subject, what, tmp_path / f"{n}.{ending}").read_bytes() for n in "ab")
@@ -167,6 +169,7 @@ def test_two_runs_are_compared_at_equal_times(run: Any) -> None:
 # ---------------------------------------------------------------- runs
 
 
+@pytest.mark.slow
 def test_runs_are_drawn_over_time_and_turns_over_the_crank(run: Any, wiper: Any) -> None:
     for what in ("overview", "torque", "loads"):
         assert plot_of(run, what).axes[-1].get_xlabel() == "t [s]"

@@ -19,6 +19,7 @@ from linkwright.topology.order import gicm_pattern
 from linkwright.views import animation
 from linkwright.views.plots import plot_of
 from linkwright.views.plots.blocks import elimination, filled
+from tests.sweeps import sweep
 
 # ---------------------------------------------------------------- paths
 
@@ -36,6 +37,7 @@ def test_a_path_with_its_dots() -> None:
     assert axes.get_aspect() == 1.0 and axes.get_xlabel() == "x [mm]" and "30° of A" in axes.get_title("left")
 
 
+@pytest.mark.slow
 def test_paths_in_space_are_three_views() -> None:
     c = lw.load("stewart").turn(steps=6)
     figure = plot_of(c, "path", points="platform.C", mechanism=False)
@@ -59,7 +61,7 @@ def drawn_boxes(figure: Any) -> dict[str, Any]:
     return {t.get_text(): b for t, b in zip(names, boxes, strict=True)}
 
 
-@pytest.mark.parametrize("name", ["wiper", "excavator", "stewart", "3-rrr-motors", "jansen-leg"])
+@sweep("name", ["wiper", "3-rrr-motors", "jansen-leg", "excavator", "stewart"], now=3)
 def test_the_graph_shows_bodies_joints_and_cuts(name: str) -> None:
     m = lw.load(name)
     figure = plot_of(m, "topology")
@@ -170,6 +172,7 @@ def test_load_arrows_are_to_scale_and_stay_in_the_picture(run: Any) -> None:
     assert 3.9 < inside.min() < 6.0  # points: kept off the edge, and no shorter than that needs
 
 
+@pytest.mark.slow
 def test_a_video_of_full_hd_is_what_players_read(tmp_path: Path) -> None:
     """Size, colours, frames and their rate as ffprobe reads them from the file."""
     path = lw.load("wiper").animate(tmp_path / "w.mp4", seconds=0.2, fps=30, trace=[])

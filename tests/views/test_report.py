@@ -174,6 +174,7 @@ def test_both_dead_centres_of_a_toggle_press() -> None:
     assert [float(x) for x in shown.table("slider")[0][2].split(", ")] == pytest.approx(expected, abs=0.06)
 
 
+@pytest.mark.slow
 def test_what_acts_and_what_it_takes() -> None:
     m = lw.load(TOGGLE)
     c = m.turn(steps=40)
@@ -293,6 +294,7 @@ def test_without_masses_and_without_motion() -> None:
     assert not any(t[0][0] == "link" and t[0][1] != "between" for t in page.tables), "no swings, but dimensions"
 
 
+@pytest.mark.slow
 def test_over_constrained_and_in_space() -> None:
     m = lw.load("bennett")
     page = Reader(report.fragment(m, run=m.turn(steps=12)))
@@ -300,6 +302,7 @@ def test_over_constrained_and_in_space() -> None:
     assert {r[-1] for r in page.table("pin")} == {"no"} and "least-norm solution" in page.text
 
 
+@pytest.mark.slow
 def test_links_that_spin_about_themselves_are_no_fault() -> None:
     """The rods of the delta robot may spin as they like: forward dynamics need not give that back."""
     m = lw.load("delta")
@@ -308,6 +311,7 @@ def test_links_that_spin_about_themselves_are_no_fault() -> None:
     assert m.system.mobility.idle and found["dynamics"] and found["loops"] and "forward dynamics" in found["dynamics"].text
 
 
+@pytest.mark.slow
 def test_of_a_simulation(wiper: lw.Mechanism, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = wiper.simulate(0.2, output=0.01, events=[lw.when("A.v", 1e9)])
     opened = lw.open(run.save(tmp_path / "run.npz"))
@@ -324,6 +328,7 @@ def test_of_a_simulation(wiper: lw.Mechanism, tmp_path: Path, monkeypatch: pytes
     assert pins["C"] == pytest.approx(run["C.on.rocker.size"].max(), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_of_a_followed_path() -> None:
     m = lw.load("five-bar")
     x, y = m.system.point(m.system.start, "left_rod.C")[:2]
@@ -356,6 +361,7 @@ def test_numbers_of_any_size_have_room_beside_the_curves(mass: float) -> None:
     assert "A.torque" in drawn and not re.search(r">[^<>]*\d{12}", drawn)
 
 
+@pytest.mark.slow
 def test_of_a_run_that_begins_without_a_rope() -> None:
     """A load of 1 kg falls 50 mm and is caught by a rope: half of its energy is lost in pulling another kilogram along."""
     m, run = caught()
@@ -387,6 +393,7 @@ def test_cells_are_escaped_and_signed() -> None:
     assert "<script" not in table([("<script>", "")], [("<script>",)])
 
 
+@pytest.mark.slow
 def test_a_load_of_position_alone_is_said_to_push_back(tmp_path: Path) -> None:
     """Report, info and page; not where the load depends on the velocity too."""
     m = lw.load("punch-press")

@@ -18,6 +18,8 @@ from linkwright.views import printing, report, report_dimensions, report_forces,
 from linkwright.views.scale_drawing import DrawnText, scale_drawing
 from tests.views.test_report import MOTOR, Reader, number
 
+pytestmark = pytest.mark.usefixtures("without_curves")
+
 PRINTED = ("report", "wiper", "--steps", "24", "--title", "Wiper", "--variant", "longer: B.x=170mm, C.y=760mm",
            "--variant", "lengths: four-bar", "--measure", "stroke D", "--choose-motor", "--sort", "mass")  # fmt: skip
 BLOCK = "report: {title: 'Wiper, left', number: 0042, revision: B, author: A. Smith, date: 2026-05-04, curves: [A.torque]}\n"
@@ -92,6 +94,7 @@ def test_variants_side_by_side(wiper: lw.Mechanism, told: str) -> None:
     assert "aria-label=\"A.torque of this design, longer\"" in told
 
 
+@pytest.mark.slow
 def test_measures_and_the_motor_by_name_beside_a_variant_with_another_drive(wiper: lw.Mechanism) -> None:
     """Measures of this motion and of a press that is driven elsewhere; drives by different names share their rows."""
     c, other = wiper.turn(steps=36), lw.load("punch-press")
@@ -122,7 +125,7 @@ def test_a_variant_that_cannot_be_assembled_is_said(wiper: lw.Mechanism) -> None
 def test_a_motor_chosen_for_one_drive_is_of_that_drive_alone() -> None:
     m = lw.load("five-bar")
     c = m.turn(steps=8)
-    best = c.choose_motor(drive="E", sort="mass").best
+    best = c.choose_motor(drive="E", sort="mass", gearbox=[5, 20]).best
     content = report.ReportContent(m.system, c, best)
     page = Reader(content._motors())
     assert f"Motor of E {best.name}: " in page.text and "Motor of A" not in page.text

@@ -14,6 +14,7 @@ from linkwright.errors import UsageError
 from linkwright.studies.study import Study
 from linkwright.views.study_columns import table, units_of
 from linkwright.views.study_plots import bin_edges, share
+from tests.sweeps import sweep
 
 STEPS = lw.turning(steps=12)  # 60 deg and every 30 from there: B is straight above A once, at the height L1
 HEIGHT = "max crank.B.y"
@@ -116,7 +117,7 @@ def lines_of(contours: Any) -> list[tuple[float, np.ndarray]]:
     return [(z, p.vertices) for z, p in zip(contours.levels, contours.get_paths(), strict=True) if len(p.vertices)]
 
 
-@pytest.mark.parametrize("plan", ["grid", "latin"])
+@sweep("plan", ["grid", "latin"], now=1)
 def test_contours_of_a_linear_measure_are_straight_lines_at_its_values(grid: Study, plan: str) -> None:
     """The greatest height of B is L1, whatever L3: both a grid and triangles interpolate it exactly."""
     study = grid if plan == "grid" else made({"L1": "200..570 mm", "L3": "600..800 mm"}, HEIGHT, "latin", n=30)

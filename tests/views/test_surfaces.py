@@ -22,6 +22,7 @@ from linkwright.views.raster import Seen, image
 from linkwright.views.scene import Scene
 from linkwright.views.surfaces import MOST_OF_A_SHAPE, MOST_OF_ALL, shared
 from tests.model.meshes.shapes import written
+from tests.sweeps import sweep
 
 GREEN, RED = "#20a040", "#c02020"
 
@@ -115,7 +116,7 @@ def test_in_space_a_near_plate_hides_a_far_one(tmp_path: Path) -> None:
     assert pixels_like(turned, GREEN) > 100  # above the near plate, since one looks down on them
 
 
-@pytest.mark.parametrize("ending", [".png", ".svg", ".pdf"])
+@sweep("ending", [".png", ".svg", ".pdf"], now=2)
 def test_every_format_of_a_picture_is_written(ending: str, tmp_path: Path) -> None:
     for k, model in enumerate((crank([{"sphere": 0.1}]), arm(arm=[{"capsule": {"radius": 0.1, "length": 1}}]))):
         assert draw(lw.load(model), tmp_path / f"{k}{ending}", trace=[], size=(4, 3)).stat().st_size > 3000

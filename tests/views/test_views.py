@@ -35,7 +35,7 @@ def wiper() -> lw.Mechanism:
     return lw.load("wiper")
 
 
-@pytest.mark.parametrize("name", every_model())
+@pytest.mark.parametrize("name", every_model("bennett"))
 def test_every_model_draws(name: str, tmp_path: Path) -> None:
     path = lw.load(name).picture(tmp_path / "p.png", trace=[])
     image = pixels(path)
@@ -231,6 +231,7 @@ def test_animation_refuses_what_it_cannot_do(wiper: lw.Mechanism, tmp_path: Path
         wiper.animate(tmp_path / "w.gif", fps=0)
 
 
+@pytest.mark.slow
 def test_plots_are_labelled_in_the_files_units(wiper: lw.Mechanism, tmp_path: Path) -> None:
     c = wiper.turn(steps=24)
     figure = plots.plot(c, ["rocker.angle", "coupler.P.x"], over="A")

@@ -12,6 +12,7 @@ from benchmarks.closed_loop_set.cases import Case
 from benchmarks.closed_loop_set.references import burmester, certificates, modes, platforms
 from benchmarks.closed_loop_set.references.plane import Link, Pin, Plane, moved
 from tests.reference import load
+from tests.sweeps import sweep
 
 SAHA, AGHILI = load("saha"), load("aghili_hoang")
 # Tasks of this half of the set, and the error that Linkwright is allowed: round-off times the condition of the task. Runs at tolerance 1e-8
@@ -137,7 +138,7 @@ def answered(name: str, allowed: float) -> None:
         assert errors and max(errors) < (1e-12 if instant else allowed), f"{task.id}: {errors}"
 
 
-@pytest.mark.parametrize("name", QUICK)
+@sweep("name", QUICK, now=["slider-crank", "3-rpr", "five-poses", INSTANTS[0]])
 def test_linkwright_meets_quick_references(name: str) -> None:
     answered(name, QUICK[name])
 

@@ -1,4 +1,4 @@
-"""Reference values again: quick ones in `make test`, all of them in `make check-slow`."""
+"""Reference values again: quick ones in `make test`, all of them in `make test-all`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from benchmarks.closed_loop_set.references import __main__ as command
 from benchmarks.closed_loop_set.references import makers, nine_points, scraper_energy, scrapers, synthesis, three_rrr, writing
 from benchmarks.closed_loop_set.references.absolute import Absolute
 from benchmarks.closed_loop_set.references.one_degree import Conservative
+from tests.sweeps import sweep
 
 QUICK = ("four-bars-2", "rssr-0", "five-poses", "timed-points", "straight-line", "3-rpr")
 
 
-@pytest.mark.parametrize("name", QUICK)
+@sweep("name", QUICK, now=3)
 def test_quick_cases_are_as_computed(name: str) -> None:
     """Data and values of the file, digit by digit."""
     assert writing.text(makers()[name]()) == (DATA / "cases" / f"{name}.json").read_text(encoding="utf-8")

@@ -14,11 +14,12 @@ from linkwright.cli.bench import machine_info, ours, processes, speed, table
 from linkwright.cli.bench.cases import MECHANISMS, BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.errors import UsageError
 from tests.cli.bench.samples import at
+from tests.sweeps import sweep
 
 # -------------------------------------------------------------------- the same mechanics
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@sweep("name", MECHANISMS, now=3)
 def test_states_are_closed_and_move(name: str) -> None:
     c = at(name)
     s, st = c.system, c.state
@@ -31,7 +32,7 @@ def test_states_are_closed_and_move(name: str) -> None:
     assert c.effort_error([back.tau[drive] for drive in c.tau]) < 1e-9
 
 
-@pytest.mark.parametrize("name", ["four-bar", "3-rrr"])
+@sweep("name", ["four-bar", "3-rrr"], now=1)
 def test_our_kernels_agree_alone_and_in_batches(name: str) -> None:
     offers = [c for c in ours.contenders(at(name)) if isinstance(c, Contender)]
     every = {kind + more for kind in ("forward", "inverse") for more in ours.NOTES}

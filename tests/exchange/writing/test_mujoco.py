@@ -17,7 +17,7 @@ from linkwright.exchange.writing.mujoco.text import mjcf
 from linkwright.model.description import Drive, Placement, Stop, Visual
 from linkwright.system.system import System
 from tests.exchange.writing import states
-from tests.sweeps import every_model, some
+from tests.sweeps import every_model, sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore:to_mjcf:UserWarning")  # tests of the warnings themselves expect them
 
@@ -83,7 +83,7 @@ def assert_same_tree(model: mujoco.MjModel, there: MujocoMap, st: lw.State, data
         np.testing.assert_allclose(data.body(n.body).xmat.reshape(3, 3), X.R, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", some(states.MODELS, ["carpet-scraper", "3-rrr", "excavator", "rssr", "bennett"]))
+@sweep("name", states.MODELS, now=["3-rrr", "excavator", "rssr", "bennett"])
 def test_accelerations(name: str, rng: np.random.Generator) -> None:
     model, there = read(lw.load(name))
     for _ in range(3):
@@ -96,7 +96,7 @@ def test_accelerations(name: str, rng: np.random.Generator) -> None:
         assert_same_motion(there, st, data, there.system.forward(st, tau).a)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@sweep("seed", range(12), now=4)
 def test_random_trees_of_every_joint_in_both_directions(seed: int, rng: np.random.Generator) -> None:
     s, st = states.random_loops(seed, ())
     model, there = read(s)
@@ -108,7 +108,7 @@ def test_random_trees_of_every_joint_in_both_directions(seed: int, rng: np.rando
 
 
 @pytest.mark.parametrize("kinds", [("spherical",), ("fixed",), ("revolute",), ("spherical", "revolute")])
-@pytest.mark.parametrize("seed", some(range(100, 105), [100, 101]))
+@sweep("seed", range(100, 105), now=1)
 def test_random_loops_closed_by_connects_and_welds(seed: int, kinds: tuple[str, ...]) -> None:
     s, st = states.random_loops(seed, kinds, 8)
     model, there = read(s)
@@ -299,7 +299,7 @@ def test_dry_friction_is_a_friction_loss() -> None:
     assert m.system.forward(m.system.start)["X"] == pytest.approx(-1.5)
 
 
-@pytest.mark.parametrize("name", ["boot-lid", "wiper", "rssr"])
+@sweep("name", ["boot-lid", "wiper", "rssr"], now=2)
 def test_free_motion_for_0_3_s(name: str) -> None:
     """The start of the file let go: the same position there to 2e-2 rad, as soft as its constraints are."""
     m = lw.load(name)

@@ -13,7 +13,7 @@ from linkwright.exchange import to_pinocchio
 from linkwright.exchange.writing.pinocchio import PinocchioModel
 from linkwright.system.system import System
 from tests.exchange.writing import states
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore:to_pinocchio:UserWarning")  # tests of the warnings themselves expect them
 
@@ -40,7 +40,7 @@ def assert_same_dynamics(p: PinocchioModel, st: lw.State, tau: np.ndarray, toler
             np.testing.assert_allclose(theirs.force[cut], ours.joint_force(cut), atol=tolerance * push)
 
 
-@pytest.mark.parametrize("name", some(states.MODELS, ["carpet-scraper", "3-rrr", "excavator", "rssr", "bennett"]))
+@sweep("name", states.MODELS, now=["carpet-scraper", "3-rrr", "excavator", "rssr", "bennett"])
 def test_accelerations_and_loop_forces(name: str, rng: np.random.Generator) -> None:
     p = to_pinocchio(lw.load(name))
     for _ in range(3):
@@ -51,7 +51,7 @@ def test_accelerations_and_loop_forces(name: str, rng: np.random.Generator) -> N
         assert_same_dynamics(p, st, states.efforts(p.system, st, rng), 1e-8)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@sweep("seed", range(12), now=4)
 def test_random_trees_of_every_joint_in_both_directions(seed: int, rng: np.random.Generator) -> None:
     s, st = states.random_loops(seed, ())
     p = to_pinocchio(s)
@@ -60,8 +60,8 @@ def test_random_trees_of_every_joint_in_both_directions(seed: int, rng: np.rando
     assert_same_dynamics(p, st, rng.normal(size=s.tree.nv), 1e-9)  # round-off times the condition of M, below 1e5
 
 
-@pytest.mark.parametrize("kinds", [("spherical",), ("fixed",), ("revolute",), ("spherical", "revolute"), ("revolute", "fixed")])
-@pytest.mark.parametrize("seed", some(range(3), [0]))
+@sweep("kinds", [("spherical", "revolute"), ("fixed",), ("spherical",), ("revolute",), ("revolute", "fixed")], now=2)
+@sweep("seed", range(3), now=1)
 def test_random_loops_closed_by_points_and_welds(seed: int, kinds: tuple[str, ...], rng: np.random.Generator) -> None:
     s, st = states.random_loops(100 + seed, kinds, 8)
     # 1e-7: as above, with the worse conditioning of random loops

@@ -9,6 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Bounds, PositionRows, Rule, close, onto
+from tests.sweeps import sweep
 
 
 def rows_of(s: Any) -> Any:
@@ -24,7 +25,7 @@ def rows_of(s: Any) -> Any:
     return rows
 
 
-@pytest.mark.parametrize("name", ["wiper", "stewart", "bennett"])
+@sweep("name", ["wiper", "bennett", "stewart"], now=2)
 def test_many_positions_end_where_each_ends_alone(rng: np.random.Generator, name: str) -> None:
     """Some begin closed, some a little off, some far enough off to be damped or shortened."""
     s = lw.compile(name)

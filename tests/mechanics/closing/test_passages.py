@@ -17,6 +17,7 @@ from linkwright.numerics import blas
 from linkwright.numerics.linalg import factor
 from linkwright.simulation.time_stepping import march
 from tests.kernels.test_variants import WORKSHOP, close, cut_row, given, inputs
+from tests.sweeps import sweep
 
 CROSSING = {
     "slider-crank": ("slider-crank", "A", 1.5 * np.pi, {}),
@@ -42,7 +43,7 @@ def crossing(case):
     return s, k, row
 
 
-@pytest.mark.parametrize("case", CROSSING)
+@sweep("case", CROSSING, now=1)
 def test_quick_rates_are_those_of_the_float_path(case):
     s, k, row = crossing(case)
     rank = RankRevealing(k)
@@ -77,9 +78,7 @@ def test_quick_projections_are_those_of_the_float_path(case, distance, rng):
     assert again["residual"] < (1e-10 if distance < 0.1 else 1e-14)  # s d + d^2 remains of a lost row: s < 1e-3, d = 1e-7
 
 
-@pytest.mark.parametrize(
-    ("model", "drivers"), [(WORKSHOP, ("z",)), (WORKSHOP, ("A",)), ("carpet-scraper", ()), ("stewart", ()), ("bennett", ())]
-)
+@sweep(("model", "drivers"), [(WORKSHOP, ("A",)), ("carpet-scraper", ()), (WORKSHOP, ("z",)), ("stewart", ()), ("bennett", ())], now=2)
 def test_rates_along_the_motion_are_exact(model, drivers, rng):
     """Forward mode while tracing against complex steps of the closure, drivers going on as they move."""
     s = lw.compile(lw.load(model))
@@ -122,6 +121,7 @@ def chain(N, seconds, **how):
     return abs(run["G0"][-1] - np.pi / 2 - right), run.solution.counters["fallbacks"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{"tolerance": 1e-10}, {"method": "rk4", "step": 0.005}])
 def test_ten_loops_lose_rank_at_once_and_all_stay_on_their_branch(how):
     error, answered = chain(10, 20.0, **how)

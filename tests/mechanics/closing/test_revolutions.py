@@ -6,6 +6,7 @@ import pytest
 import linkwright as lw
 from linkwright.mechanics.closing import continuation
 from linkwright.mechanics.closing import revolutions as whole_turns
+from tests.sweeps import sweep
 
 TURN = 2.0 * np.pi
 
@@ -33,7 +34,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@sweep("name", CASES, now=["four-bar", "slider-crank"])
 def test_turns_are_added_and_not_walked(name, steps):
     s = lw.compile(name)
     wanted = CASES[name]
@@ -54,7 +55,7 @@ def test_turns_are_added_and_not_walked(name, steps):
 WALKED = {"four-bar": {"A": 25.0}, "slider-crank": {"A": -20.0}, "five-bar": {"A": 22.0, "E": -21.0}}
 
 
-@pytest.mark.parametrize("name", WALKED)
+@sweep("name", WALKED, now=1)
 def test_every_joint_has_the_turns_of_the_whole_walk(name, monkeypatch):
     s, wanted = lw.compile(name), WALKED[name]
     short = s.assemble(q=wanted)

@@ -16,6 +16,7 @@ from linkwright.mechanics.kinematics.motion import counted_references, displaced
 from linkwright.model.curves.lines import Line
 from linkwright.model.curves.tables import table
 from linkwright.numerics.scalars import arctan2, unwrap, where
+from tests.sweeps import sweep
 
 CASES = {
     "carpet-scraper": ("J1", None),  # planar, several loops
@@ -44,7 +45,7 @@ def handed_in(s, drive, point):
     return extra
 
 
-@pytest.mark.parametrize("name", CASES)
+@sweep("name", CASES, later=["stewart", "delta"])
 def test_code_says_what_the_usual_rows_say(name):
     s = lw.load(name).system
     interpreted, evaluator = Loops.of(s.skel), TracedLoops.of(s.skel)

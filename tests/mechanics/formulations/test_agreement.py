@@ -16,8 +16,9 @@ from linkwright.numerics.linalg import factor
 from tests import shrinking
 from tests.factory import Drawn, stream
 from tests.mechanics.formulations.mechanisms import moving_mechanism
+from tests.sweeps import sweep
 
-SEEDS = range(60)  # the others by `make check-slow`
+SEEDS = range(60)  # the others by `make test-all`
 MANY = range(60, 600)
 
 
@@ -58,12 +59,12 @@ def check_that_formulations_agree(mech: Drawn):
         np.testing.assert_allclose(out.lam, reference.lam, atol=tolerance * (1.0 + np.abs(reference.lam).max()), err_msg=name)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sweep("seed", SEEDS, now=[0, 2, 3, 5, 8])
 def test_every_formulation_gives_the_same_accelerations(seed):
     shrinking.holds(check_that_formulations_agree, moving_mechanism(seed)[0])
 
 
-@pytest.mark.parametrize("seed", SEEDS[::4])
+@sweep("seed", SEEDS[::4], now=[0, 8, 12])
 def test_newton_and_euler_hold_for_every_body(seed):
     shrinking.holds(check_newton_and_euler, moving_mechanism(seed)[0])
 
@@ -112,7 +113,7 @@ def check_newton_and_euler(mech: Drawn):
             )
 
 
-@pytest.mark.parametrize("seed", SEEDS[::5])
+@sweep("seed", SEEDS[::5], now=3)
 def test_redundant_multipliers_are_marked_and_of_least_reactions(seed):
     check_redundant_multipliers(moving_mechanism(seed)[0], seed)
 

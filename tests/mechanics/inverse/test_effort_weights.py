@@ -14,8 +14,8 @@ from linkwright.optimisation.inertia_regressor import regressor
 from linkwright.papers import aghili_control
 from linkwright.system.system import System
 from tests import factory
+from tests.sweeps import sweep
 
-SEEDS = range(8)  # the others by `make check-slow`
 DRIVES = ["slide", "P"]  # a force and a torque
 
 
@@ -69,14 +69,8 @@ def check_agreement(seed: int) -> None:
         assert idle.shape[1] == 2 and np.abs(idle.T @ (u / w)).max() < 1e-8 * np.abs(u / w).max()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sweep("seed", range(100), now=3)
 def test_inverse_dynamics_and_projected_control_take_the_same_efforts(seed: int) -> None:
-    check_agreement(seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(len(SEEDS), 100))
-def test_they_take_the_same_efforts_on_many_more(seed: int) -> None:
     check_agreement(seed)
 
 

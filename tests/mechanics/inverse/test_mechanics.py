@@ -9,6 +9,7 @@ from scipy.integrate import trapezoid
 import linkwright as lw
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import pose_of
+from tests.sweeps import sweep
 
 
 def maximal(s, st, a, drives):
@@ -67,7 +68,7 @@ def maximal(s, st, a, drives):
     return z, labels, rank, np.array(columns).T @ z - right
 
 
-@pytest.mark.parametrize("model", ["stewart", "delta"])
+@sweep("model", ["delta", "stewart"], now=1)
 def test_platforms_against_a_maximal_coordinate_solution(model):
     s = lw.load(model).system
     drives = [x.joint for x in s.description.drives]
@@ -89,7 +90,7 @@ def test_platforms_against_a_maximal_coordinate_solution(model):
     assert loads.residual < 1e-11
 
 
-@pytest.mark.parametrize("model", ["wiper", "carpet-scraper", "jansen-leg", "punch-press"])
+@sweep("model", ["wiper", "jansen-leg", "punch-press", "carpet-scraper"], now=3)
 def test_power_of_the_drive_is_the_rate_of_energy_plus_loads(model):
     """Drive power = d/dt (kinetic + potential) - power of loads and friction, from the energies of the samples."""
     m = lw.load(model)
@@ -331,7 +332,7 @@ def test_a_spring_on_ground_shakes_it_too():
     np.testing.assert_allclose(loads.ground_wrench[0], joints + pull, atol=1e-9)
 
 
-@pytest.mark.parametrize("model", ["parallelogram-chain", "parallelogram-middle", "slider-crank"])
+@sweep("model", ["slider-crank", "parallelogram-chain", "parallelogram-middle"], now=1)
 def test_efforts_pass_through_singular_samples(model):
     """A sample exactly in a change point has the effort of its neighbours' limit, and says what it does not know."""
     m = lw.load(model)

@@ -18,8 +18,9 @@ from linkwright.numerics.linalg import factor, pivoted_columns
 from tests import shrinking
 from tests.factory import Drawn, stream
 from tests.mechanics.formulations.mechanisms import moving_mechanism
+from tests.sweeps import sweep
 
-SEEDS = range(60)  # the others by `make check-slow`
+SEEDS = range(60)  # the others by `make test-all`
 MANY = range(60, 600)
 
 
@@ -82,12 +83,12 @@ def check_that_inverse_undoes_forward(mech: Drawn, seed: int):
     np.testing.assert_allclose(forward(T, tau2, "kkt", rank=acc.rank).a, acc.a, atol=1e-7 * size(T) * (1.0 + np.abs(acc.a).max()))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@sweep("seed", SEEDS, now=[0, 1, 2, 3, 5, 8])
 def test_inverse_of_forward_is_the_effort_that_was_put_in(seed):
     shrinking.holds(partial(check_that_inverse_undoes_forward, seed=seed), moving_mechanism(seed)[0])
 
 
-@pytest.mark.parametrize("seed", SEEDS[::8])
+@sweep("seed", SEEDS[::8], now=2)
 def test_redundant_drives_take_the_least_effort_and_do_the_same_work(seed):
     check_redundant_drives(seed)
 

@@ -8,7 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.mechanics.inverse import METHODS
 from tests.reference import load
-from tests.sweeps import every_model
+from tests.sweeps import every_model, sweep
 
 SAHA = load("saha")
 CASES = {"B_R|gravity_-Y_9.81": 9.81, "B_R|no_gravity": 0.0}
@@ -29,8 +29,8 @@ def turns():
     }
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("case", CASES)
+@sweep("method", METHODS, later=["traditional"])
+@sweep("case", CASES, now=1)
 def test_scraper_torque_and_all_ten_joint_forces(turns, case, method):
     systems, states = turns
     s = systems[CASES[case]]
@@ -51,7 +51,7 @@ def test_scraper_is_solved_in_the_papers_order(turns):
     assert [sorted(b[0])[0] for b in bodies] == ["arm", "coupler", "crank"]
 
 
-@pytest.mark.parametrize("case", CASES)
+@sweep("case", CASES, now=1)
 def test_scraper_over_the_turn(case):
     c = lw.load("carpet-scraper-2007", g=CASES[case]).turn(steps=72, speed=4.712)
     torque = c["J1.torque"][:-1]
@@ -84,8 +84,8 @@ def test_pin_loads_do_not_depend_on_how_a_pin_is_split():
     np.testing.assert_allclose(free.on("S", "link7").force[:2], cut["lambda3_on_link7_from_coupler"], rtol=1e-10)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("case", ["thin|gravity_-Y_9.81", "thin|no_gravity"])
+@sweep("method", METHODS, now=["subsystem"])
+@sweep("case", ["thin|gravity_-Y_9.81", "thin|no_gravity"], now=1)
 def test_rssr_at_all_twelve_angles(case, method):
     m = lw.load("rssr", g=9.81 if "9.81" in case else 0)
     s = m.system
@@ -102,7 +102,7 @@ def test_rssr_at_all_twelve_angles(case, method):
         assert loads.residual < 1e-11
 
 
-@pytest.mark.parametrize("method", METHODS)
+@sweep("method", METHODS, later=["system"])
 def test_3rrr_inverts_its_own_forward_dynamics(method):
     s = lw.compile(lw.load("3-rrr"), cuts=["J6", "J7"])
     st = s.assemble(v={"J1": 1.0, "J8": -0.5, "J9": 0.3})

@@ -16,6 +16,7 @@ from linkwright.mechanics.inverse.singular_geometry import read_geometry, singul
 from linkwright.model.curves.lines import Line
 from linkwright.motion.stop_ends import coordinate_now
 from linkwright.papers import hoang
+from tests.sweeps import sweep
 
 
 def four_bar(crank: float, coupler: float, rocker: float, ground: float, angle: float) -> Any:
@@ -42,7 +43,7 @@ def held(m: Any, *names: str) -> LostRank:
     return LostRank(s.loops.with_(drives), closed=len(s.loops.row_scale))
 
 
-@pytest.mark.parametrize("seed", range(2))
+@sweep("seed", range(2), now=1)
 def test_dead_centres_of_the_rocker_of_a_grashof_four_bar(seed: int) -> None:
     """The rocker turns back where A, B and C are in line, AC = coupler +- crank; the law of cosines gives its angle at D."""
     rng = np.random.default_rng(seed)
@@ -64,7 +65,7 @@ def test_dead_centres_of_the_rocker_of_a_grashof_four_bar(seed: int) -> None:
         assert rows[f"crank and coupler are in line (A, B, C {how})"].at == pytest.approx(at, abs=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@sweep("seed", range(2), now=1)
 def test_dead_centres_of_the_drive_of_a_four_bar(seed: int) -> None:
     """Without Grashof the crank stops where B, C and D are in line: BD = coupler + rocker or |coupler - rocker|."""
     rng = np.random.default_rng(seed)

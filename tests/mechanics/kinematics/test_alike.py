@@ -56,7 +56,7 @@ def compared(system, monkeypatch, world_axes):
 
 
 @pytest.mark.parametrize("world_axes", [False, True])
-@pytest.mark.parametrize("name", every_model())
+@pytest.mark.parametrize("name", every_model("bennett", "carpet-scraper", "rssr"))
 def test_classes_of_all_models(name, world_axes, every_class, monkeypatch):
     system = System(modelfile.read(models.path(name)))
     compared(system, monkeypatch, world_axes)
@@ -67,6 +67,7 @@ def test_all_cells_of_a_chain_are_one_class():
     assert sorted(len(x) for x in alike.LikeParts(chain(12).loops.skel).classes) == [1, 12]
 
 
+@pytest.mark.slow
 def test_a_chain_and_a_lift_have_few_classes(monkeypatch):
     lift = System(modelfile.read(models.path("scissor-lift"), N=30))
     for system, most in ((chain(60), 2), (lift, 5)):

@@ -18,6 +18,7 @@ from tests import ROOT
 from tests.docs import test_grammar as grammar
 from tests.elements import corpus
 from tests.elements.good_entries import BASES, GOOD, HELPERS, Good
+from tests.sweeps import sweep
 
 SCHEMA = schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -111,7 +112,7 @@ def _misspelt(value: Any) -> Iterator[Any]:
                 yield [*value[:i], changed, *value[i + 1 :]]
 
 
-@pytest.mark.parametrize("place", ["plane", "space"])
+@sweep("place", ["space", "plane"], now=1)
 def test_wrong_keys_are_refused_at_every_depth(place: str):
     text = (ROOT / "tests" / "data" / "elements" / f"everything-{place}.yaml").read_text(encoding="utf-8")
     changed = list(_misspelt(plain(from_text(text, "m.yaml"))))

@@ -13,6 +13,7 @@ from linkwright.model.file import read
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from tests.reference import load
+from tests.sweeps import sweep
 
 FREEDOMS = {  # all others 1
     "five-bar": 2, "ankle": 2, "3r-slider": 2, "3-rrr": 3, "3-rrr-motors": 3, "excavator": 3, "stewart": 6, "delta": 9
@@ -33,7 +34,7 @@ def turned(name: str) -> Trajectory:
     return system(name).turn(steps=20 if name == "jansen-leg" else 8)
 
 
-@pytest.mark.parametrize("name", models.names())
+@sweep("name", models.names(), now=["bennett", "boot-lid", "carpet-scraper", "excavator", "jansen-leg", "rssr", "scissor-lift", "stewart"])
 def test_it_assembles_with_its_freedoms_and_turns(name: str) -> None:
     s = system(name)
     phi = s.phi(s.start)
@@ -141,7 +142,7 @@ def test_bennett_angles_follow_the_closed_form() -> None:
     np.testing.assert_allclose(np.sin(A / 2) * np.sin(B / 2), ratio * np.cos(A / 2) * np.cos(B / 2), atol=1e-9)
 
 
-@pytest.mark.parametrize("N", [1, 4])
+@sweep("N", [1, 4], now=1)
 def test_scissor_lift_height(N: int) -> None:
     s = System(read(models.path("scissor-lift"), N=N))
     c = s.turn(steps=6)

@@ -57,6 +57,7 @@ def test_unequal_forces_switch_where_they_must(slide: lw.Mechanism) -> None:
     assert f["x.force"].min() > -3.0 - 1e-9 and f["x.force"].max() < 1.0 + 1e-9
 
 
+@pytest.mark.slow
 def test_a_link_under_gravity_agrees_with_the_phase_plane(link: lw.Mechanism) -> None:
     """Full torque up to a switch, then the opposite; energies give the speed at every angle, the switch and the time by quadrature."""
     inertia, most, low, high = M * L * L, 12.0, -0.6, 1.1

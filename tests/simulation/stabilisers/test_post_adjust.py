@@ -12,6 +12,7 @@ from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.simulation.stabilisers import PostAdjust
 from linkwright.simulation.stabilisers.dependent import difference
 from tests.simulation.stabilisers.hoang import DRIVES, robot
+from tests.sweeps import sweep
 
 OPEN = 1e-3  # how far the states below are off the loops: far more than after a time step
 
@@ -32,8 +33,8 @@ def indices(s, correction):
     return [list(s.names.v).index(n) for n in correction.settings["dependent"]]
 
 
-@pytest.mark.parametrize(
-    ("name", "how"), [("carpet-scraper", {}), ("stewart", {}), ("rssr", {"M": 0.3, "A": 2e3, "M_velocity": 2.0, "A_velocity": 5.0})]
+@sweep(
+    ("name", "how"), [("carpet-scraper", {}), ("rssr", {"M": 0.3, "A": 2e3, "M_velocity": 2.0, "A_velocity": 5.0}), ("stewart", {})], now=2
 )
 def test_the_adjusted_state_is_the_minimiser(name, how):
     """(27) by a general least-squares solver over rotations by their exponential, (31) by linear least squares."""
@@ -113,7 +114,7 @@ def test_corrections_stay_bounded_where_dependent_coordinates_lose_the_loops():
         assert abs(done.v[1] - v0[1]) <= 1.01 * bound * np.abs(s.loops.at(done.q, v0, 0.0, s.start.references).J @ v0).max()
 
 
-@pytest.mark.parametrize("name", ["carpet-scraper", "stewart", "excavator", "delta", "3-rrr-motors"])
+@sweep("name", ["carpet-scraper", "stewart", "excavator", "3-rrr-motors", "delta"], now=4)
 def test_the_choice_without_drives_closes_the_loops(name):
     """As many as J has rank, and independent ones; with drives everything else, and driven ones only where they are needed."""
     s = lw.compile(lw.load(name))

@@ -236,6 +236,7 @@ def test_joints_that_the_motors_do_not_determine() -> None:
         shovel.transmission(["J13", "J12"], ["J7", "J6"])  # both belong to the stick
 
 
+@pytest.mark.slow
 def test_dead_centres_inside_a_range(ankle: lw.System) -> None:
     wide = ankle.transmission(["left", "right"], ["pitch", "roll"], range={"pitch": ("-100 deg", "100 deg")})
     with pytest.raises(UsageError, match=r"dead centre inside: .* A range without dead centres: pitch -\d+.* deg .. \d+.* deg, roll"):

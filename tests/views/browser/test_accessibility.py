@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import linkwright as lw
+from tests.sweeps import sweep
 from tests.typescript import installed
 from tests.views.browser.desk import Desk
 from tests.views.browser.pencil import EMPTY, Pencil, edited
@@ -52,7 +51,7 @@ def test_every_tab_of_the_page(desk: Callable[..., Desk], page_of: Callable[[str
     assert not findings(page), "the dialogue of keys"
 
 
-@pytest.mark.parametrize("shape", [PHONE, LANDSCAPE], ids=["portrait", "landscape"])
+@sweep("shape", [PHONE, LANDSCAPE], now=1, ids=["portrait", "landscape"])
 def test_on_a_phone_in_the_dark(desk: Callable[..., Desk], page_of: Callable[[str], Path], shape: dict[str, Any]) -> None:
     page = desk(page_of("wiper"), "#s=30&play=0", dark=True, **shape).page
     assert not findings(page)

@@ -44,6 +44,7 @@ def test_the_window_follows_what_outgrows_it(desk: Callable[..., Desk], page_of:
     assert page.evaluate("() => LW.app.view.moved()"), "a window that was chosen by hand stays"
 
 
+@pytest.mark.slow
 def test_loads_without_masses_and_a_target_to_the_end_of_a_turn(
     desk: Callable[..., Desk], page_of: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -45,6 +45,7 @@ def check_on_the_curve(desk: Desk) -> float:
     return float(np.arctan2(b[1], b[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("touch", [False, True], ids=["mouse", "finger"])
 def test_the_crank_turns_and_the_coupler_point_keeps_to_its_curve(
     touch: bool, page_of: Callable[[str], Path], desk: Callable[..., Desk]
@@ -86,6 +87,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return live.write(lw.load("four-bar", L1="0.8 m"), tmp_path_factory.mktemp("limited") / "four-bar.html")
 
 
+@pytest.mark.slow
 def test_a_dead_centre_stops_the_hand_and_says_so(limited: Path, desk: Callable[..., Desk]) -> None:
     here = desk(limited, "#s=180&play=0")
     system = lw.load("four-bar", L1="0.8 m").system
@@ -117,6 +119,7 @@ def test_a_dead_centre_stops_the_hand_and_says_so(limited: Path, desk: Callable[
     assert bends() == branch
 
 
+@pytest.mark.slow
 def test_three_legs_pulled_away_keep_their_elbows(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("3-rrr-motors"), "#s=0&play=0")
 
@@ -143,7 +146,8 @@ def test_three_legs_pulled_away_keep_their_elbows(page_of: Callable[[str], Path]
     hand.release()
 
 
-@pytest.mark.parametrize(("name", "unique"), [("bennett", False), ("door", False), pytest.param("rssr-7r", True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "unique"), [("bennett", False), ("door", False), ("rssr-7r", True)])
 def test_loops_in_space_are_dragged_and_swing_and_say_what_is_not_unique(
     name: str, unique: bool, page_of: Callable[[str], Path], desk: Callable[..., Desk]
 ) -> None:
@@ -169,6 +173,7 @@ def test_loops_in_space_are_dragged_and_swing_and_say_what_is_not_unique(
     here.page.wait_for_function("LW.app.engine.swing.t > 0.1")
 
 
+@pytest.mark.slow
 def test_arrow_keys_drag_what_has_the_focus(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("wiper"), "#s=0&play=0")
     here.page.focus('#stage [data-kind="pin"][data-name="B"]')

@@ -35,6 +35,7 @@ DRAWN = """(() => {
 })()"""
 
 
+@pytest.mark.slow
 def test_the_profile_follows_its_parameters(desk: Callable[..., Desk], tmp_path: Path) -> None:
     """Points of the path over the scale, which the roller's radius gives; paths are written with a tenth of a pixel."""
     m = lw.load(MODEL)

@@ -40,6 +40,7 @@ def torque(m: lw.Mechanism, start: float) -> np.ndarray:
     return m.with_(**{"start.A": start}).turn()["A.torque"]
 
 
+@pytest.mark.slow
 def test_it_opens_with_the_design_after_and_the_one_before_in_grey(path: Path, designs: Pair, desk: Callable[..., Desk]) -> None:
     here = desk(path, "#play=0&s=60")
     assert here.text("h1") == "two wipers" and here.ask("app.state.tab") == "compare"
@@ -58,6 +59,7 @@ def test_it_opens_with_the_design_after_and_the_one_before_in_grey(path: Path, d
     assert np.linalg.norm(drawn - corner, axis=1).min() < PIXELS
 
 
+@pytest.mark.slow
 def test_curves_of_a_chosen_channel_of_both(path: Path, designs: Pair, desk: Callable[..., Desk]) -> None:
     here = desk(path, "#play=0")
     start = float(designs[0].turn()["A"][0])
@@ -74,6 +76,7 @@ def test_curves_of_a_chosen_channel_of_both(path: Path, designs: Pair, desk: Cal
     assert np.abs(angles - designs[0].turn()["A"]).max() < EQUAL
 
 
+@pytest.mark.slow
 def test_buttons_and_the_slider_between_move_all_numbers(path: Path, desk: Callable[..., Desk]) -> None:
     here = desk(path, "#play=0&s=60")
     own = here.ask("Object.fromEntries(DATA.parameters.map((p) => [p.name, p.value]))")
@@ -94,6 +97,7 @@ def test_buttons_and_the_slider_between_move_all_numbers(path: Path, desk: Calla
     assert here.ask("app.values") == AFTER
 
 
+@pytest.mark.slow
 def test_single_sliders_go_beyond_both_within_their_bounds(path: Path, desk: Callable[..., Desk]) -> None:
     here = desk(path, "#play=0&tab=parameters")
     rows = here.page.locator("#parameters .lw-parameter")
@@ -110,6 +114,7 @@ def test_single_sliders_go_beyond_both_within_their_bounds(path: Path, desk: Cal
     assert here.text("#compare output.share") == "other values"
 
 
+@pytest.mark.slow
 def test_tables_say_what_changed_and_what_binds(path: Path, desk: Callable[..., Desk]) -> None:
     here = desk(path, "#play=0")
     tables = here.page.locator("#compare table")
@@ -119,6 +124,7 @@ def test_tables_say_what_changed_and_what_binds(path: Path, desk: Callable[..., 
     assert all(cell in second for row in ROWS for cell in row)
 
 
+@pytest.mark.slow
 def test_the_model_file_of_the_design_after(path: Path, designs: Pair, desk: Callable[..., Desk]) -> None:
     here = desk(path, "#play=0")
     text = here.ask("LW.changedModel(DATA, app.values).text")
@@ -130,12 +136,14 @@ def test_the_model_file_of_the_design_after(path: Path, designs: Pair, desk: Cal
     assert again.numbers().bodies == designs[0].with_(**{k: x for k, x in AFTER.items() if k != "crank.mass"}).description.numbers().bodies
 
 
+@pytest.mark.slow
 def test_a_design_that_cannot_turn_says_so_and_a_link_restores_values(path: Path, desk: Callable[..., Desk]) -> None:
     here = desk(path, "#play=0&p.C.x=0.9&tab=compare")
     values = here.ask("app.values")
     assert values["C.x"] == 0.9 and values["C.y"] == 0.75  # what the link does not name is as before
 
 
+@pytest.mark.slow
 def test_in_space_with_lengths(desk: Callable[..., Desk], tmp_path: Path) -> None:
     m = lw.load("rssr")
     name, value = "coupler.B.x", float(m.description.numbers().body("coupler").point("B").at[0])
@@ -145,6 +153,7 @@ def test_in_space_with_lengths(desk: Callable[..., Desk], tmp_path: Path) -> Non
     assert here.page.locator("path.lw-ghost").get_attribute("visibility") == "visible"
 
 
+@pytest.mark.slow
 def test_narrow_and_dark(path: Path, desk: Callable[..., Desk]) -> None:
     here = desk(path, "#play=0", width=390, height=844, dark=True, touch=True)
     assert here.page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -10,6 +10,7 @@ import pytest
 import linkwright as lw
 from linkwright import elements
 from linkwright.model.edits.elements import addable
+from tests.sweeps import sweep
 from tests.views.browser.desk import Desk
 from tests.views.browser.pencil import Pencil, edited
 from tests.views.browser.test_editor_edits import FOUR_BAR
@@ -30,7 +31,7 @@ def machine(tmp_path: Path, desk: Callable[..., Desk]) -> Iterator[tuple[Path, P
         pencil.leave()
 
 
-@pytest.mark.parametrize("word", WORDS)
+@sweep("word", WORDS, now=2)
 def test_an_element_is_drawn_edited_and_removed(word: str, machine: tuple[Path, Pencil]) -> None:
     """Every kind with a tool: drawn between two points, its first number typed with a unit, undone, renamed, deleted."""
     file, pencil = machine

@@ -11,8 +11,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.mechanics.inverse.lines import line_eyes
+from linkwright.model import library
 from linkwright.results.load_channels import eyes
-from tests.sweeps import every_model
 from tests.views.browser import reading
 from tests.views.browser.desk import Desk, colours
 
@@ -88,7 +88,8 @@ def compare_with_plot(desk: Desk) -> None:
         assert out < 2 * shown.pixel[1], f"a plotted point is {out / shown.pixel[1]:.1f} pixels from its value"
 
 
-@pytest.mark.parametrize("name", every_model("carpet-scraper", "rssr"))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", library.names())
 def test_it_opens_shows_moves_and_agrees(name: str, page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     path, m = page_of(name), lw.load(name)
     size = path.stat().st_size / 1e6

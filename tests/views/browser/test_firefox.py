@@ -56,6 +56,7 @@ def test_the_page_computes_and_is_moved_by_hand(page: Firefox, page_of: Callable
     page.wait_for_function("() => DATA.parameters.some((p) => p.name in LW.app.values && LW.app.values[p.name] !== p.value)")
 
 
+@pytest.mark.slow
 def test_a_spatial_page(page: Firefox, page_of: Callable[[str], Path]) -> None:
     page.goto(page_of("delta").as_uri() + "#s=20&play=0")
     page.wait_for_function(OPEN)

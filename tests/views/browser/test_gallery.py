@@ -16,7 +16,7 @@ import linkwright as lw
 from linkwright.model import library
 from linkwright.views.live import cycle_data
 from tests import ROOT
-from tests.sweeps import some
+from tests.sweeps import sweep
 from tests.views.browser.desk import Desk, colours
 
 SCRIPTS = sorted((ROOT / "gallery").glob("*.py"))
@@ -25,9 +25,6 @@ IMAGES = ROOT / "docs" / "images" / "gallery"
 NUMBER = re.compile(r"^(?P<what>.+): (?P<value>-?[\d.]+) (?P<unit>.+) \(check: (?P<check>-?[\d.]+)\)$", re.MULTILINE)
 FORTY = ROOT / "gallery" / "forty_parallelograms.py"
 PLAIN = [s for s in SCRIPTS if s != FORTY]
-LONG = (  # by check-slow
-    "ankle", "atlas_3rrr", "delta_fastest", "delta_pick_and_place", "excavator_dig", "scissor_lift", "stewart_leg_forces"
-)  # fmt: skip
 ATLASES = ("atlas_3rrr",)  # pages of poses: nothing moves by itself
 MOST = 40_000  # bytes of a picture in the docs
 
@@ -82,7 +79,7 @@ def test_it_says_what_one_learns_and_how_it_is_checked(script: Path) -> None:
     assert text.count("\nassert ") + text.count("    assert ") >= 1 and text.count("\n") <= 95
 
 
-@pytest.mark.parametrize("script", some(PLAIN, [s for s in PLAIN if s.stem not in LONG]), ids=lambda p: p.stem)
+@sweep("script", PLAIN, now=["door_three_hinges"], ids=lambda p: p.stem)
 def test_number_and_page(script: Path, pages: Callable[[str], None], capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
     documented(script, ran(script, monkeypatch, capsys))
     pages(script.stem)

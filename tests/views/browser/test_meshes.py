@@ -42,6 +42,7 @@ def planar(tmp_path: Path) -> Path:
     return live.write(lw.load(tmp_path / "crank.yaml"), tmp_path / "crank.html")
 
 
+@pytest.mark.slow
 def test_in_a_plane_outlines_move_with_their_bodies(desk: Callable[..., Desk], tmp_path: Path) -> None:
     here = desk(planar(tmp_path), still=True)
     width, height, fill = here.ask(BOX)
@@ -56,6 +57,7 @@ def test_in_a_plane_outlines_move_with_their_bodies(desk: Callable[..., Desk], t
     assert here.ask("document.querySelector('[data-body=crank]').getAttribute('transform')") != first
 
 
+@pytest.mark.slow
 def test_a_click_on_an_outline_picks_its_body(desk: Callable[..., Desk], tmp_path: Path) -> None:
     here = desk(planar(tmp_path), still=True)
     x, y = here.ask(PLACE)
@@ -79,6 +81,7 @@ def spatial(tmp_path: Path) -> tuple[Any, Path]:
     return m, live.write(m, tmp_path / "arm.html")
 
 
+@pytest.mark.slow
 def test_in_space_surfaces_are_drawn_with_their_colours(desk: Callable[..., Desk], tmp_path: Path) -> None:
     _, page = spatial(tmp_path)
     here = desk(page, still=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import linkwright as lw
 from tests.views.browser.desk import Desk
@@ -109,6 +110,7 @@ def test_curves_are_those_of_python_and_can_be_chosen_pinned_compared_and_saved(
         assert picture.size[0] > 800 and picture.size[1] > 700
 
 
+@pytest.mark.slow
 def test_what_is_clicked_offers_its_curves_and_the_drive_has_its_figures(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("wiper"), "#play=0&s=40&pick=point:coupler.P")
     offered = here.page.locator("#card .lw-card-curves button").all_inner_texts()

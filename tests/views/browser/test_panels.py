@@ -17,6 +17,7 @@ from linkwright.views import live
 from linkwright.views.picture import Canvas
 from linkwright.views.scene import off_at
 from tests.results.test_checks import GENEVA
+from tests.sweeps import sweep
 from tests.views.browser import reading
 from tests.views.browser.desk import Desk
 from tests.views.browser.hand import on_screen, place
@@ -75,6 +76,7 @@ def loads_at(m: Any, samples: Any = SAMPLES) -> list[Any]:
     return [turn.instant(int(i) // EVERY).loads for i in samples]
 
 
+@pytest.mark.slow
 def test_a_slider_draws_the_whole_curve_again_within_a_frame(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("carpet-scraper"), "#tab=parameters&play=0")
     everything = here.page.locator("#parameters button[aria-expanded=false]")
@@ -154,6 +156,7 @@ def test_peaks_lie_between_samples_as_in_every_verb(name: str, drive: str, point
         assert found[end] == pytest.approx(turn.measure(f"{what} {point}"), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_every_one_of_several_drives_has_its_figures(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("five-bar"), "#play=0&s=40", width=360)
     turn, drives = lw.load("five-bar").turn(), here.ask("DATA.cycle.drives")
@@ -187,6 +190,7 @@ ON_ARROWS = """(async () => {
 })()"""
 
 
+@pytest.mark.slow
 def test_the_arrow_of_a_pin_is_the_load_the_table_lists(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("wiper"), "#play=0&s=120")
     drawn = {x["pin"]: (x["body"], x["force"]) for x in here.ask("app.frames.now().loads")}
@@ -259,6 +263,7 @@ def test_a_broken_mechanism_turns_the_badge_red_and_ends_the_motion(page_of: Cal
     assert badge.inner_text() == "9 checks passed"
 
 
+@pytest.mark.slow
 def test_a_model_without_masses_or_drives_is_shown_and_checked(desk: Callable[..., Desk], tmp_path: Path) -> None:
     plain = {**ONE_MOVE, "bodies": {name: {"pins": body["pins"]} for name, body in ONE_MOVE["bodies"].items()}}
     for name, model in (("no mass", plain), ("no drive", {**plain, "drive": {}})):
@@ -283,6 +288,7 @@ def test_loads_beside_a_mesh_that_is_not_modelled_are_unknown(desk: Callable[...
     assert not any(word in here.text("body") for word in ("least-norm", "over-constrained", "statically determinate"))
 
 
+@pytest.mark.slow
 def test_the_badge_of_a_recorded_run_is_the_verdict_on_it(desk: Callable[..., Desk], tmp_path: Path) -> None:
     """Large steps without a stabiliser open the loops: the turn of the same model is right, the run is not."""
     m = lw.load("wiper")
@@ -300,6 +306,7 @@ def test_the_badge_of_a_recorded_run_is_the_verdict_on_it(desk: Callable[..., De
     assert here.text("#checks") == failed
 
 
+@pytest.mark.slow
 def test_values_that_cannot_be_built_are_refused_in_words(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("four-bar"), "#s=100&play=0&tab=parameters")
     field = here.page.locator("#parameters .lw-parameter", has=here.page.locator('.label[title="L2"]')).locator("input[type=text]")
@@ -314,6 +321,7 @@ def test_values_that_cannot_be_built_are_refused_in_words(page_of: Callable[[str
     assert np.abs(here.ask("Array.from(e.state.q)") - turn.q[10]).max() < EQUAL
 
 
+@pytest.mark.slow
 def test_a_click_on_a_pin_shows_its_hodograph_in_the_axes_of_either_link(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("wiper"), "#s=30&play=0")
     here.page.mouse.click(*on_screen(here, place(here, "C")))
@@ -350,6 +358,7 @@ def test_a_click_on_a_body_shows_it_alone_with_everything_that_acts(page_of: Cal
     assert {kind for _, kind, _ in page["actions"]} >= {"pin", "weight", "inertia"}
 
 
+@pytest.mark.slow
 def test_a_click_on_a_point_draws_its_path(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("carpet-scraper"), "#s=60&play=0&trace=")
     before = here.pixels()
@@ -363,6 +372,7 @@ def test_a_click_on_a_point_draws_its_path(page_of: Callable[[str], Path], desk:
     assert np.abs(page[:, :2] - python[:, :2]).max() < EQUAL
 
 
+@pytest.mark.slow
 def test_machinery_and_checks_say_what_python_says(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("carpet-scraper"), "#s=80&play=0")
     m = lw.load("carpet-scraper")
@@ -388,7 +398,7 @@ def test_machinery_and_checks_say_what_python_says(page_of: Callable[[str], Path
     assert all(check["ok"] for check in here.ask("e.checks().map((c) => ({ok: c.ok}))"))
 
 
-@pytest.mark.parametrize("name", ["wiper", "carpet-scraper", "rssr"])
+@sweep("name", ["wiper", "carpet-scraper", "rssr"], now=1)
 def test_a_free_swing_keeps_its_energy_and_goes_where_python_goes(
     name: str, page_of: Callable[[str], Path], desk: Callable[..., Desk]
 ) -> None:
@@ -408,6 +418,7 @@ def test_a_free_swing_keeps_its_energy_and_goes_where_python_goes(
     assert np.abs(here.ask("Array.from(e.state.q)") - run.q[-1]).max() < 1e-4
 
 
+@pytest.mark.slow
 def test_a_followed_path_fills_the_window_with_all_drives_and_the_path_of_its_tip(desk: Callable[..., Desk], tmp_path: Path) -> None:
     m = lw.load("five-bar")
     x, y = m.system.point(m.system.start, "left_rod.C")[:2]
@@ -426,6 +437,7 @@ def test_a_followed_path_fills_the_window_with_all_drives_and_the_path_of_its_ti
     )
 
 
+@pytest.mark.slow
 def test_a_rope_is_drawn_while_it_holds(desk: Callable[..., Desk], tmp_path: Path) -> None:
     m, run = caught()
     here = desk(live.write(m, tmp_path / "caught.html", run=run), "#mode=run&s=0&play=0")
@@ -439,6 +451,7 @@ def test_a_rope_is_drawn_while_it_holds(desk: Callable[..., Desk], tmp_path: Pat
     assert drawn[1] == drawn[0] + 1, "films and pictures likewise"
 
 
+@pytest.mark.slow
 def test_a_recorded_run_plays_with_its_channels(desk: Callable[..., Desk], tmp_path: Path) -> None:
     m = lw.load("wiper")
     run = m.simulate("1 s", drive={"A": lw.torque(2.0)}, output=0.01)

@@ -59,6 +59,7 @@ def contrast(one: Any, other: Any) -> float:
 # -------------------------------------------------------------------- the address
 
 
+@pytest.mark.slow
 def test_the_address_holds_what_is_shown(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("four-bar"), "#s=120.5&play=0&p.L1=0.22&pick=pin:C:rocker&theme=dark&speed=0.5&nonsense=1&p.none=3")
 
@@ -117,6 +118,7 @@ def test_pictures_numbers_and_the_model_can_be_taken_away(name: str, page_of: Ca
     assert taken(here, "#save-model").decode() == models.path(name).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_export_is_the_changed_design(page_of: Callable[[str], Path], desk: Callable[..., Desk], tmp_path: Path) -> None:
     """CSV, YAML, SVG and link after a slider was moved: the same values, in the file names as well."""
     here = desk(page_of("wiper"), "#s=30&play=0&tab=parameters")
@@ -142,6 +144,7 @@ def test_every_export_is_the_changed_design(page_of: Callable[[str], Path], desk
     assert other.ask("[e.values['coupler.C.x'], e.values['rocker.mass']]") == pytest.approx([0.95, 1.2])
 
 
+@pytest.mark.slow
 def test_a_report_says_that_the_page_has_other_values(desk: Callable[..., Desk], tmp_path: Path) -> None:
     """The report is what gets printed, and it is computed before the page is opened."""
     here = desk(lw.load("wiper").report(tmp_path / "wiper.html"), "#play=0&p.rocker.mass=1.2")
@@ -165,6 +168,7 @@ def check_table(text: str, name: str) -> None:
         assert abs(float(rows[i + 1][columns[0]]) * size - expected) < 1e-9 * max(1.0, abs(expected))
 
 
+@pytest.mark.slow
 def test_copies_go_to_the_clipboard(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("wiper"), "#s=30&play=0", permissions=["clipboard-read", "clipboard-write"])
     for button, begins in (("#copy-svg", "<"), ("#copy-csv", ""), ("#copy-model", "#"), ("#copy-link", "file:")):
@@ -184,6 +188,7 @@ def test_copies_go_to_the_clipboard(page_of: Callable[[str], Path], desk: Callab
 # -------------------------------------------------------------------- a recorded run, a structure
 
 
+@pytest.mark.slow
 def test_a_recorded_run_says_what_belongs_to_the_turn(desk: Callable[..., Desk], tmp_path: Path) -> None:
     m = lw.load("four-bar")
     run = m.simulate(0.2)
@@ -282,7 +287,8 @@ def test_text_stands_out_from_its_ground(dark: bool, page_of: Callable[[str], Pa
     assert len(weak) <= 2, weak
 
 
-@pytest.mark.parametrize("name", ["carpet-scraper", pytest.param("wiper", marks=pytest.mark.slow), "stewart"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["carpet-scraper", "wiper", "stewart"])
 def test_a_phone_shows_everything_without_sideways_scrolling(name: str, page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of(name), "#s=30&play=0", touch=True, **PHONE)
     pin = here.ask("DATA.pins.find((p) => !p.grounded).name")
@@ -306,6 +312,7 @@ def test_a_phone_shows_everything_without_sideways_scrolling(name: str, page_of:
     assert all(height >= 32 for _, height in fingers), fingers
 
 
+@pytest.mark.slow
 def test_whoever_wants_no_motion_gets_none(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("wiper"), still=True)
     before = here.ask("Array.from(e.state.q)")
@@ -315,6 +322,7 @@ def test_whoever_wants_no_motion_gets_none(page_of: Callable[[str], Path], desk:
     here.page.wait_for_function("(q) => LW.app.engine.state.q[0] !== q", arg=before[0])
 
 
+@pytest.mark.slow
 def test_without_webgl_a_spatial_mechanism_is_drawn_in_lines(playwright: Any, page_of: Callable[[str], Path]) -> None:
     plain = launched(playwright, "--disable-3d-apis")
     try:

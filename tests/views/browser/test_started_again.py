@@ -6,11 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.views.browser.desk import Desk
 from tests.views.browser.hand import Mouse, place
 
 
+@pytest.mark.slow
 def test_a_page_starts_again_with_another_mechanism(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of("wiper"), "#s=0&play=0")
     other = page_of("four-bar").read_text("utf-8")

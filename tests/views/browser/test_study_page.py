@@ -59,6 +59,7 @@ def written(here: Desk, selector: str) -> list[str]:
     return here.page.locator(selector).all_text_contents()
 
 
+@pytest.mark.slow
 def test_sliders_choose_a_cell_and_show_its_measures(grid: Study, desk: Callable[..., Desk], tmp_path: Path) -> None:
     here = desk(grid.page(tmp_path / "grid.html"))
     assert here.text("#what") == f"Grid of 4 \u00d7 3 \u00d7 2 \u00b7 24 designs \u00b7 {len(grid.why)} failed"
@@ -145,6 +146,7 @@ def shown_of(here: Desk, name: str) -> float:
     return number(here.page.locator("#values tr", has=here.page.get_by_role("rowheader", name=name)).locator("td.here").inner_text())
 
 
+@pytest.mark.slow
 def test_a_large_study_is_thinned_and_the_page_says_so(
     grid: Study, points: Study, desk: Callable[..., Desk], tmp_path: Path, monkeypatch: Any
 ) -> None:
@@ -164,6 +166,7 @@ def test_a_large_study_is_thinned_and_the_page_says_so(
     assert "The page holds a sample of 8 of 30 designs." in other.text("#notes")
 
 
+@pytest.mark.slow
 def test_an_unfinished_grid_shows_what_is_computed(grid: Study, desk: Callable[..., Desk], tmp_path: Path) -> None:
     part, some = next(grid.parts()), MemoryStore()
     some.add(Part(0, 15, part.numbers[:15], part.values[:15], part.why[:15], {}, part.errors[:15], part.unknown[:15]))

@@ -7,8 +7,6 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from linkwright.errors import LinkwrightError
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.nodes import FileNode, TextSpan
@@ -16,7 +14,7 @@ from linkwright.views.editor.answers import EditAnswers
 from linkwright.views.editor.session import EditStep, Session
 from tests.model.edits.test_drawing_from_operations import FOUR_BAR, SIX_BAR, SLIDER_CRANK
 from tests.model.edits.test_operations import TEXT
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 VALUES = (
     "[]",
@@ -68,7 +66,7 @@ def broken(rng: random.Random, text: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("seed", some(range(12), (0, 1)))
+@sweep("seed", range(12), now=(0, 1))
 def test_every_text_is_answered(tmp_path: Path, seed: int) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(FOUR_BAR)

@@ -18,6 +18,7 @@ from linkwright.views.editor import session as sessions
 from linkwright.views.editor.session import OUTSIDE, Conflict, EditStep, Session
 from tests.model.edits.test_operations import TEXT
 from tests.model.edits.test_random_edits import random_operation
+from tests.sweeps import sweep
 
 PIN = {"do": "add_pin", "at": [2.0, 0.0], "ground": True}
 
@@ -52,8 +53,7 @@ def done(session: Session, *operations: dict[str, Any], **options: Any) -> Edite
     return found
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@sweep(("newline", "mark"), [("\n", ""), ("\r\n", "\ufeff"), ("\n", "\ufeff"), ("\r\n", "")], now=2)
 def test_random_edits_are_undone_to_the_letter(tmp_path: Path, newline: str, mark: str) -> None:
     original = mark + TEXT.replace("\n", newline)
     session = Session(file(tmp_path, original))

@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.results.trajectory import Trajectory
-from tests.sweeps import some
+from tests.sweeps import sweep
 from tests.views.live.engine_runs import Page, made, run, shipped
 
 # loops, sliders, cylinders as drives, cut joints, several drives; in the plane and in space
@@ -27,7 +27,7 @@ def of_turn(c: Trajectory, name: str) -> np.ndarray:
         return 1.0 / c[name] if name.endswith(".advantage") else np.asarray(c[name], dtype=float)
 
 
-@pytest.mark.parametrize("name", some(MODELS, ("four-bar", "boot-lid")))
+@sweep("name", MODELS, now=["boot-lid"])
 def test_channels_are_those_of_the_turn(name: str) -> None:
     page = shipped(name)
     c = page.motion.turn

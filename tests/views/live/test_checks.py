@@ -101,6 +101,7 @@ def test_mobility_and_redundancy_are_the_rank_of_the_present_jacobian() -> None:
     assert {c["name"] for c in first} - {c["name"] for c in second} == {"page"}, "Python solved the file's design only"
 
 
+@pytest.mark.slow
 def test_peaks_beside_a_dead_centre_are_marked_and_finite_limits_are_not() -> None:
     """The change-point four-bar carries 1/d towards its stretched position, the slider-crank with equal links a finite load."""
     pole, finite = checked("change-point-four-bar"), checked("slider-crank")
@@ -113,6 +114,7 @@ def test_peaks_beside_a_dead_centre_are_marked_and_finite_limits_are_not() -> No
     assert not any(x["unbounded"] for x in finite["singular"]) and finite["by"]["singularities"]["name"]
 
 
+@pytest.mark.slow
 def test_singular_positions_are_those_of_python() -> None:
     """Found in the page by the determinant's sign and dips, in Python by the smallest singular value."""
     names = ("3-rrr-motors", "change-point-four-bar", "slider-crank", "wiper")
@@ -127,6 +129,7 @@ def test_singular_positions_are_those_of_python() -> None:
         assert sorted(x["geometry"] for x in found) == sorted(x.geometry for x in turn.singular) and all(x["geometry"] for x in found)
 
 
+@pytest.mark.slow
 def test_a_scissor_through_its_upright_position_is_marked() -> None:
     """The determinant only touches zero there: the carriage is l cos 20 deg from where it was drawn. The flat position ends the travel."""
     tree = yaml.safe_load(models.path("scissor-lift").read_text(encoding="utf-8"))
@@ -140,6 +143,7 @@ def test_a_scissor_through_its_upright_position_is_marked() -> None:
     assert found["by"]["singularities"]["verdict"] == "unknown" and all(found["pins"]), "every largest load is a matter of the samples"
 
 
+@pytest.mark.slow
 def test_a_range_that_ends_in_a_dead_centre_is_marked_at_its_ends() -> None:
     limits = lw.load(DOUBLE_ROCKER).limits("A")
     found = run({"rocker": made(lw.load(DOUBLE_ROCKER).system)}, [("rocker", CHECKED, {})])[0]

@@ -21,6 +21,7 @@ from linkwright.views import live
 from linkwright.views.live import cycle_data, sliders
 from linkwright.views.live.data import units
 from linkwright.views.live.source import model
+from tests.sweeps import sweep
 from tests.views.live import test_panels as panels
 from tests.views.live.engine_runs import made, shipped
 
@@ -130,7 +131,7 @@ def test_only_what_the_kernels_can_follow_gets_a_slider() -> None:
     assert found == ["L1", "L2", "L3", "L4", "line_mass", "g"]
 
 
-@pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: file.stem)
+@sweep("file", TEMPLATES, later=["platform", "slider-crank"], ids=lambda file: file.stem)
 def test_dimensions_of_a_template_are_sliders_with_or_without_a_unit(file: Path) -> None:
     """`crank: 100` in a file in mm is a dimension: no joint points beside it, and its new value goes back as a plain number."""
     expected = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import linkwright as lw
 from linkwright.views import live
@@ -38,6 +39,7 @@ return out;
 """
 
 
+@pytest.mark.slow
 def test_jerky_drags_of_several_drives_never_change_the_branch() -> None:
     """The platform's determinant is zero only at folds, so its sign tells the assembly; targets lie within and far outside reach."""
     names = ("3-rrr", "3-rrr-motors")
@@ -48,6 +50,7 @@ def test_jerky_drags_of_several_drives_never_change_the_branch() -> None:
         assert got["nearest"] < 1e-3 and any(s.startswith("dead centre of ") for s in got["stops"])  # folds were met
 
 
+@pytest.mark.slow
 def test_a_passage_of_the_branch_is_no_dead_centre() -> None:
     """A chain of parallelograms goes on over its flat position, where the determinant changes its sign."""
     code = """

@@ -14,6 +14,7 @@ from linkwright.views.scene_belts import belt_path
 from tests.compiler.samples import node
 from tests.mechanics.constraints.test_belt import around, block, hoist, pulleys
 from tests.motion.test_stop_ends import BOOM
+from tests.sweeps import sweep
 from tests.views.live.engine_runs import made, run
 
 G = 9.81
@@ -41,6 +42,7 @@ READ = "return Object.fromEntries(e.channels.list.map(({name, kind}) => [name, [
 PINS = "return Object.fromEntries(Object.entries(e.cycle.pins).map(([k,v])=>[k,v.force]));"
 
 
+@pytest.mark.slow
 def test_eyes_over_the_cycle_are_those_of_python():
     page = made(lw.load(LIFTED).system)
     (pins,) = run({"p": page}, [("p", PINS, None)])
@@ -99,7 +101,7 @@ def rope_over_a_sheave():
 MACHINES = {"boom": boom_with_a_bore, "idler": belt_with_an_idler, "rope": rope_over_a_sheave}
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@sweep("name", MACHINES, now=1)
 def test_channels_of_machine_parts_are_those_of_the_turn(name):
     """Pressures, flows, eyes and tensions: every channel that the page lists for them has Python's values."""
     page = made(MACHINES[name]().system)

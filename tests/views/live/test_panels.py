@@ -20,6 +20,7 @@ from linkwright.results.measures.extremes import curve_extremes
 from linkwright.views.live import source
 from linkwright.views.live.sliders import sliders
 from tests.compiler.samples import node
+from tests.sweeps import sweep
 
 ASSETS = Path(str(resources.files("linkwright.views"))) / "live" / "assets"
 OWN = (
@@ -362,7 +363,7 @@ def exported(chosen: dict[str, tuple[dict[str, Any], list[dict[str, Any]], dict[
     return run(f"const d={json.dumps(given)};out={{}};for(const n in d)out[n]=LW.changedModel(...d[n])")
 
 
-@pytest.mark.parametrize("which", ["file", "all"])
+@sweep("which", ["all", "file"], now=1)
 def test_an_exported_model_is_the_design_on_the_screen(which: str, tmp_path: Path) -> None:
     """Changed numbers in the user's own text, or in the model written out; read again it has the values of the sliders."""
     names = ("four-bar", "wiper", "punch-press", "jansen-leg", "rssr", "scissor-lift", "bennett")

@@ -11,9 +11,10 @@ import pytest
 import linkwright as lw
 from tests.exchange.reading.against_pinocchio import assert_same_tree
 from tests.exchange.reading.random_robots import random_links, sdf, urdf
+from tests.sweeps import sweep
 
 
-@pytest.mark.parametrize("seed", range(4))
+@sweep("seed", range(4), now=2)
 @pytest.mark.parametrize("fixed", [True, False])
 def test_random_trees_are_as_their_urdf(tmp_path: Path, seed: int, fixed: bool, rng: np.random.Generator) -> None:
     links = random_links(seed, kinds=("revolute", "continuous", "prismatic", "fixed"))

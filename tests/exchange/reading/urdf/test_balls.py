@@ -9,6 +9,7 @@ import pytest
 
 import linkwright as lw
 from tests.exchange.reading.urdf.robots import joint, link, robot
+from tests.sweeps import sweep
 
 XYZ = "".join(f'<link name="S_{x}_link"/>' for x in "xy")
 ROW = {"x": ("base", "S_x_link", "1 0 0"), "y": ("S_x_link", "S_y_link", "0 1 0"), "z": ("S_y_link", "arm", "0 0 1")}
@@ -51,7 +52,7 @@ def test_hinges_that_something_names_or_parts_stay(tmp_path: Path, tail: str, at
     assert {"S_x", "S_y", "S_z"} <= {j.name for j in m.description.joints}
 
 
-@pytest.mark.parametrize("dialect", ["urdf+", "constraint", "loop_joint", "onshape", "two-parents", "gepetto"])
+@sweep("dialect", ["loop_joint", "two-parents", "urdf+", "constraint", "onshape", "gepetto"], now=2)
 def test_a_rod_between_balls_keeps_its_freedoms(tmp_path: Path, dialect: str) -> None:
     """The spin of a rod between two balls is idle, in the file as in the model."""
     m = lw.load("stewart")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 
 import numpy as np
-import pytest
 
 import linkwright as lw
 from linkwright.compiler.program import interpret
 from linkwright.exchange.writing.fmu.inputs import read_inputs
 from tests.exchange.writing import states
+from tests.sweeps import sweep
 
 equations = importlib.import_module("linkwright.exchange.writing.fmu.equations").equations
 CASES = {"stewart": {"h": 0.72, "rp": 0.41}, "delta": {}, "excavator": {}, "carpet-scraper": {"g": 5.0}}
@@ -22,7 +22,7 @@ def row(eq, st, parameters):
     return np.concatenate([st.q, st.v, [0.0], [u.start for u in eq.plan.inputs], st.skel.pack(st.references), constants])
 
 
-@pytest.mark.parametrize("name", CASES)
+@sweep("name", CASES, now=["carpet-scraper"])
 def test_accelerations_and_loads_are_those_of_the_system(name, rng):
     """Free motion at random states on the loops; every named number is a symbol, and what cancels for all of them was removed."""
     m = lw.load(name)

@@ -11,6 +11,7 @@ import pytest
 import linkwright as lw
 from linkwright.numerics.scalars import where
 from tests.exchange.writing.fmu.units import CS, ME, differences, export, opened, simulated
+from tests.sweeps import sweep
 
 MASS, STIFF, GAP, SPEED = 2.0, 450.0, 0.05, 1.0
 PERIOD = 4 * GAP / SPEED + 2 * math.pi * math.sqrt(MASS / STIFF)  # through the gap twice, then half a sine at either stop
@@ -28,7 +29,7 @@ def cart(tmp_path_factory):
     return {v: export(lw.load(CART), folder / f"cart{v[0]}.fmu", version=v, outputs=["X", "X.v"]) for v in ("2.0", "3.0")}
 
 
-@pytest.mark.parametrize("version", ["2.0", "3.0"])
+@sweep("version", ["3.0", "2.0"], now=1)
 def test_stops_have_their_exact_period(version, cart):
     """A cart between two stops: three periods later it is where it was. Kinks that are stepped over would leave 1e-5."""
     end = 3 * PERIOD
@@ -98,6 +99,7 @@ def test_the_side_of_a_stop_holds_until_the_event(cart):
         assert u.get("der(X.v)")[0] == 0.0
 
 
+@pytest.mark.slow
 def test_a_mechanism_passes_a_singular_position(tmp_path):
     """Three parallelograms flat at t = 0.5 s, where a step ends: the motion goes on along its branch, and a warning says so."""
     m = lw.load("parallelogram-chain")
@@ -111,6 +113,7 @@ def test_a_mechanism_passes_a_singular_position(tmp_path):
         assert any("near a singular position" in x for x in u.messages)
 
 
+@pytest.mark.slow
 def test_a_locked_mechanism_is_discarded(tmp_path):
     """A crank that is driven past what the links reach: the step is refused, nothing changes, and the message says why."""
     m = lw.load("four-bar", L2="0.6 m", L3="0.5 m")
@@ -127,7 +130,7 @@ def test_a_locked_mechanism_is_discarded(tmp_path):
         assert 0.0 < u.fmu.getRealStatus(2) < 1.0  # the last successful time
 
 
-@pytest.mark.parametrize("version", ["2.0", "3.0"])
+@sweep("version", ["3.0", "2.0"], now=1)
 def test_states_are_saved_restored_and_serialised(version, tmp_path):
     """A run that is taken back gives the same bits again, also in another instance; a reset one those of a new one."""
     m = lw.load("four-bar")

@@ -17,7 +17,7 @@ import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.exchange.writing.fmu import building
 from tests.exchange.writing.fmu.units import CS, export, opened
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1"]
 
@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
     return place
 
 
-@pytest.mark.parametrize("version", some(["2.0", "3.0"], ["3.0"]))
+@sweep("version", ["2.0", "3.0"], now=["3.0"])
 def test_sources_are_strict_c99_and_all_that_is_needed(version, folder, tmp_path):
     sources = folder / version / "sources"
     names = sorted(p.name for p in sources.glob("*.c"))
@@ -204,7 +204,7 @@ def test_a_compiler_that_fails_is_quoted(tmp_path, monkeypatch):
         lw.load("slider-crank").export(tmp_path / "unit.fmu")
 
 
-@pytest.mark.bridges
+@pytest.mark.slow
 def test_one_machine_builds_for_all(tmp_path):
     """By zig; what the libraries are shows in their first bytes. Only the one of this machine is run."""
     m = lw.load("slider-crank")
@@ -220,7 +220,7 @@ def test_one_machine_builds_for_all(tmp_path):
     assert len(z.read("binaries/aarch64-darwin/unit.dylib")) > 20_000
 
 
-@pytest.mark.bridges
+@pytest.mark.slow
 def test_zig_gives_what_the_compiler_here_gives(tmp_path, monkeypatch):
     m = lw.load("four-bar")
     ours = export(m, tmp_path / "ours.fmu", parameters=[])
@@ -234,7 +234,8 @@ def test_zig_gives_what_the_compiler_here_gives(tmp_path, monkeypatch):
         assert np.allclose(a.get("A", "D", "C.load"), b.get("A", "D", "C.load"), rtol=1e-9)
 
 
-@pytest.mark.parametrize("version", some(["2.0", "3.0"], ["2.0"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
 def test_the_least_fmu_is_strict_c99_too(version, tmp_path):
     """No loops, no inputs, no parameters, no outputs, no break points: no array has a length of zero, no condition is always false."""
     bodies = {"ground": {"pins": ["A"]}, "bar": {"pins": ["A"], "points": ["B"], "mass": 1, "com": "B", "inertia": 0.1}}

@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 
 import linkwright as lw
 from tests.exchange.writing.fmu.units import CS, ME, Unit, export, opened
+from tests.sweeps import sweep
 
 SAME = 1e-6
 
@@ -25,6 +26,7 @@ def stepped(u: Unit, values, seconds: float, h: float, names):
     return np.array(rows)
 
 
+@pytest.mark.slow
 def test_torque_and_wrench(tmp_path):
     """Held over each step of 10 ms, as a sampled drive of ours holds them."""
     m = lw.load("five-bar")
@@ -59,6 +61,7 @@ def test_slopes_of_inputs(tmp_path):
     assert np.abs(found - [run["A"][-1], run["A.v"][-1]]).max() < SAME
 
 
+@pytest.mark.slow
 def test_voltages(tmp_path):
     """Three motors; amplifiers with a limit, which the voltages pass: the break points are found."""
     m = lw.load("3-rrr-motors")
@@ -74,6 +77,7 @@ def test_voltages(tmp_path):
     assert np.abs(found[:, 0] - run["P.x"]).max() < SAME and np.abs(found[:, 1] - run["P.y"]).max() < SAME
 
 
+@pytest.mark.slow
 def test_prescribed_motion_from_outside(tmp_path):
     """Position, speed and acceleration: exact between the steps as far as they belong together; errors of h^3 remain."""
     m = lw.load("five-bar")
@@ -121,7 +125,7 @@ def test_prescribed_motion_in_model_exchange(tmp_path):
     assert abs(found["A"] - run["A"][-1]) < SAME and abs(found["E"] - run["E"][-1]) < SAME
 
 
-@pytest.mark.parametrize("kind", ["position", "speed"])
+@sweep("kind", ["speed", "position"], now=1)
 def test_filtered_motion(kind, tmp_path):
     """A step of the input: the joint follows as the filter's closed form says, and the rest with it."""
     m = lw.load("wiper")
@@ -174,7 +178,7 @@ SERVO = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("version", ["2.0", "3.0"])
+@sweep("version", ["3.0", "2.0"], now=1)
 def test_parameters_of_laws_steer(tmp_path, version):
     """A servo goes where its control is: set before the start, changed during a run as a parameter, or an input; as m.simulate does."""
     m = lw.load(SERVO)

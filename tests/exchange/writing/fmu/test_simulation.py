@@ -9,6 +9,7 @@ from fmpy.validation import validate_fmu
 import linkwright as lw
 from linkwright.model import library
 from tests.exchange.writing.fmu.units import CS, GEARMOTOR, ME, differences, export, simulated
+from tests.sweeps import sweep
 
 SAME = 1e-6  # what the issue asks for; our own error is a hundred times smaller
 CASES = {  # model, drives, seconds
@@ -27,8 +28,8 @@ def compared(tmp_path, name, drive, seconds, version):
     return run, path
 
 
-@pytest.mark.parametrize("version", ["2.0", "3.0"])
-@pytest.mark.parametrize("case", ["wiper with a motor", "scraper, free"])
+@sweep("version", ["2.0", "3.0"], now=1)
+@sweep("case", ["wiper with a motor", "scraper, free"], now=1)
 def test_fmpy_gives_our_motion(case, version, tmp_path):
     run, path = compared(tmp_path, *CASES[case], version)
     for kind in (CS, ME):
@@ -37,7 +38,7 @@ def test_fmpy_gives_our_motion(case, version, tmp_path):
         assert max(differences(run, found).values()) < SAME, (kind, differences(run, found))
 
 
-@pytest.mark.bridges
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 def test_fmpy_gives_the_motion_of_the_stewart_platform(version, tmp_path):
     run, path = compared(tmp_path, *CASES["stewart, driven"], version)
@@ -45,7 +46,7 @@ def test_fmpy_gives_the_motion_of_the_stewart_platform(version, tmp_path):
         assert max(differences(run, simulated(path, kind, 3.0)).values()) < SAME
 
 
-@pytest.mark.bridges
+@pytest.mark.slow
 @pytest.mark.parametrize("name", library.names())
 def test_every_shipped_model(name, tmp_path):
     """Driven as its file says. Loads in a singular position are left out; the motion passes it."""

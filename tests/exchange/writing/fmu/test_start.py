@@ -7,6 +7,7 @@ import pytest
 
 import linkwright as lw
 from tests.exchange.writing.fmu.units import CS, ME, export, opened
+from tests.sweeps import sweep
 
 SAME = 1e-6
 
@@ -25,7 +26,7 @@ def run_of(u, seconds, names, h=0.01):
     return np.array(rows)
 
 
-@pytest.mark.parametrize("change", [{"L1": 0.22}, {"L2": 0.75, "L3": 0.62}])
+@sweep("change", [{"L2": 0.75, "L3": 0.62}, {"L1": 0.22}], now=1)
 def test_lengths_as_parameters(change, four_bar):
     """The loop is closed again with the crank where it was: the run is that of the model with other lengths."""
     m, path = four_bar
@@ -108,6 +109,7 @@ def test_a_platform_in_space_with_another_height(tmp_path):
     assert np.abs(found - np.array([run[n] for n in names]).T).max() < SAME
 
 
+@pytest.mark.slow
 def test_a_torque_in_a_cut_joint_moves_with_the_joint(tmp_path):
     m = lw.load("four-bar")
     assert "C" in m.system.tree.cuts
@@ -120,6 +122,7 @@ def test_a_torque_in_a_cut_joint_moves_with_the_joint(tmp_path):
     assert np.abs(found - np.array([run["A"], run["C"]]).T).max() < SAME
 
 
+@pytest.mark.slow
 def test_motor_data_are_parameters(tmp_path):
     motor = lw.motor(Kt="0.05 N m/A", R="0.4 ohm", L="1 mH", J="1e-5 kg m^2", ratio=50)
     better = lw.motor(Kt="0.06 N m/A", R="0.3 ohm", L="1 mH", J="3e-5 kg m^2", ratio=40)

@@ -16,26 +16,12 @@ from linkwright.exchange.writing.robots.urdf import upright
 from linkwright.model import library
 from tests.exchange.writing.robots.round_trip import bodies, deviation
 from tests.exchange.writing.test_mujoco import FORCED
-from tests.sweeps import some
+from tests.sweeps import sweep
 
 KEPT = 1e-9  # of the issue; measured are 1e-12 and less, round-off of the assembled loops
 WAYS = [x for x in DIALECTS if x != "plain"]
-# sliders and slots, hinges in space, balls, rods
-OTHERS = (
-    ("scissor-lift", "constraint"),
-    ("bennett", "urdf+"),
-    ("bennett", "gepetto"),
-    ("rssr", "onshape"),
-    ("3-rrr-motors", "two-parents"),
-)
-NOW = (*(("wiper", way) for way in WAYS), *OTHERS)
-MODELS = ("scissor-lift", "rssr", "3-rrr-motors")
-
-
-def some_pairs() -> list[Any]:
-    """All models in all dialects; those that are not among NOW are slow."""
-    every = [(name, way) for name in library.names() for way in WAYS]
-    return [pytest.param(*pair, marks=[] if pair in NOW else [pytest.mark.slow]) for pair in every]
+# hinges in space, balls
+OTHERS = (("bennett", "urdf+"), ("bennett", "gepetto"), ("rssr", "onshape"))
 
 
 def there_and_back(m: lw.Mechanism, file: Path, **options: Any) -> tuple[lw.Mechanism, tuple[Loss, ...]]:
@@ -74,7 +60,7 @@ def worst(m: lw.Mechanism, copy: lw.Mechanism, R: np.ndarray, rng: np.random.Gen
     return max(out, deviation(bodies(m.system, ours, tau, R), there, planar))
 
 
-@pytest.mark.parametrize(("name", "way"), some_pairs())
+@sweep(("name", "way"), [(n, way) for n in library.names() for way in WAYS], now=[*(("wiper", way) for way in WAYS), *OTHERS])
 def test_urdf_keeps_masses_places_and_accelerations(name: str, way: str, tmp_path: Path, rng: np.random.Generator) -> None:
     m = lw.load(name)
     copy, lost = there_and_back(m, tmp_path / "model.urdf", dialect=way)
@@ -82,7 +68,7 @@ def test_urdf_keeps_masses_places_and_accelerations(name: str, way: str, tmp_pat
     assert kept < KEPT or any(x.part == "mechanism" for x in lost), (kept, lost)
 
 
-@pytest.mark.parametrize("name", some(library.names(), MODELS))
+@sweep("name", library.names(), now=["3-rrr-motors", "rssr"])
 def test_sdf_keeps_masses_places_and_accelerations(name: str, tmp_path: Path, rng: np.random.Generator) -> None:
     m = lw.load(name)
     copy, lost = there_and_back(m, tmp_path / "model.sdf")
@@ -90,7 +76,7 @@ def test_sdf_keeps_masses_places_and_accelerations(name: str, tmp_path: Path, rn
     assert kept < KEPT or any(x.part == "mechanism" for x in lost), (kept, lost)
 
 
-@pytest.mark.parametrize("name", some(library.names(), MODELS))
+@sweep("name", library.names(), now=["scissor-lift", "rssr", "3-rrr-motors"])
 def test_mjcf_keeps_masses_places_and_accelerations(name: str, tmp_path: Path, rng: np.random.Generator) -> None:
     m = lw.load(name)
     copy, lost = there_and_back(m, tmp_path / "model.xml")

@@ -1,10 +1,8 @@
-"""Run the tests whose packages are installed: on Windows, on Macs with an Intel processor, and with the lowest versions of dependencies.
+"""What `pytest --installed` leaves out: on Windows, on Macs with an Intel processor, and with the lowest versions of dependencies.
 
-    python -m tests.portable [options of pytest]
-    python -m tests.portable --list        files that are left out, and why
-
-Left out are files that need packages which are not installed and, on Windows, those that start programs of Unix or make its system calls.
-`make test` runs all files, and those of the pages, docs and benchmarks, on Linux and on Macs with an ARM processor.
+Left out are files that need packages which are not installed and, on Windows, those that start programs of Unix or make its system calls;
+and pages, docs and benchmarks where the extra `test` is not installed. Their names and the reasons end the output.
+`make test` leaves nothing out, on Linux and on Macs with an ARM processor.
 """
 
 from __future__ import annotations
@@ -24,6 +22,7 @@ ROOMS = (
     "motion", "simulation", "system", "design", "exchange", "synthesis", "studies", "optimisation", "identification", "gym", "cli",
     "test_without_llvmlite.py",
 )  # fmt: skip
+TESTS = ROOT / "tests"
 CORE = {"pytest", "_pytest", "linkwright", "tests"}
 INDIRECT = {  # packages that the package itself imports for a call or an ending
     r"to_pandas|\.dataframe": "pandas", r"to_xarray": "xarray", r"\.parquet\b": "pyarrow", r"\.dxf\b": "ezdxf", r"\.xlsx\b": "openpyxl",
@@ -35,9 +34,17 @@ UNIX = re.compile(
 )
 
 
-@cache
 def reason(path: Path) -> str:
-    """The reason to leave a file out, its own or that of a module of the tests that it imports; empty without one."""
+    """The reason to leave a file or folder of the tests out; empty without one."""
+    room = next(iter(path.relative_to(TESTS).parts), "") if path.is_relative_to(TESTS) else ""
+    if room and room not in ROOMS and missing("playwright"):
+        return "needs the extra test"
+    return needed(path) if re.fullmatch(r"test_.*\.py", path.name) else ""
+
+
+@cache
+def needed(path: Path) -> str:
+    """What a module of the tests needs and is not there, itself or a module of the tests that it imports."""
     text = path.read_text(encoding="utf-8")
     for node in ast.walk(ast.parse(text)):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
@@ -48,7 +55,7 @@ def reason(path: Path) -> str:
             if missing(top):
                 return f"imports {top}"
             inner = _module(name) if top == "tests" else None
-            if inner is not None and inner != path and (why := reason(inner)):
+            if inner is not None and inner != path and (why := needed(inner)):
                 return f"{inner.stem}: {why}"
     for pattern, package in INDIRECT.items():
         if missing(package) and re.search(pattern, text):
@@ -72,22 +79,9 @@ def _module(name: str) -> Path | None:
     return None
 
 
-def left_out() -> dict[Path, str]:
-    """Files of the rooms that need more, with the reason."""
-    files = [p for room in ROOMS for p in sorted((ROOT / "tests" / room).rglob("test_*.py"))]  # none below a single file
-    return {p: why for p in files if (why := reason(p))}
-
-
-def arguments() -> list[str]:
-    """Arguments of pytest: the rooms, without these files."""
-    rooms = [str(ROOT / "tests" / room) for room in ROOMS]
-    return [*rooms, *(f"--ignore={p}" for p in left_out())]
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] == ["--list"]:
-        print("\n".join(f"{p.relative_to(ROOT).as_posix()}: {why}" for p, why in left_out().items()))
-    else:
-        import pytest
-
-        sys.exit(pytest.main([*arguments(), *sys.argv[1:]]))
+def left_out() -> dict[str, str]:
+    """Files and rooms that need more, with the reason."""
+    places = [p for p in sorted(TESTS.iterdir()) if p.is_dir() or p.name.startswith("test_")]
+    whole = {p: why for p in places if not p.name.startswith("_") and (why := reason(p))}
+    files = [x for p in places if p not in whole for x in ([p] if p.is_file() else sorted(p.rglob("test_*.py")))]
+    return {p.relative_to(ROOT).as_posix(): why for p, why in (whole | {p: reason(p) for p in files}).items() if why}
