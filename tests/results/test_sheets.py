@@ -12,7 +12,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import files
-from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_workbook
+from linkwright.files.sheets import WorkbookSheet, csv_style, write_workbook
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_without_openpyxl_the_answer_names_the_extra(turn: lw.Trajectory, tmp_pa
 
 
 def test_more_rows_than_a_sheet_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from linkwright.results.files import sheets
+    from linkwright.files import sheets
 
     monkeypatch.setattr(sheets, "MOST_ROWS", 3)
     with pytest.raises(lw.UsageError, match="at most 3 rows"):

@@ -148,7 +148,7 @@ def _measures(c: Any, measures: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def _measured_lines(found: Sequence[dict[str, Any]]) -> list[str]:
-    from linkwright.files.columns import aligned
+    from linkwright.files.tables import aligned
 
     notes = [x["note"] for x in found if x["note"]]
     return ["", *aligned([(x["name"], x["shown"]) for x in found]), *notes] if found else []

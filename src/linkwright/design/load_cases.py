@@ -23,11 +23,11 @@ from linkwright.design.body_actions import BodyAction, body_actions, in_world
 from linkwright.design.efforts import cycle_axis
 from linkwright.design.tables import columns, extremes, place_between
 from linkwright.errors import UsageError, nearest
+from linkwright.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.mechanics.kinematics.motion import accelerations, node_motion
 from linkwright.numerics.spatial import cross
-from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.trajectory import Trajectory, unit_of
 
 ENDINGS = (".csv", ".xlsx")

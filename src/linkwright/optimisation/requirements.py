@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.files.columns import aligned
+from linkwright.files.tables import aligned
 from linkwright.model.file.readings import channel_unit, unit_size
 from linkwright.model.file.units import ENERGY, KINDS, NONE, Dimension, describe, matches
 from linkwright.optimisation.grammar import CHANNEL, LimitText, TermText, box_sides, limit, measure_text, texts

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import UsageError, calls_explained, counted, nearest
+from linkwright.errors import UsageError, calls_explained, counted, nearest, package
+from linkwright.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.model.description import Description
 from linkwright.model.file.units import shown
 from linkwright.numerics.pickling import essentials
-from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.state import State
-from linkwright.results.tables import package
 from linkwright.results.trajectory import Trajectory
 from linkwright.studies.evaluation import Work
 from linkwright.studies.plans import Grid, Plan, Saltelli

@@ -16,8 +16,8 @@ from linkwright.control.control_law import as_control
 from linkwright.design.comparison.report import ROUTINE_NOTES, ControlReport, control_report, in_metric
 from linkwright.design.tables import columns, show
 from linkwright.errors import LinkwrightError, SimulationError, UsageError, call_explained, nearest
+from linkwright.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.numerics.pickling import essentials
-from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.simulation.options import options_of

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, package
+from linkwright.files.sheets import PLAIN, CsvStyle, WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.files.bounds import plausible
 from linkwright.results.files.content import KEY, content
 from linkwright.results.files.facts import facts
-from linkwright.results.files.sheets import PLAIN, CsvStyle, WorkbookSheet, csv_style, write_csv, write_workbook
-from linkwright.results.tables import flat, package
+from linkwright.results.tables import flat
 
 FAST = 1  # of nine levels of compression: floating-point numbers hardly get smaller beyond
 
