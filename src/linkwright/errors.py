@@ -283,6 +283,27 @@ def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[s
 # -------------------------------------------------------------------- names of the past
 
 RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
+    "Atlas.frame": "to_pandas()",
+    "Bearings.cam_table": "table().parts",
+    "CamDesign.warnings": "notes",
+    "CamSummary.warnings": "notes",
+    "Checks.as_list": 'as_dict()["checks"]',
+    "Comparison.failed": "why",
+    "Comparison.remarks": "notes",
+    "Comparison.to_csv": 'save("table.csv")',
+    "Comparison.to_excel": 'save("table.xlsx")',
+    "Crosscheck.checks": "formulations",
+    "FastestMotion.check": "used, or checks()",
+    "FreeBody.draw": "plot(path)",
+    "Optimum.rows": "table()",
+    "Requirements.met": "ok",
+    "Row.failed": "why",
+    "Study.dataset": "to_xarray()",
+    "Study.frame": "to_pandas()",
+    "Study.to_csv": 'save("rows.csv")',
+    "Study.to_excel": 'save("rows.xlsx")',
+    "Summary.warnings": "notes",
+    "ToleranceResult.rows": "effects()",
 }
 
 

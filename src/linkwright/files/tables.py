@@ -12,8 +12,9 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,9 @@ from linkwright.files.writing import checked, replacing
 DASH = "-"  # in place of a value that there is not
 MOST_ROWS = 60  # of a table that is printed by itself; of a longer one both ends are shown
 WIDEST = 180  # characters of a line of a table that is printed by itself; further columns go below
+FORBIDDEN = re.compile(r"[\[\]:*?/\\]")  # in the name of a sheet
 MARK = "linkwright table"  # metadata of a Parquet file
-Head = str | tuple[str, str] | tuple[str, str, str] | tuple[str, str, str, str]
+Head = str | tuple[str, ...]  # a name; or name, unit, style, meaning, as far as they are given
 
 
 # -------------------------------------------------------------------- texts of cells
@@ -102,7 +104,7 @@ class Column:
         if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
             return cls(name, unit, cells, meaning, style)
         texts = {i: x.text for i, x in enumerate(cells) if isinstance(x, Cell)}
-        return cls(name, unit, _array([x.value if isinstance(x, Cell) else x for x in cells]), meaning, style, texts)
+        return cls(name, unit, _array([x.value if isinstance(x, Cell) else x for x in cells], bool(unit)), meaning, style, texts)
 
     @property
     def head(self) -> str:
@@ -123,6 +125,11 @@ class Column:
         """Return a value as it is printed."""
         return self.texts[row] if row in self.texts else show(self.values[row], self.style if self.numeric else "")
 
+    def cell(self, row: int) -> Any:
+        """Return a value with its text, where it is written otherwise."""
+        x = self.values[row].item() if isinstance(self.values[row], np.generic) else self.values[row]
+        return Cell(x, self.texts[row]) if row in self.texts else x
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -136,14 +143,15 @@ class Column:
         return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
 
 
-def _array(cells: Sequence[Any]) -> np.ndarray:
-    """The cells as an array: of numbers, with nan for None; of truth values; or of objects."""
+def _array(cells: Sequence[Any], measured: bool) -> np.ndarray:
+    """The cells as an array: of numbers, with nan for None; of truth values; or of objects. Without any value, one that is `measured` in a
+    unit is of numbers."""
     some = [x for x in cells if x is not None]
     if some and all(isinstance(x, bool | np.bool_) for x in some) and len(some) == len(cells):
         return np.array(cells, dtype=bool)
     number = (int, float, np.integer, np.floating)
-    if some and all(isinstance(x, number) and not isinstance(x, bool) for x in some):
-        whole = len(some) == len(cells) and all(isinstance(x, int | np.integer) for x in some)
+    if (some or measured) and all(isinstance(x, number) and not isinstance(x, bool) for x in some):
+        whole = bool(some) and len(some) == len(cells) and all(isinstance(x, int | np.integer) for x in some)
         return np.array([np.nan if x is None else x for x in cells], dtype=int if whole else float)
     out = np.empty(len(cells), dtype=object)
     out[:] = list(cells)
@@ -179,17 +187,31 @@ class Table:
         lengths = {len(c) for c in self.columns}
         if len(lengths) > 1:
             raise ValueError(f"columns of a table have one length, not {sorted(lengths)}.")
-        twice = [name for name in self.names if self.names.count(name) > 1]
-        if twice or "" in self.names:
-            raise ValueError(f"columns of a table have names that differ, not {self.names}.")
+        object.__setattr__(self, "columns", tuple(_named_apart(self.columns)))
 
     @classmethod
     def of(cls, heads: Sequence[Head], rows: Sequence[Sequence[Any]], title: str = "", notes: Sequence[str] = (), **more: Any) -> Table:
         """Return a table of rows. A head is a name, or (name, unit), (name, unit, style), (name, unit, style, meaning)."""
-        given = [(h, "", "", "") if isinstance(h, str) else (*h, "", "")[:4] for h in heads]
+        given = [(*((h,) if isinstance(h, str) else h), "", "", "")[:4] for h in heads]
         cells = list(zip(*rows, strict=True)) if rows else [() for _ in given]
         columns = [Column.of(n, u, x, meaning, style) for (n, u, style, meaning), x in zip(given, cells, strict=True)]
         return cls(tuple(columns), title, tuple(notes), **more)
+
+    @classmethod
+    def of_columns(cls, columns: Iterable[tuple[str, str, Any]], title: str = "", notes: Sequence[str] = (), **more: Any) -> Table:
+        """Return a table of columns: name, unit, values."""
+        return cls(tuple(Column.of(*x) for x in columns), title, tuple(notes), **more)
+
+    @classmethod
+    def stacked(cls, tables: Sequence[Table], title: str = "", notes: Sequence[str] = (), **more: Any) -> Table:
+        """Return the rows of several tables below each other; columns of one name and other units stay apart, `RMS (N)`, `RMS (N m)`."""
+        units: dict[str, set[str]] = {}
+        for c in (c for t in tables for c in t.columns):
+            units.setdefault(c.name, set()).add(c.unit)
+        named = [{(c.name if len(units[c.name]) == 1 else f"{c.name} ({c.unit})"): c for c in t.columns} for t in tables]
+        heads = {name: (name, c.unit, c.style, c.meaning) for t in named for name, c in t.items()}
+        rows = [[t[n].cell(i) if n in t else None for n in heads] for t in named for i in range(len(next(iter(t.values()))))]
+        return cls.of(list(heads.values()), rows, title, notes, **more)
 
     @property
     def names(self) -> list[str]:
@@ -221,8 +243,8 @@ class Table:
         raise UsageError(f"the table has no column '{name}'. {nearest(str(name), self.names, 'Columns')}")
 
     def without_empty(self) -> Table:
-        """Return the table without columns in which no value is known."""
-        return Table(tuple(c for c in self.columns if c.known), self.title, self.notes, self.parts)
+        """Return the table without columns in which no value is known; all of them where there are no rows."""
+        return Table(tuple(c for c in self.columns if c.known or not len(c)), self.title, self.notes, self.parts)
 
     # ---------------------------------------------------------------- texts
 
@@ -296,7 +318,16 @@ class Table:
     @property
     def sheet(self) -> WorkbookSheet:
         """The table as a sheet of a workbook."""
-        return WorkbookSheet(self.title or "table", [c.head for c in self.columns], self.rows)
+        return WorkbookSheet(FORBIDDEN.sub(" ", self.title) or "table", [c.head for c in self.columns], self.rows)
+
+
+def _named_apart(columns: Sequence[Column]) -> Iterator[Column]:
+    """Columns of which no two have one name: a parameter may be called `design` or `row`, as a column of the table is."""
+    seen: set[str] = set()
+    for c in columns:
+        name = next(x for x in (c.name, *(f"{c.name} ({k})" for k in range(2, len(columns) + 2))) if x not in seen)
+        seen.add(name)
+        yield c if name == c.name else replace(c, name=name)
 
 
 def style_for(place: Path, sep: str | None, decimal: str | None) -> CsvStyle:
@@ -386,11 +417,9 @@ class Result(Renamed):
     """A result: one word for one thing in all of them.
 
     `table()` is the one table; printing, notebooks, `save`, `to_pandas` and `as_dict` follow from it. Where a result has them, `ok` is
-    True, False or None (not known), `why` the reason in one text, `notes` a tuple of sentences, `checks` the list of checks, `plot(...,
-    path=...)` a picture.
+    True or False (of many rows a mask), `why` the reason as text (of many rows those of the failed ones, by row), `notes` a tuple of
+    sentences, `checks()` the list of checks, `plot(..., path=...)` a picture.
     """
-
-    notes: Any = ()
 
     def table(self) -> Table:
         """Return the result as a table: columns with name, unit and values."""
@@ -409,9 +438,9 @@ class Result(Renamed):
         return self.table().save(path, sep=sep, decimal=decimal)
 
     def __str__(self) -> str:
-        return "\n".join([self.table().text(), *(f"note: {x}" for x in self.notes)])
+        return "\n".join([self.table().text(), *(f"note: {x}" for x in getattr(self, "notes", ()))])
 
     def _repr_html_(self) -> str | None:
         """Notebooks: the table and the notes."""
         t = self.table()
-        return Table(t.columns, t.title, tuple(dict.fromkeys([*t.notes, *self.notes])))._repr_html_()
+        return Table(t.columns, t.title, tuple(dict.fromkeys([*t.notes, *getattr(self, "notes", ())])))._repr_html_()
