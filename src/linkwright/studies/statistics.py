@@ -117,8 +117,9 @@ class StudySummary(Result):
     def table(self) -> Table:
         """Return a row for each measure in the unit of the file; the strongest rank correlations are a part of the table."""
         heads = [
-            ("measure", ""), ("unit", ""), ("mean", "", ".6g"), ("deviation", "", ".4g"), ("percentile 5", "", ".6g"), ("median", "", ".6g"),
-            ("percentile 95", "", ".6g"), ("least", "", ".6g"), ("row of least", ""), ("greatest", "", ".6g"), ("row of greatest", ""),
+            ("measure", ""), ("unit", ""), ("mean", "", ".6g"), ("deviation", "", ".4g"), ("percentile 5", "", ".6g"),
+            ("median", "", ".6g"), ("percentile 95", "", ".6g"), ("least", "", ".6g"), ("row of least", ""), ("greatest", "", ".6g"),
+            ("row of greatest", ""),
         ]  # fmt: skip
         rows: list[tuple[Any, ...]] = []
         for m in self.measures:
