@@ -81,7 +81,7 @@ def test_texts_are_texts_and_no_formulas(tmp_path: Path) -> None:
 def test_a_study_as_a_sheet(tmp_path: Path) -> None:
     found = lw.study("four-bar", {"L1": "290..310 mm / 3"}, "max D")
     rows = list(openpyxl.load_workbook(found.save(tmp_path / "s.xlsx"))["study"].iter_rows(values_only=True))
-    assert rows[0] == ("row", "L1", "max D [rad]", "ok", "why")
+    assert rows[0] == ("row", "L1 [SI]", "max D [rad]", "ok", "why")
     assert [x[1] for x in rows[1:]] == pytest.approx(found.column("L1"))
     assert [x[2] for x in rows[1:]] == pytest.approx(found.column("max D"))
     path = found.save(tmp_path / "s.csv", decimal=",")

@@ -24,10 +24,9 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from linkwright.errors import LinkwrightError, Source, UsageError, counted, package
 from linkwright.files.marks import OWNER
@@ -222,12 +221,17 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]], 
         writer.writerows([_csv_cell(x, style.decimal) for x in row] for row in rows)
 
 
+def _truth(x: Any) -> bool:
+    """True for a truth value, of numpy too: that is not imported, since commands without numbers start without it."""
+    return type(x).__name__ in ("bool", "bool_")
+
+
 def _csv_cell(x: Any, decimal: str) -> Any:
     if x is None:
         return ""
     if isinstance(x, str):
         return safe_cell(x)
-    if isinstance(x, (bool, np.bool_, int, np.integer)):
+    if _truth(x) or isinstance(x, Integral):
         return x
     text = repr(float(x))
     return text if decimal == "." else text.replace(".", decimal)
@@ -296,9 +300,9 @@ def _head(openpyxl: Any, page: Any, text: str) -> Any:
 def _book_cell(openpyxl: Any, page: Any, x: Any) -> Any:
     if isinstance(x, str):
         return _text(openpyxl, page, x)
-    if isinstance(x, (bool, np.bool_)):
+    if _truth(x):
         return bool(x)
-    if isinstance(x, (int, np.integer)):
+    if isinstance(x, Integral):
         return int(x)
     return None if x is None or not math.isfinite(x) else float(x)
 
