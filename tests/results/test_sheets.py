@@ -85,7 +85,7 @@ def test_a_study_as_a_sheet(tmp_path: Path) -> None:
     assert [x[1] for x in rows[1:]] == pytest.approx(found.column("L1"))
     assert [x[2] for x in rows[1:]] == pytest.approx(found.column("max D"))
     path = found.save(tmp_path / "s.csv", decimal=",")
-    assert pd.read_csv(path, sep=";", decimal=",")["L1"].tolist() == found.column("L1").tolist()
+    assert pd.read_csv(path, sep=";", decimal=",")["L1 [SI]"].tolist() == found.column("L1").tolist()
     assert files.made_by_linkwright(path)
 
 
