@@ -17,7 +17,7 @@ import time
 from typing import Any
 
 import linkwright as lw
-from linkwright.files.columns import table
+from linkwright.files.tables import aligned
 from linkwright.model.parameters import every_parameter
 
 
@@ -90,7 +90,7 @@ def main() -> None:
     rows += clusters(n)
     for count in (n // 10, n, 10 * n):
         rows.append((f"{count:,} turns into a folder", f"{memory(count):.0f} MB", "largest memory of the process"))
-    print(table(("study", "", ""), rows, left=1))
+    print("\n".join(aligned([("study", "", ""), *rows], left=1)))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import linkwright as lw
-from linkwright.files.columns import table
 from linkwright.views import plots
 from linkwright.views.page import Page
 from linkwright.views.text import turn_table
@@ -20,9 +19,8 @@ page = Page("Linkwright: a wiper and a carpet scraper")
 
 
 def run_table(run, channels):
-    """(header, rows) of some channels every half second, in the file's units."""
-    header, values = run.at([0.5 * i for i in range(11)]).table(channels)
-    return header, [[f"{x:.1f}", *(f"{y:.4f}" for y in rest)] for x, *rest in values]
+    """Some channels every half second, in the file's units."""
+    return run.at([0.5 * i for i in range(11)]).table(channels)
 
 
 def simulated(name, m):
@@ -45,9 +43,9 @@ for name in ("wiper", "carpet-scraper"):
     info = m.info()
     print(info)
     c = m.turn(steps=120)  # every 3 degrees: positions, velocities, accelerations of everything
-    print(f"\n{table(*turn_table(c))}\n")
+    print(f"\n{turn_table(c).text()}\n")
     run, what, listed, drawn = simulated(name, m)
-    print(f"{name}: {what}\n{table(*run_table(run, listed))}\n{run.checks()}\n")
+    print(f"{name}: {what}\n{run_table(run, listed).text()}\n{run.checks()}\n")
 
     m.picture(folder / f"{name}.png", turn=c)
     m.animate(folder / f"{name}.gif", turn=c)
@@ -61,9 +59,9 @@ for name in ("wiper", "carpet-scraper"):
     page.picture(folder / f"{name}.png", "start position, and the paths of marked points over a turn")
     page.picture(folder / f"{name}.gif", "one turn")
     page.picture(folder / f"{name}-curves.png", "angles and points over the drive: position, velocity, acceleration")
-    page.table(*turn_table(c))
+    page.table(turn_table(c))
     page.picture(folder / f"{name}-run.png", what)
-    page.table(*run_table(run, listed)).text(run.checks())
+    page.table(run_table(run, listed)).text(run.checks())
 
 page.save(folder / "index.html")
 print(f"Pictures, animations, tables and pages are in {folder}: open {(folder / 'index.html').resolve()}")

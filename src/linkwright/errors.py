@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import wraps
+from importlib import import_module
 from numbers import Integral
 from types import FunctionType
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -202,6 +203,16 @@ def whole_number(value: Any, name: str, least: int, most: int) -> int:
     return int(value)
 
 
+def package(name: str, extra: str = "") -> Any:
+    """Return an optional package, or raise UsageError that says how to install it; `extra`: that of Linkwright which brings it."""
+    try:
+        return import_module(name)
+    except ImportError as missing:
+        first = name.split(".")[0]
+        install = f"'linkwright[{extra}]'" if extra else first
+        raise UsageError(f"this needs the package {first}: pip install {install}") from missing
+
+
 def call_explained(function: Callable[Arguments, Result], name: str = "") -> Callable[Arguments, Result]:
     """Return the function; a call with an argument that it does not have, without one that it needs, or with one that is not of its
     annotated kind becomes a `UsageError`.
@@ -267,3 +278,43 @@ def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[s
         return f"{fewer}. Write what they are: {listing(free, MOST_NAMES)}." if free else f"{fewer}: {listing(ordered, MOST_NAMES)}."
     lacking = [p.name for p in known if p.name in free and p.default is p.empty and p.name not in options]
     return f"{name} needs {' and '.join(lacking)}. Options: {listing(free, MOST_NAMES)}."
+
+
+# -------------------------------------------------------------------- names of the past
+
+RENAMED: dict[str, str] = {  # "Class.member" -> what to write instead
+    "Atlas.frame": "to_pandas()",
+    "Bearings.cam_table": "table().parts",
+    "CamDesign.warnings": "notes",
+    "CamSummary.warnings": "notes",
+    "Checks.as_list": 'as_dict()["checks"]',
+    "Comparison.failed": "why",
+    "Comparison.remarks": "notes",
+    "Comparison.to_csv": 'save("table.csv")',
+    "Comparison.to_excel": 'save("table.xlsx")',
+    "Crosscheck.checks": "formulations",
+    "FastestMotion.check": "used, or checks()",
+    "FreeBody.draw": "plot(path)",
+    "Optimum.rows": "table()",
+    "Requirements.met": "ok",
+    "Row.failed": "why",
+    "Study.dataset": "to_xarray()",
+    "Study.frame": "to_pandas()",
+    "Study.to_csv": 'save("rows.csv")',
+    "Study.to_excel": 'save("rows.xlsx")',
+    "Summary.warnings": "notes",
+    "ToleranceResult.rows": "effects()",
+}
+
+
+class Renamed:
+    """Objects whose members had other names once: asking for such a name raises an AttributeError with the new one."""
+
+    if not TYPE_CHECKING:  # a type checker would take every name for known
+
+        def __getattr__(self, name: str) -> Any:
+            for kind in type(self).__mro__:
+                new = RENAMED.get(f"{kind.__name__}.{name}")
+                if new:
+                    raise AttributeError(f"'{name}' of {type(self).__name__} has a new name: write {new}.", name=name, obj=self)
+            return object.__getattribute__(self, name)  # raises what a property raised, or that there is no such name

@@ -89,7 +89,7 @@ def test_every_template_works_at_once(
     assert data == {"schema": "linkwright.new/1", "file": "my own.yaml", "name": "my-own", "from": name, "kind": "template"}
     info = json_of(["info", "my own.yaml"], capsys)
     assert (
-        info["name"] in ("my-own", "my own") and info["freedoms"] == len(info["drives"]) and not info["warnings"] and not info["redundant"]
+        info["name"] in ("my-own", "my own") and info["freedoms"] == len(info["drives"]) and not info["notes"] and not info["redundant"]
     )
     turn = json_of(["turn", "my own.yaml", "--steps", "4"], capsys)
     assert turn["loads"]["computed"] == (name != "minimal")

@@ -170,7 +170,7 @@ def test_interrupted_while_writing_nothing_stays(monkeypatch: pytest.MonkeyPatch
         path.write_bytes(b"half of it")
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(run_files.WRITERS, ".npz", half)
+    monkeypatch.setitem(run_files.WHOLE, ".npz", half)
     assert cli.main(["simulate", "crank.yaml", "0.1", "-o", "run.npz"]) == 130
     assert [p.name for p in Path().iterdir()] == ["crank.yaml"] and "interrupted" in capsys.readouterr().err
 

@@ -141,11 +141,11 @@ def test_limits_and_the_time_spent_there(heavy: Any) -> None:
 
 def test_a_run_that_fails_is_a_row(heavy: Any) -> None:
     row = heavy["both"]
-    assert row.report is None and "contradict" in row.failed and "both" not in heavy.runs
+    assert row.report is None and "contradict" in row.why and "both" not in heavy.runs
     assert all(x["both"] is None for x in map(heavy.values, heavy.quantities))
     text = str(heavy)
     assert next(x for x in text.splitlines() if x.startswith("both ")).split()[:2] == ["both", "failed"]
-    assert "both failed: projected: 2 coordinates" in text and "[N m]" in text and "<td>hyb</td>" in heavy._repr_html_()
+    assert "both failed: projected: 2 coordinates" in text and "[N m]" in text and ">hyb</td>" in heavy._repr_html_()
     s, st = crank(0.0)
     alone = lw.compare(s, st, 1, {"late": {"control": controllers()["1act"], "most_steps": 2}})
     assert alone["late"].run is not None and "late failed" in str(alone) and not alone.runs
@@ -156,13 +156,13 @@ def test_a_run_that_fails_is_a_row(heavy: Any) -> None:
 
 
 def test_a_comparison_as_a_file(heavy: Any, tmp_path: Path) -> None:
-    path = heavy.to_csv(tmp_path / "table.csv")
-    assert heavy.to_csv(path) == path
+    path = heavy.save(tmp_path / "table.csv")
+    assert heavy.save(path) == path
     with pytest.raises(lw.UsageError, match=r"use \.csv"):
-        heavy.to_csv(tmp_path / "table.foo")
+        heavy.save(tmp_path / "table.foo")
     rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     assert [r["controller"] for r in rows] == [r.name for r in heavy]
-    assert float(rows[0]["RMS of all drives [N m]"]) == heavy["2act"].report.efforts.rms and rows[-1]["failed"]
+    assert float(rows[0]["RMS of all drives [N m]"]) == heavy["2act"].report.efforts.rms and rows[-1]["why"]
     assert float(rows[3]["at limits [%]"]) == pytest.approx(100.0 * heavy["weak"].report.saturated)
 
 

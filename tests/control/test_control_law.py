@@ -65,7 +65,7 @@ def test_a_function_in_the_place_of_a_controller_has_the_drives_of_the_file():
     run = m.simulate(0.1, control=lambda t, st: -2.0 * st["A.v"], output=0.05)
     assert np.allclose(run["A.torque"], -2.0 * run["A.v"])
     compared = lw.compare(m, None, 0.1, {"mine": lambda t: 0.5, "theirs": lw.pd({"A": "60 deg"})}, output=0.05)
-    assert not compared.failed and compared.values("rms")["mine"] == pytest.approx(0.5)
+    assert not compared.why and compared.values("rms")["mine"] == pytest.approx(0.5)
     assert m.system.control(lambda t, st: {"A": 3.0}, m.system.start)(m.system.start) == {"A": 3.0}
 
 

@@ -49,7 +49,7 @@ def test_undercutting_is_found_and_its_remedies_hold(text, base):
     cam = shape(loaded(text, base=base, roller="25 mm"))
     a, b = np.degrees(cam.undercut[0])
     assert 30.0 < a < b < 60.0  # before the top of the rise
-    assert "is undercut where A is" in cam.warnings[0] and "base circle of at least" in cam.remedy
+    assert "is undercut where A is" in cam.notes[0] and "base circle of at least" in cam.remedy
     least = cam.least_base
     assert not shape(loaded(text, base=least * 1.001, roller="25 mm")).undercut
     assert shape(loaded(text, base=least * 0.998, roller="25 mm")).undercut
@@ -62,7 +62,7 @@ def test_undercutting_is_found_and_its_remedies_hold(text, base):
 
 def test_a_good_cam_has_no_warnings():
     cam = loaded(base="60 mm", held="-200 N").cam()
-    assert cam.warnings == () and cam.remedy == "" and cam.base == pytest.approx(0.06) and cam.sharpest[0] > 0.03
+    assert cam.notes == () and cam.remedy == "" and cam.base == pytest.approx(0.06) and cam.sharpest[0] > 0.03
     assert "base circle of radius 60 mm, lift 20 mm" in str(cam) and "contact force" in str(cam)
 
 
@@ -78,7 +78,7 @@ def test_lift_off_is_prevented_by_what_the_warning_says():
     assert slow.least == pytest.approx(0.0, abs=1e-6)
     pushed = m.with_(held=-0.004e3 - f.closing).cam().forces  # the spring acts along the guide
     assert pushed.least == pytest.approx(0.0, abs=1e-6)
-    said = m.cam().warnings[0]
+    said = m.cam().notes[0]
     assert "lifts off where A is" in said and "a preload of 'return' of" in said and "rpm" in said
 
 
@@ -100,7 +100,7 @@ def test_a_coil_spring_and_a_groove_hold_the_roller():
 def test_info_and_turn_have_cams():
     m = loaded(held="-4 N", fast="500 rpm")
     s = m.info()
-    assert s.cams[0].name == "cam" and any("lifts off" in w for w in s.warnings) and "  cam cam: base circle" in str(s)
+    assert s.cams[0].name == "cam" and any("lifts off" in w for w in s.notes) and "  cam cam: base circle" in str(s)
     assert s.cams[0].least_contact == m.cam().forces.least, "from samples as close as those of `turn`"
     c = m.turn(steps=90)
     assert c["cam.lift"].max() == pytest.approx(0.02) and np.degrees(c["cam.pressure_angle"].max()) < 45.0
@@ -133,4 +133,4 @@ def test_wrong_calls():
 
 def test_an_open_profile_is_reported():
     cam = shape(loaded(MODEL.replace(", {dwell: 90}]", "]")))
-    assert not cam.closed and "covers A from 0 deg to 270 deg only" in cam.warnings[0]
+    assert not cam.closed and "covers A from 0 deg to 270 deg only" in cam.notes[0]

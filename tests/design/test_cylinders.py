@@ -56,7 +56,7 @@ def test_pressures_flows_and_volumes_of_a_pushing_cylinder(beam):
     assert duty.push_flow == pytest.approx(PUSH * 0.01) and duty.pull_flow == 0.0 and duty.push_volume == pytest.approx(PUSH * 0.2)
     assert duty.push_pressure == pytest.approx(duty.push / PUSH) and duty.push == pytest.approx(moving["lift.force"].max())
     text = str(moving.cylinders())
-    assert "700 .. 900" in text and "[bar]" in text and "[l/min]" in text and "note" not in text
+    assert "stroke from" in text and "[bar]" in text and "[l/min]" in text and "note" not in text
 
 
 def test_a_cylinder_that_pulls(beam):
@@ -71,7 +71,7 @@ def test_a_cylinder_that_pulls(beam):
     del single["cylinders"]["lift"]["rod"]
     c = lw.load(single).turn(steps=20)
     assert "lift.pull.pressure" not in c.channels and c["lift.supply.pressure"].max() < 0.0
-    assert c.cylinders().notes == ["cylinder 'lift' has to pull, and has no `rod:` side to pull with"]
+    assert c.cylinders().notes == ("cylinder 'lift' has to pull, and has no `rod:` side to pull with",)
 
 
 def test_eyes_of_a_cylinder_are_pins_of_the_table(beam):

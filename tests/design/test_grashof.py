@@ -97,8 +97,8 @@ def test_metres_written_as_millimetres_are_doubted() -> None:
         "drawing": {"A": [0, 0], "B": [0.9, 0]},
         "bodies": {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"], "points": ["B"], "mass": "0.9 kg"}},
     }
-    assert lw.load({**model, "units": ["m"]}).info().warnings == ()
-    (doubt,) = lw.load({**model, "units": ["mm"]}).info().warnings
+    assert lw.load({**model, "units": ["m"]}).info().notes == ()
+    (doubt,) = lw.load({**model, "units": ["mm"]}).info().notes
     assert "the largest distance on one body is 0.9 mm" in doubt and "check the unit" in doubt
-    (doubt,) = lw.load({**model, "units": ["mm"], "drawing": {"A": [0, 0], "B": [0.9, 0.9]}}).info().warnings
+    (doubt,) = lw.load({**model, "units": ["mm"], "drawing": {"A": [0, 0], "B": [0.9, 0.9]}}).info().notes
     assert "the largest distance on one body is 1.273 mm" in doubt  # along the diagonal

@@ -15,7 +15,7 @@ import linkwright as lw
 from linkwright import files
 from linkwright.compiler import cache
 from linkwright.views.page import Page
-from tests.files.test_tables import MODEL
+from tests.files.test_csv_read import MODEL
 
 
 @pytest.fixture(autouse=True)

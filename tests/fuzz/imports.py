@@ -178,13 +178,13 @@ def _used(given: ImportInput, found: Any, folder: Path, text: str) -> None:
     """Do with what was read what people do."""
     try:
         if given.kind == "run":
-            names, table = found.table()
+            table = found.table()
             if "nan" not in text.lower():
-                judge_numbers({n: table[:, i] for i, n in enumerate(names)}, "saved run")
+                judge_numbers({c.name: c.values for c in table.columns}, "saved run")
             live.text(found.system, run=found, static=found.static)
         elif given.kind == "study":
             str(found.summary())
-            found.to_csv(folder / "study.csv")
+            found.save(folder / "study.csv")
         elif given.kind in ("wanted", "measured", "catalogue"):
             str(found)
         elif given.kind == "reference":

@@ -39,8 +39,8 @@ def _info(m: Any, folder: Path, given: str) -> None:
 
 def _turn(m: Any, folder: Path, given: str) -> None:
     c = m.turn(steps=STEPS)
-    names, table = c.table()
-    judge_numbers({n: table[:, i] for i, n in enumerate(names)}, "turn")
+    table = c.table()
+    judge_numbers({c.name: c.values for c in table.columns}, "turn")
     rng = random.Random(given)
     finite = [n for n in c.channels if not any(part in UNBOUNDED for part in n.split("."))]
     for name in rng.sample(finite, min(10, len(finite))):
@@ -55,8 +55,8 @@ def _simulate(m: Any, folder: Path, given: str) -> None:
         if stop.run is not None:
             judge_numbers({"q": stop.run.q, "v": stop.run.v}, "run up to its end")
         raise
-    names, table = run.table()
-    judge_numbers({n: table[:, i] for i, n in enumerate(names)}, "run")
+    table = run.table()
+    judge_numbers({c.name: c.values for c in table.columns}, "run")
 
 
 def _page(m: Any, folder: Path, given: str) -> None:

@@ -46,7 +46,7 @@ def test_an_ordinary_model_is_not_doubted():
 def test_doubtful_inputs_are_named(changed: dict[str, Any], said: str):
     found = doubts(**changed)
     assert len(found) == 1 and said in found[0]
-    assert found[0] in lw.load({**ARM, **changed}).info().warnings
+    assert found[0] in lw.load({**ARM, **changed}).info().notes
 
 
 def test_a_missing_gravity_is_written_in_the_axes_of_the_model():

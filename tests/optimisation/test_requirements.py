@@ -42,7 +42,7 @@ def test_measures_channels_boxes_and_full_turn() -> None:
         ("full turn", True),
     ]
     found = requirements(turn(), [text for text, _ in wanted])
-    assert [r.met for r in found.rows] == [met for _, met in wanted] and not found.met
+    assert [r.met for r in found.rows] == [met for _, met in wanted] and not found.ok
     assert found.rows[3].value == pytest.approx(49.05, abs=0.01) and "not met" in str(found)
 
 
@@ -95,7 +95,7 @@ def test_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*given, "--require", "C.transmission > 60 deg"]) == 1
     out = capsys.readouterr()
     assert "1 of 2 requirements not met by 'wiper': C.transmission > 60 deg (missed by 10.95 deg)." in " ".join(out.err.split())
-    assert "not met  49.0525 deg" in out.out
+    assert "not met  49.0525  deg" in out.out
 
 
 def test_by_how_much_and_on_which_side() -> None:

@@ -60,7 +60,7 @@ def test_the_file_gets_new_numbers_and_nothing_else(found: lw.Optimum, model: Pa
 
 def test_the_mechanism_is_the_one_that_was_found(found: lw.Optimum) -> None:
     assert abs(found.mechanism.turn().measure("rms A.torque") / found.value - 1.0) < 1e-9
-    assert found.rows()[0][0] == "min rms A.torque" and found.rows()[1][4] in ("binds", "holds")
+    assert found.table().rows[0][0] == "min rms A.torque" and found.table().rows[1][4] in ("binds", "holds")
     assert "KKT residual" in str(found) and found.as_dict()["numbers"]["r"] == pytest.approx(0.05)
 
 

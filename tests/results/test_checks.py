@@ -101,7 +101,7 @@ def test_the_worst_verdict_is_that_of_the_list() -> None:
 def test_every_place_shows_the_same_list(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     m = lw.load(name)
     c = m.turn()
-    wanted = shown(c.checks().as_list())
+    wanted = shown(c.checks().as_dict()["checks"])
     assert main(["turn", name, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert shown(told["checks"]) == wanted and told["ok"] == c.checks().ok and told["verdict"] == c.checks().verdict
@@ -189,8 +189,8 @@ def test_a_gas_spring_outside_its_length_fails_and_has_a_channel() -> None:
     assert check.verdict == "failed" and check.value == pytest.approx(shortest) and check.limit == pytest.approx(0.35)
     assert "pushed in beyond its stroke" in check.text and "A = 60 deg" in check.where
     longer = lw.load({**ARM, "springs": {"gas": {**ARM["springs"]["gas"], "stroke": 200}}})
-    assert longer.turn().checks().ok and not any("gas spring" in x for x in longer.info().warnings)
-    assert check.text in m.info().warnings and f"warning: {check.text}" in str(m.info())
+    assert longer.turn().checks().ok and not any("gas spring" in x for x in longer.info().notes)
+    assert check.text in m.info().notes and f"warning: {check.text}" in str(m.info())
     pulled = lw.load({**ARM, "springs": {"gas": {**ARM["springs"]["gas"], "length": 400, "stroke": 200}}}).turn().checks()["reach"]
     assert pulled.verdict == "failed" and "pulled apart beyond its extended length" in pulled.text
 
@@ -209,7 +209,8 @@ def test_the_force_in_the_mesh_of_a_coupling_is_unknown() -> None:
     assert check.verdict == "unknown" and "mesh of 'index'" in check.text and not c.checks().ok
     assert not any(row.unique for row in c.bearings()) and "not known: 'index' passes a torque" in str(c.bearings())
     assert "statically determinate" not in str(c.checks())
-    assert [row[2:4] for row in c.bearings().table()[1]] == [("unknown", None)] * 2  # a number would be read as the load
+    t = c.bearings().table()
+    assert [t["max"].text(i) for i in range(len(t))] == ["unknown"] * 2 and np.isnan(t["max"].values).all() and "RMS" not in t
     assert c.bearings().as_dict()["not_known"] == [{"pin": "A", "coupling": "index"}, {"pin": "T", "coupling": "index"}]
     notes = c.load_cases("wheel").notes
     assert notes == ("wheel: loads of T are not known, the force in the mesh of 'index' is not modelled",)

@@ -161,7 +161,7 @@ def test_runs_are_replaced_whole_and_nothing_is_left_behind(tmp_path, monkeypatc
     run = free_run("wiper")
     path = run.save(tmp_path / "run.parquet")
     before = path.read_bytes()
-    with pytest.raises(UsageError, match=r"unsupported file type '\.xls'; use \.csv, \.npz, \.parquet or \.xlsx"):
+    with pytest.raises(UsageError, match=r"unsupported file type '\.xls'; use \.csv, \.json, \.npz, \.parquet or \.xlsx"):
         run.save(tmp_path / "run.xls")
     with pytest.raises(LinkwrightError, match="cannot write"):
         run.save(tmp_path / "missing" / "run.npz")

@@ -12,7 +12,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import files
-from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_workbook
+from linkwright.files.sheets import WorkbookSheet, csv_style, write_workbook
 
 
 @pytest.fixture(scope="module")
@@ -80,12 +80,12 @@ def test_texts_are_texts_and_no_formulas(tmp_path: Path) -> None:
 
 def test_a_study_as_a_sheet(tmp_path: Path) -> None:
     found = lw.study("four-bar", {"L1": "290..310 mm / 3"}, "max D")
-    rows = list(openpyxl.load_workbook(found.to_excel(tmp_path / "s.xlsx"))["study"].iter_rows(values_only=True))
-    assert rows[0] == ("row", "L1", "max D [rad]", "ok", "verdict", "why")
+    rows = list(openpyxl.load_workbook(found.save(tmp_path / "s.xlsx"))["study"].iter_rows(values_only=True))
+    assert rows[0] == ("row", "L1 [SI]", "max D [rad]", "ok", "verdict", "why")
     assert [x[1] for x in rows[1:]] == pytest.approx(found.column("L1"))
     assert [x[2] for x in rows[1:]] == pytest.approx(found.column("max D"))
-    path = found.to_csv(tmp_path / "s.csv", decimal=",")
-    assert pd.read_csv(path, sep=";", decimal=",")["L1"].tolist() == found.column("L1").tolist()
+    path = found.save(tmp_path / "s.csv", decimal=",")
+    assert pd.read_csv(path, sep=";", decimal=",")["L1 [SI]"].tolist() == found.column("L1").tolist()
     assert files.made_by_linkwright(path)
 
 
@@ -97,7 +97,7 @@ def test_without_openpyxl_the_answer_names_the_extra(turn: lw.Trajectory, tmp_pa
 
 
 def test_more_rows_than_a_sheet_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from linkwright.results.files import sheets
+    from linkwright.files import sheets
 
     monkeypatch.setattr(sheets, "MOST_ROWS", 3)
     with pytest.raises(lw.UsageError, match="at most 3 rows"):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright import errors
 from linkwright.errors import ChannelError, UsageError
-from linkwright.results import tables as table_views
 from tests.results.runs import free_run
 
 
@@ -53,7 +53,7 @@ def test_what_cannot_be_had(monkeypatch):
     def missing(name: str):
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(table_views, "import_module", missing)
+    monkeypatch.setattr(errors, "import_module", missing)
     for view, name in ((run.to_pandas, "pandas"), (run.to_xarray, "xarray")):
         with pytest.raises(UsageError, match=f"pip install {name}"):
             view(["A"])

@@ -24,15 +24,15 @@ def lift(c: lw.Trajectory) -> float:
 
 @pytest.fixture(scope="module")
 def here() -> list[Any]:
-    return [lw.study("four-bar", **given).frame for given in (LANES, SINGLE)]
+    return [lw.study("four-bar", **given).to_pandas() for given in (LANES, SINGLE)]
 
 
 @pytest.mark.slow
 def test_threads_give_the_same_bits(here) -> None:
     with ThreadPoolExecutor(2) as pool:
         for given, frame in zip((LANES, SINGLE), here, strict=True):
-            assert lw.study("four-bar", executor=pool, **given).frame.equals(frame)
-    assert lw.study("four-bar", threads=1, **SINGLE).frame.equals(here[1])
+            assert lw.study("four-bar", executor=pool, **given).to_pandas().equals(frame)
+    assert lw.study("four-bar", threads=1, **SINGLE).to_pandas().equals(here[1])
 
 
 @pytest.mark.slow
@@ -41,7 +41,7 @@ def test_dask_gives_the_same_bits(here) -> None:
 
     cluster = LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None, silence_logs=50)
     with cluster, Client(cluster) as client:
-        assert lw.study("four-bar", executor=client.get_executor(), **LANES).frame.equals(here[0])
+        assert lw.study("four-bar", executor=client.get_executor(), **LANES).to_pandas().equals(here[0])
 
 
 @pytest.mark.slow
@@ -52,7 +52,7 @@ def test_dask_workers_give_the_same_bits_and_a_dead_one_loses_its_chunk_only(her
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50)
     with cluster, Client(cluster) as client:
         executor = client.get_executor()
-        assert lw.study("four-bar", executor=executor, **LANES).frame.equals(here[0])
+        assert lw.study("four-bar", executor=executor, **LANES).to_pandas().equals(here[0])
         killed: list[int] = []
 
         def kill_one(done: int, total: int) -> None:
@@ -62,14 +62,14 @@ def test_dask_workers_give_the_same_bits_and_a_dead_one_loses_its_chunk_only(her
                 os.kill(workers[0], 9)
 
         found = lw.study("four-bar", executor=executor, progress=kill_one, **{**SINGLE, "measure": {"lift": lift, "t": "rms A.torque"}})
-        assert killed and found.complete and found.frame.equals(here[1])
+        assert killed and found.complete and found.to_pandas().equals(here[1])
 
 
 @pytest.mark.slow
 def test_processes_give_the_same_bits(here) -> None:
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
         for given, frame in zip((LANES, SINGLE), here, strict=True):
-            assert lw.study("four-bar", executor=pool, **given).frame.equals(frame)
+            assert lw.study("four-bar", executor=pool, **given).to_pandas().equals(frame)
 
 
 class Unsteady(Executor):
@@ -95,10 +95,10 @@ class Unsteady(Executor):
 @pytest.mark.slow
 def test_chunks_of_workers_that_died_go_out_again(here, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr(running, "SECONDS", 0.02)
-    assert lw.study("four-bar", executor=Unsteady(), **SINGLE).frame.equals(here[1])
+    assert lw.study("four-bar", executor=Unsteady(), **SINGLE).to_pandas().equals(here[1])
     with pytest.raises(BrokenExecutor):
         lw.study("four-bar", executor=Unsteady(always=True), folder=tmp_path / "s", **SINGLE)
-    assert lw.study("four-bar", folder=tmp_path / "s", **SINGLE).frame.equals(here[1]), "and the same call continues"
+    assert lw.study("four-bar", folder=tmp_path / "s", **SINGLE).to_pandas().equals(here[1]), "and the same call continues"
 
 
 def test_an_executor_that_refuses_is_named() -> None:
@@ -117,5 +117,5 @@ def test_an_interrupt_leaves_what_is_done(monkeypatch, here, tmp_path: Path) -> 
 
     found = lw.study("four-bar", progress=stop, threads=1, folder=tmp_path / "s", **SINGLE)
     assert 6 <= len(found) < 24 and not found.complete
-    assert found.frame.equals(here[1].iloc[: len(found)])
-    assert lw.study("four-bar", folder=tmp_path / "s", **SINGLE).frame.equals(here[1])
+    assert found.to_pandas().equals(here[1].iloc[: len(found)])
+    assert lw.study("four-bar", folder=tmp_path / "s", **SINGLE).to_pandas().equals(here[1])

@@ -24,7 +24,7 @@ VARY = {"L1": "0.28..0.32 / 40", "drive.A": [3.0, 4.0]}
 
 
 def equal(a: lw.Study, b: lw.Study) -> bool:
-    return a.frame.equals(b.frame) and a.why == b.why
+    return a.to_pandas().equals(b.to_pandas()) and a.why == b.why
 
 
 def parts(folder: Path) -> list[Path]:
@@ -54,7 +54,7 @@ def test_a_folder_gives_the_table_of_memory_and_opens_again(tmp_path, small_chun
 def test_torn_foreign_and_missing_parts_are_done_again(tmp_path, small_chunks) -> None:
     given = {"vary": VARY, "measure": "max A.torque", "folder": tmp_path / "s"}
     first = lw.study("four-bar", **given)
-    whole = first.frame
+    whole = first.to_pandas()
     found = parts(tmp_path / "s")
     assert len(found) >= 4
     found[0].unlink()
@@ -66,7 +66,7 @@ def test_torn_foreign_and_missing_parts_are_done_again(tmp_path, small_chunks) -
     counted = []
     again = lw.study("four-bar", progress=lambda done, total: counted.append((done, total)), **given)
     assert counted and counted[0][0] < 80 and counted[-1] == (80, 80)
-    assert again.frame.equals(whole)
+    assert again.to_pandas().equals(whole)
 
 
 def test_a_changed_model_is_a_study_of_its_own_and_says_why(tmp_path) -> None:

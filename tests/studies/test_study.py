@@ -29,7 +29,7 @@ def grid() -> lw.Study:
 
 def test_rows_are_the_designs_computed_one_by_one(grid) -> None:
     m = lw.load("four-bar")
-    frame = grid.frame
+    frame = grid.to_pandas()
     assert grid.work.lanes == "turns" and len(frame) == 12 and frame.ok.all() and grid.complete
     for row in (0, 5, 11):
         c = m.with_(**grid.values(row)).turn()
@@ -40,7 +40,7 @@ def test_rows_are_the_designs_computed_one_by_one(grid) -> None:
 
 
 def test_a_grid_is_a_dataset_with_its_axes(grid) -> None:
-    found = grid.dataset
+    found = grid.to_xarray()
     assert found["range D"].dims == ("L1", "L2") and found["range D"].shape == (4, 3)
     assert float(found["max A.torque"].sel(L2=1.0)[3]) == grid["max A.torque"][10] and found["peak C.load"].attrs["units"] == "N"
 

@@ -203,7 +203,7 @@ def test_arrows_are_to_scale(scraper: Any) -> None:
     from matplotlib.patches import Circle, Polygon
 
     fb = free_body(scraper, "coupler", "0 deg")
-    axes = fb.draw().axes[0]
+    axes = fb.plot().axes[0]
     lines = [np.column_stack(x.get_data()) for x in axes.lines if x.get_zorder() == 50]
     heads = [p.get_xy() for p in axes.patches if isinstance(p, Polygon) and p.get_zorder() == 51]
     lengths = sorted(float(np.linalg.norm(head[0] - line[0])) for line, head in zip(lines, heads, strict=True))
@@ -222,7 +222,7 @@ def test_the_force_polygon_closes(scraper: Any) -> None:
     from matplotlib.patches import Polygon
 
     fb = free_body(scraper, "tool", "156 deg")
-    axes = fb.draw().axes[1]
+    axes = fb.plot().axes[1]
     tails = [np.column_stack(x.get_data())[0] for x in axes.lines if x.get_zorder() == 50]
     tips = [p.get_xy()[0] for p in axes.patches if isinstance(p, Polygon) and p.get_zorder() == 51]
     assert len(tails) == len(fb.rows)
@@ -252,8 +252,8 @@ def test_free_bodies_draw(name: str, body: str, tmp_path: Path) -> None:
 def test_the_same_free_body_is_the_same_file(wiper: Any, tmp_path: Path) -> None:
     one, two = tmp_path / "1.svg", tmp_path / "2.svg"
     fb = wiper.free_body("rocker", "100 deg")
-    fb.draw(one)
-    fb.draw(two)
+    fb.plot(one)
+    fb.plot(two)
     assert one.read_bytes() == two.read_bytes() and b"weight" not in fb._repr_png_()[:8]
     assert fb._repr_png_()[1:4] == b"PNG"
 

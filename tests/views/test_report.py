@@ -15,7 +15,7 @@ import pytest
 import linkwright as lw
 from linkwright.design.cycle_loads import cycle_loads
 from linkwright.design.summary import Range
-from linkwright.design.tables import show
+from linkwright.files.tables import show
 from linkwright.model.file import read_text
 from linkwright.results.motion_checks import motor_checks
 from linkwright.views import live, picture, report, report_figures, report_forces, report_tables
@@ -398,11 +398,11 @@ def test_a_load_of_position_alone_is_said_to_push_back(tmp_path: Path) -> None:
     """Report, info and page; not where the load depends on the velocity too."""
     m = lw.load("punch-press")
     said = "load 'sheet' depends on position only (ram.R.y): it acts with the same force on the return stroke, as a spring does"
-    assert said in m.info().warnings
+    assert said in m.info().notes
     text = m.report(tmp_path / "press.html", steps=36).read_text(encoding="utf-8")
     assert html.escape(said) in text and json.dumps([said]) in text
     free = {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"], "points": ["P"], "mass": 1}}
     one = {"name": "arm", "plane": "xy", "drawing": {"A": [0, 0], "P": [1, 0]}, "bodies": free}
     for force, warned in (("-3 * arm.P.x", True), ("-3 * arm.P.vx", False), ("2 * t", False), ("5", False), ("-arm.P.x*arm.P.vx", False)):
         loads = {"push": {"on": "arm.P", "force": [force, 0]}}
-        assert any("return stroke" in w for w in lw.load({**one, "loads": loads}).info().warnings) == warned, force
+        assert any("return stroke" in w for w in lw.load({**one, "loads": loads}).info().notes) == warned, force

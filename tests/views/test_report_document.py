@@ -11,8 +11,8 @@ import pytest
 import linkwright as lw
 from linkwright import cli
 from linkwright.design.cycle_loads import CycleLoads
-from linkwright.design.tables import show
 from linkwright.errors import LinkwrightError, ModelError
+from linkwright.files.tables import show
 from linkwright.model.file import read_text, write
 from linkwright.views import printing, report, report_dimensions, report_forces, report_tables, report_variants
 from linkwright.views.scale_drawing import DrawnText, scale_drawing

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.files.columns import table
+from linkwright.files.tables import Table
 from linkwright.views import animation, picture, plots
 from linkwright.views.live.geometry import shapes
 from linkwright.views.page import Page
@@ -257,17 +257,17 @@ def test_natural_axis(wiper: lw.Mechanism) -> None:
 
 def test_turn_table(wiper: lw.Mechanism) -> None:
     c = wiper.turn(steps=24)
-    header, rows = turn_table(c)
-    assert header[0] == "A [deg]" and "rocker.angle [deg]" in header and "coupler.P.x [mm]" in header
-    assert len(rows) == 13  # every 30 degrees
-    np.testing.assert_allclose([float(r[0]) for r in rows], np.degrees(c["A"])[::2] % 360.0, atol=0.01)
-    lines = table(header, rows).splitlines()
+    found = turn_table(c)
+    assert found.columns[0].head == "A [deg]" and found["rocker.angle"].unit == "deg" and found["coupler.P.x"].unit == "mm"
+    assert len(found) == 13  # every 30 degrees
+    np.testing.assert_allclose(found["A"].values, np.degrees(c["A"])[::2] % 360.0, atol=0.01)
+    lines = found.text().splitlines()
     assert len({len(x) for x in lines}) == 1 and lines[1].split() == ["[deg]"] * 3 + ["[mm]"] * 2
 
 
 def test_page_is_self_contained_and_escapes(tmp_path: Path, wiper: lw.Mechanism) -> None:
     image = wiper.picture(tmp_path / "p.png", trace=[])
-    page = Page("A < B").heading("x & y").text("<script>alert(1)</script>").table(["h"], [["<b>"]]).picture(image, 'say "hi"')
+    page = Page("A < B").heading("x & y").text("<script>alert(1)</script>").table(Table.of(["h"], [["<b>"]])).picture(image, 'say "hi"')
     text = page.save(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<script>" not in text and "&lt;b&gt;" in text and "<title>A &lt; B</title>" in text and "data:image/png;base64," in text
     with pytest.raises(lw.LinkwrightError, match="no such file"):

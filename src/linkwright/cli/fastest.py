@@ -51,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
 def as_data(found: Any, channels: Sequence[str]) -> dict[str, Any]:
     """Plain data of a motion: its limits and the channels asked for, SI and radians."""
     limits = [
-        {"name": x.name, "share": x.share, "s": x.s, "t": x.t, "decides": x.active, "ok": bool(x.ok)} for x in found.check
+        {"name": x.name, "share": x.share, "s": x.s, "t": x.t, "decides": x.active, "ok": bool(x.ok)} for x in found.used
     ]
     c = found.trajectory
     return {

@@ -33,11 +33,11 @@ def check(wanted: Iterable[Wanted], force: bool) -> None:
 def _check_program(path: str) -> None:
     """Some formats need something installed: better known before a long computation than after."""
     if path.lower().endswith(".parquet"):
-        from linkwright.results.tables import package
+        from linkwright.errors import package
 
         package("pyarrow.parquet")
     if path.lower().endswith(".xlsx"):
-        from linkwright.results.files.sheets import check_workbook
+        from linkwright.files.sheets import check_workbook
 
         check_workbook()
     if path.lower().endswith(".mp4"):

@@ -44,7 +44,7 @@ def data(m: Any, run: Any, names: Sequence[str]) -> dict[str, Any]:
         "status": certificate.status,
         "ok": checks.ok,
         "verdict": checks.verdict,
-        "checks": checks.as_list(),
+        "checks": checks.as_dict()["checks"],
         "duration": float(run.t[-1] - run.t[0]),
         "samples": len(run),
         "notes": list(run.notes),
@@ -92,9 +92,14 @@ def text(m: Any, run: Any) -> str:
     return "\n\n".join([*(p for p in parts if p), console.wrapped(str(run.checks()), HANG)])
 
 
-def _end_table(run: Any) -> str:
-    from linkwright.files.columns import table
+def _lines(header: list[str], rows: list[list[str]]) -> str:
+    """Numbers that are written with the digits of their largest, below their heads; empty without rows."""
+    from linkwright.files.tables import aligned
 
+    return "\n".join(aligned([header, *rows], left=1)) if rows else ""
+
+
+def _end_table(run: Any) -> str:
     names = coordinates(run)
     rows = []
     for n in names[:MOST_ROWS]:
@@ -105,29 +110,25 @@ def _end_table(run: Any) -> str:
     if not rows:
         return ""
     more = f"\nand {counted(len(names) - len(rows), 'more coordinate')}" if len(names) > len(rows) else ""
-    return table(["joint", "at the end", "speed", "smallest", "largest"], rows, left=1) + more
+    return _lines(["joint", "at the end", "speed", "smallest", "largest"], rows) + more
 
 
 def _effort_table(run: Any) -> str:
-    from linkwright.files.columns import table
-
     rows = []
     for n in efforts(run)[:MOST_ROWS]:
         symbol, size = run.unit(n)
         spread = _spread(run.t, run[n] / size)
         rows.append([n, *_numbers(np.array([spread[k] for k in ("min", "max", "rms")]), 0, 1, 2), symbol])
-    return table(["effort", "min", "max", "RMS", "unit"], rows, left=1) if rows else ""
+    return _lines(["effort", "min", "max", "RMS", "unit"], rows)
 
 
 def _energy_table(run: Any) -> str:
-    from linkwright.files.columns import table
-
     rows = []
     for n in energies(run):
         symbol, size = run.unit(n)
         values = run[n] / size
         rows.append([n, *_numbers(np.array([values[0], values[-1], values[-1] - values[0]]), 0, 1, 2), symbol])
-    return table(["energy", "at the start", "at the end", "change", "unit"], rows, left=1) if rows else ""
+    return _lines(["energy", "at the start", "at the end", "change", "unit"], rows)
 
 
 def _event_lines(run: Any) -> str:

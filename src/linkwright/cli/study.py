@@ -37,10 +37,7 @@ def run(given: argparse.Namespace) -> int:
     )
     written = []
     if given.table is not None:
-        if given.table.lower().endswith(".xlsx"):
-            found.to_excel(given.table)
-        else:
-            found.to_csv(given.table, **marks)
+        found.save(given.table, **marks)
         written.append(given.table)
     if given.plot is not None:
         found.plot(None, given.plot)

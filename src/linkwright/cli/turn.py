@@ -58,7 +58,7 @@ def run(given: argparse.Namespace) -> None:
         console.show("\n\n".join([motion, str(loads), *more, console.wrapped(str(checks), HANG)]))
     outputs.report_files(_write(m, c, loads, given, marks), given.json)
     failed = [] if no_motor is None else [str(no_motor)]
-    if not required.met:
+    if not required.ok:
         missed = [f"{r.text} ({r.how})" if r.how else r.text for r in required.rows if not r.met]
         failed.append(f"{len(missed)} of {len(required.rows)} requirements not met by '{m.name}': {'; '.join(missed)}.")
     if failed:
@@ -100,7 +100,6 @@ def _of_lead(m: Any, given: argparse.Namespace, text: str | None, rotary: str, s
 
 
 def _text(m: Any, c: Any, ranged: bool) -> str:
-    from linkwright.files.columns import table
     from linkwright.views.text import turn_table
 
     symbol, size = c.unit(c.drive)
@@ -108,8 +107,8 @@ def _text(m: Any, c: Any, ranged: bool) -> str:
     cycle = way if ranged else f"one {'full turn' if c.full_turn else 'cycle'} of '{c.drive}'"
     time = "" if c.static else f", {c.t[-1] - c.t[0]:.6g} s"
     head = f"{m.name}: {cycle}, {counted(len(c) - 1, 'step')}{time}"
-    cams = [console.wrapped(x, 6) for s in _cams(m, c) for x in (f"cam {s.text}", *(f"warning: {w}" for w in s.warnings))]
-    return "\n".join([head, *(console.wrapped(f"note: {n}", 6) for n in c.notes), *cams, "", table(*turn_table(c))])
+    cams = [console.wrapped(x, 6) for s in _cams(m, c) for x in (f"cam {s.text}", *(f"warning: {w}" for w in s.notes))]
+    return "\n".join([head, *(console.wrapped(f"note: {n}", 6) for n in c.notes), *cams, "", turn_table(c).text()])
 
 
 def _cams(m: Any, c: Any) -> Sequence[Any]:
@@ -148,7 +147,7 @@ def _measures(c: Any, measures: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def _measured_lines(found: Sequence[dict[str, Any]]) -> list[str]:
-    from linkwright.files.columns import aligned
+    from linkwright.files.tables import aligned
 
     notes = [x["note"] for x in found if x["note"]]
     return ["", *aligned([(x["name"], x["shown"]) for x in found]), *notes] if found else []
@@ -202,7 +201,7 @@ def _data(
         "notes": list(c.notes),
         "ok": checks.ok,
         "verdict": checks.verdict,
-        "checks": checks.as_list(),
+        "checks": checks.as_dict()["checks"],
         "static": c.static,
         "singular": [asdict(x) for x in c.singular],
         "near_singular": np.flatnonzero(c.near_singular).tolist(),

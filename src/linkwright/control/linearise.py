@@ -30,7 +30,7 @@ from linkwright.control.tasks import Task, tasks_of
 from linkwright.drives.actuation import actuation
 from linkwright.drives.place import DriveTarget, target
 from linkwright.errors import SingularityError, UsageError, counted, nearest
-from linkwright.files.columns import aligned
+from linkwright.files.tables import aligned
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics.inverse.effort_weights import effort_weights

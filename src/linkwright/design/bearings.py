@@ -19,8 +19,9 @@ import numpy as np
 
 from linkwright import elements, joints
 from linkwright.design.efforts import cycle_axis
-from linkwright.design.tables import columns, extremes, integral, marked, time_mean
+from linkwright.design.tables import extremes, integral, time_mean
 from linkwright.errors import UsageError, nearest
+from linkwright.files.tables import Cell, Result, Table, marked
 from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.lines import LineEye, line_eyes
@@ -110,7 +111,7 @@ class CamLoad:
 
 
 @dataclass(frozen=True)
-class Bearings:
+class Bearings(Result):
     """All eyes of a mechanism over a cycle. `b["C", "rocker"]` is one of them; prints as a table in the file's units."""
 
     rows: tuple[Bearing, ...]
@@ -122,7 +123,7 @@ class Bearings:
     meshes: tuple[tuple[str, str], ...] = ()  # (pin, coupling) whose contact is not modelled, so that the force there is not known
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> tuple[str, ...]:
         """Reasons why loads are not unique."""
         open_ = {pin for pin, _ in self.meshes}
         loose = any(not r.unique and r.pin not in open_ for r in self.rows)
@@ -131,7 +132,7 @@ class Bearings:
             by = ", ".join(f"'{x}'" for x in dict.fromkeys(c for _, c in self.meshes))
             pins = ", ".join(dict.fromkeys(pin for pin, _ in self.meshes))
             out.append(f"not known: {by} passes a torque, and the force where its parts touch is not modelled; {pins} carry it as well")
-        return out
+        return tuple(out)
 
     def __iter__(self) -> Iterator[Bearing]:
         return iter(self.rows)
@@ -155,31 +156,48 @@ class Bearings:
         open_ = [{"pin": pin, "coupling": coupling} for pin, coupling in self.meshes]
         return {"over": self.over, "bearings": [r.as_dict() for r in self.rows], **more, "not_known": open_}
 
-    def table(self) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
-        """((name, unit) of the columns, rows) in the file's units; a pin of two links is one row."""
-        force, angle = unit_of(self.units, "force"), unit_of(self.units, "angle")
-        turning, length, speed = unit_of(self.units, "angular speed"), unit_of(self.units, "length"), unit_of(self.units, "speed")
-        at, moment = unit_of(self.units, self.dimension), unit_of(self.units, "torque")
+    def table(self) -> Table:
+        """Return the bearings in the file's units; a pin of two links is one row. Rods and contacts of cams are `parts` of the table."""
+        force, turning, length, speed = (unit_of(self.units, k) for k in ("force", "angular speed", "length", "speed"))
+        at, moment, angle = unit_of(self.units, self.dimension), unit_of(self.units, "torque"), unit_of(self.units, "angle")
         bent = any(r.moment_max > 1e-9 * max(x.max for x in self.rows) for r in self.rows)  # guides and hinges in space
-        tilted = [("max moment", moment[0])] if bent else []
-        header = [
-            ("pin", ""), ("on", ""), ("max", force[0]), (f"at {self.over}", at[0]), ("mean", force[0]), ("RMS", force[0]),
-            ("P (p=3)", force[0]), ("P (p=10/3)", force[0]), *tilted, ("swing", ""), ("mean speed", ""), ("unique", ""),
+        heads = [
+            ("pin", ""), ("on", ""), ("max", force[0], "", "largest load"), (f"at {self.over}", at[0]), ("mean", force[0]),
+            ("RMS", force[0]), ("P (p=3)", force[0], "", "equivalent load of ball bearings"),
+            ("P (p=10/3)", force[0], "", "equivalent load of roller bearings"), ("max moment", moment[0]),
+            ("swing", angle[0], ".4g"), ("mean speed", turning[0], ".4g"), ("travel", length[0], ".4g"),
+            ("mean sliding speed", speed[0], ".4g"), ("unique", ""),
         ]  # fmt: skip
         open_ = {pin for pin, _ in self.meshes}
         rows: list[tuple[Any, ...]] = []
         for r in self._merged():
-            way, rate = (length, speed) if r.movement == "slides" else (angle, turning)
-            swing = "fixed" if r.movement == "fixed" else "full turn" if r.full_turns else f"{r.swing / way[1]:.4g} {way[0]}"
-            pace = "-" if r.movement == "fixed" else f"{r.mean_speed / rate[1]:.4g} {rate[0]}"
             on = ", ".join((r.on, *r.against)) if len(r.against) == 1 else r.on
-            forces = [marked(x / force[1], r.near_singular) for x in (r.mean, r.rms, r.P3, r.P10_3)]
-            tilt = [marked(r.moment_max / moment[1], r.near_moment)] if bent else []
-            carried = [marked(r.max / force[1], r.near_singular), r.at_max / at[1], *forces, *tilt]
+            loads = [marked(x / force[1], r.near_singular) for x in (r.mean, r.rms, r.P3, r.P10_3)]
+            tilt = marked(r.moment_max / moment[1], r.near_moment) if bent else None
+            carried = [marked(r.max / force[1], r.near_singular), r.at_max / at[1], *loads, tilt]
             if r.pin in open_:  # what was computed lacks the force in the mesh: a number would be read as the load
-                carried = ["unknown", *(None for _ in carried[1:])]
-            rows.append((r.pin, on, *carried, swing, pace, r.unique))
-        return header, rows
+                carried = [Cell(None, "unknown"), *(None for _ in carried[1:])]
+            swing = Cell(r.swing / angle[1], "full turn") if r.full_turns else r.swing / angle[1]
+            turns: tuple[Any, Any] = (swing, r.mean_speed / turning[1]) if r.movement == "turns" else (None, None)
+            slides = (r.swing / length[1], r.mean_speed / speed[1]) if r.movement == "slides" else (None, None)
+            fixed = (Cell(None, "fixed"), None) if r.movement == "fixed" else turns
+            rows.append((r.pin, on, *carried, *fixed, *slides, r.unique))
+        parts = [t for t, some in ((self._rods(), self.rods), (self._cams(), self.cams)) if some]
+        return Table.of(heads, rows, "bearings", self.notes, parts=tuple(parts)).without_empty()
+
+    def _rods(self) -> Table:
+        symbol, size = unit_of(self.units, "force")
+        rows = [(r.rod, r.compression / size, r.tension / size, r.rms / size) for r in self.rods]
+        return Table.of([("rod", ""), ("push", symbol), ("pull", symbol), ("RMS", symbol)], rows, "rods")
+
+    def _cams(self) -> Table:
+        (symbol, size), (place, at) = unit_of(self.units, "force"), unit_of(self.units, self.dimension)
+        heads = [
+            ("cam contact", ""), ("min", symbol), (f"{self.over} at min", place), ("max", symbol), (f"{self.over} at max", place),
+            ("mean", symbol), ("RMS", symbol),
+        ]  # fmt: skip
+        rows = [(x.cam, x.min / size, x.at_min / at, x.max / size, x.at_max / at, x.mean / size, x.rms / size) for x in self.cams]
+        return Table.of(heads, rows, "cams")
 
     def _merged(self) -> list[Bearing]:
         """One of the two rows of a pin of two links: they carry the same load."""
@@ -195,21 +213,8 @@ class Bearings:
         return out
 
     def __str__(self) -> str:
-        text = columns(*self.table(), left=2)
-        text += "".join(f"\n{said}" for said in self.notes)
-        if self.rods:
-            force = unit_of(self.units, "force")
-            rows = [(r.rod, r.compression / force[1], r.tension / force[1], r.rms / force[1]) for r in self.rods]
-            text += "\n" + columns([("rod", ""), ("push", force[0]), ("pull", force[0]), ("RMS", force[0])], rows)
-        return text + ("\n" + columns(*self.cam_table()) if self.cams else "")
-
-    def cam_table(self) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
-        """Contact forces of cams as `table`."""
-        (symbol, size), (place, at) = unit_of(self.units, "force"), unit_of(self.units, self.dimension)
-        where = (f"at {self.over}", place)
-        header = [("cam contact", ""), ("min", symbol), where, ("max", symbol), where, ("mean", symbol), ("RMS", symbol)]
-        rows = [(x.cam, x.min / size, x.at_min / at, x.max / size, x.at_max / at, x.mean / size, x.rms / size) for x in self.cams]
-        return header, rows
+        t = self.table()
+        return "\n".join([t.text(), *self.notes, *(x.text() for x in t.parts)])
 
 
 def bearings(c: Trajectory) -> Bearings:

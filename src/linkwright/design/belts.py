@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from linkwright.design.efforts import cycle_axis
-from linkwright.design.tables import columns, extremes, marked
+from linkwright.design.tables import extremes
 from linkwright.elements import Belt
 from linkwright.errors import UsageError, nearest
+from linkwright.files.tables import Result, Table, marked
 from linkwright.mechanics.constraints.belt import BeltConstraint, BeltSpan
 from linkwright.mechanics.inverse.belts import belt_tensions
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -128,7 +129,7 @@ class SpanDuty:
 
 
 @dataclass(frozen=True)
-class BeltTable:
+class BeltTable(Result):
     """Tensions of all spans of a cycle; prints as a table in the file's units."""
 
     rows: tuple[SpanDuty, ...]
@@ -150,14 +151,16 @@ class BeltTable:
         names = [f"{r.belt}, {r.span}" for r in self.rows]
         raise UsageError(f"there is no span {key!r}. {nearest(str(key), names, 'Spans')}")
 
-    def as_dict(self) -> list[dict[str, Any]]:
-        return [asdict(r) for r in self.rows]
+    def as_dict(self) -> dict[str, Any]:
+        return {"belts": [asdict(r) for r in self.rows]}
 
-    def table(self) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
-        """((name, unit) of the columns, rows) in the file's units."""
+    def table(self) -> Table:
+        """Return the tensions in the file's units, a row for each span."""
         (force, newton), (place, size) = unit_of(self.units, "force"), unit_of(self.units, self.dimension)
-        at = (f"at {self.over}", place)
-        header = [("belt", ""), ("span", ""), ("max tension", force), at, ("min tension", force), at, ("mean", force)]
+        heads = [
+            ("belt", ""), ("span", ""), ("max tension", force), (f"{self.over} at max", place), ("min tension", force),
+            (f"{self.over} at min", place), ("mean", force),
+        ]  # fmt: skip
         rows = [
             (
                 r.belt, " - ".join(r.between), marked(r.max / newton, r.near_max), r.at_max / size, marked(r.min / newton, r.near_min),
@@ -165,21 +168,18 @@ class BeltTable:
             )
             for r in self.rows
         ]  # fmt: skip
-        return header, rows
+        return Table.of(heads, rows, "belts", self.notes)
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> tuple[str, ...]:
         """Spans that go slack."""
         (force, newton), (place, size) = unit_of(self.units, "force"), unit_of(self.units, self.dimension)
-        return [
+        return tuple(
             f"belt '{r.belt}' goes slack between {' and '.join(r.between)}: it would have to push with {-r.min / newton:.4g} {force} at "
             f"{self.over} = {r.at_min / size:.4g} {place}"
             for r in self.rows
             if r.slack
-        ]
-
-    def __str__(self) -> str:
-        return "\n".join([columns(*self.table(), left=2), *(f"note: {x}" for x in self.notes)])
+        )
 
 
 def belts(c: Trajectory) -> BeltTable:

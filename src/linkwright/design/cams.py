@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.design.cam_forces import CamForces, cam_forces, sample_ranges
-from linkwright.errors import LinkwrightError, ModelError, UsageError, nearest, whole_number
+from linkwright.errors import LinkwrightError, ModelError, Renamed, UsageError, nearest, whole_number
+from linkwright.files.tables import Column, Result, Table
 from linkwright.mechanics.constraints.cam import CamGeometry
 from linkwright.mechanics.constraints.coupling import coupling_curve
 from linkwright.model.curves import Curve
@@ -36,7 +37,7 @@ FLAT = 1e-9  # 1/m: curvatures below it are none
 
 
 @dataclass(frozen=True, eq=False)
-class CamDesign:
+class CamDesign(Result):
     """A cam over the turn of its disc: arrays of samples, `angle` first. Lengths in m, angles in rad."""
 
     name: str
@@ -125,7 +126,7 @@ class CamDesign:
         return f"It needs {' or '.join(ways)}, less lift, or a longer span of the move." if ways else "Give it less lift or a longer span."
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """Open profiles, undercutting, lift-off and steep pressure angles, with places and remedies."""
         out = []
         if not self.closed:
@@ -173,14 +174,22 @@ class CamDesign:
             parts.append(self.forces.text(self.units))
         return f"{self.name}: {', '.join(parts)}"
 
-    def table(self) -> dict[str, tuple[str, np.ndarray]]:
-        """Columns by name with their dimensions, for files."""
-        lift = "length" if self._slides else "angle"
-        xy = {f"{name}.{axis}": ("length", p[:, i]) for name, p in self._curves().items() for i, axis in enumerate("xy")}
-        return {
-            "angle": ("angle", self.angle), "lift": (lift, self.lift), **xy,
-            "pressure_angle": ("angle", self.pressure_angle), "curvature": ("curvature", self.curvature),
-        }  # fmt: skip
+    def table(self) -> Table:
+        """Return the profile in the file's units, a row for each sample."""
+        (length, metre), (angle, radian) = unit_of(self.units, "length"), unit_of(self.units, "angle")
+        lift = (length, metre) if self._slides else (angle, radian)
+        xy = [Column.of(f"{name}.{axis}", length, p[:, i] / metre) for name, p in self._curves().items() for i, axis in enumerate("xy")]
+        return Table(
+            (
+                Column.of("angle", angle, self.angle / radian, f"of {self.disc}"),
+                Column.of("lift", lift[0], self.lift / lift[1]),
+                *xy,
+                Column.of("pressure_angle", angle, self.pressure_angle / radian),
+                Column.of("curvature", f"1/{length}", self.curvature * metre),
+            ),
+            f"cam {self.name}",
+            self.notes,
+        )
 
     def _curves(self) -> dict[str, np.ndarray]:
         found = {"profile": self.profile, "pitch": self.pitch if self.kind == "roller" else None, "outer": self.outer}
@@ -188,7 +197,7 @@ class CamDesign:
 
 
 @dataclass(frozen=True)
-class CamSummary:
+class CamSummary(Renamed):
     """A cam in a few numbers, SI, with where they occur, and as a line of text."""
 
     name: str
@@ -202,7 +211,7 @@ class CamSummary:
     most_contact: float | None
     lift_off: tuple[tuple[float, float], ...]
     text: str
-    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
 
     @classmethod
     def of(cls, x: CamDesign) -> CamSummary:
@@ -210,7 +219,7 @@ class CamSummary:
         least, most = (None, None) if f is None else (f.least, f.most)
         radius = None if x.sharpest is None else x.sharpest[0]
         lift = float(np.ptp(x.lift))
-        return cls(x.name, x.base, lift, *x.steepest, radius, x.undercut, least, most, f.lift_off if f else (), str(x), x.warnings)
+        return cls(x.name, x.base, lift, *x.steepest, radius, x.undercut, least, most, f.lift_off if f else (), str(x), x.notes)
 
 
 def summaries(system: System, turn: Any = None, steps: int = COARSE) -> tuple[CamSummary, ...]:

@@ -18,7 +18,7 @@ from typing import Any
 from linkwright import files
 from linkwright.design.drive_sizing import Motor
 from linkwright.errors import Source, UsageError, listing, nearest
-from linkwright.files.tables import CsvTable, TableError
+from linkwright.files.sheets import CsvTable, TableError
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 

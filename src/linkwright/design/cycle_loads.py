@@ -14,8 +14,9 @@ from linkwright.design.belts import BeltTable, belts
 from linkwright.design.cylinders import CylinderTable, cylinders
 from linkwright.design.efforts import Efforts, efforts
 from linkwright.design.jumps import Jump, jump_notes, jumps
-from linkwright.design.tables import extremes, marked, show
+from linkwright.design.tables import extremes
 from linkwright.errors import listing
+from linkwright.files.tables import marked, show
 from linkwright.motion.quick_drives import FEW
 from linkwright.results.trajectory import Trajectory, unit_of
 
@@ -79,8 +80,8 @@ class CycleLoads:
             shaking |= {"outside": list(self.outside), "within_force_max": self.within[0], "within_moment_max": self.within[1]}
         jumped = [x.as_dict() for x in self.jumps]
         found = {"computed": True, "why": "", **self.efforts.as_dict(), **self.bearings.as_dict(), "shaking": shaking, "jumps": jumped}
-        more = {"cylinders": self.cylinders, "belts": self.belts}
-        return found | {name: x.as_dict() for name, x in more.items() if x}
+        more = (self.cylinders, self.belts)
+        return found | {k: rows for x in more if x for k, rows in x.as_dict().items()}
 
 
 def cycle_loads(c: Trajectory) -> CycleLoads:

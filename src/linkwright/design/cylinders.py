@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from linkwright.design.tables import columns, extremes, marked
+from linkwright.design.tables import extremes
 from linkwright.errors import UsageError, nearest
+from linkwright.files.tables import Result, Table, marked
 from linkwright.model.description import Cylinder
 from linkwright.motion.stop_ends import stops_of
 from linkwright.results.cylinder_channels import areas, force
@@ -43,7 +44,7 @@ class CylinderDuty:
 
 
 @dataclass(frozen=True)
-class CylinderTable:
+class CylinderTable(Result):
     """All cylinders of a cycle; prints as a table in the file's units."""
 
     rows: tuple[CylinderDuty, ...]
@@ -61,44 +62,36 @@ class CylinderTable:
                 return row
         raise UsageError(f"there is no cylinder '{name}'. {nearest(name, [r.name for r in self.rows], 'Cylinders')}")
 
-    def as_dict(self) -> list[dict[str, Any]]:
-        return [r.as_dict() for r in self.rows]
+    def as_dict(self) -> dict[str, Any]:
+        return {"cylinders": [r.as_dict() for r in self.rows]}
 
-    def table(self) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
-        """((name, unit) of the columns, rows) in the file's units; figures that no cylinder has are left out."""
+    def table(self) -> Table:
+        """Return the figures in the file's units; those that no cylinder has are left out."""
         length, push, pressure, flow, volume = (unit_of(self.units, k) for k in ("length", "force", "pressure", "flow", "volume"))
-        header = [
-            ("cylinder", ""), ("length", length[0]), ("stroke", length[0]), ("max push", push[0]), ("max pull", push[0]),
-            ("push side", pressure[0]), ("pull side", pressure[0]), ("into push side", flow[0]), ("into pull side", flow[0]),
-            ("volume", volume[0]),
+        heads = [
+            ("cylinder", ""), ("shortest", length[0], ".5g"), ("longest", length[0], ".5g"), ("stroke from", length[0], ".5g"),
+            ("stroke to", length[0], ".5g"), ("max push", push[0]), ("max pull", push[0]), ("push side", pressure[0]),
+            ("pull side", pressure[0]), ("into push side", flow[0]), ("into pull side", flow[0]), ("volume", volume[0]),
         ]  # fmt: skip
         rows = [
             (
-                r.name, _range((r.shortest, r.longest), length[1]), _range(r.stroke, length[1]), marked(r.push / push[1], r.near_push),
-                marked(r.pull / push[1], r.near_pull), _in(r.push_pressure, pressure[1]), _in(r.pull_pressure, pressure[1]),
-                _in(r.push_flow, flow[1]), _in(r.pull_flow, flow[1]), _in(r.push_volume, volume[1]),
+                r.name, r.shortest / length[1], r.longest / length[1], *(_in(x, length[1]) for x in r.stroke or (None, None)),
+                marked(r.push / push[1], r.near_push), marked(r.pull / push[1], r.near_pull), _in(r.push_pressure, pressure[1]),
+                _in(r.pull_pressure, pressure[1]), _in(r.push_flow, flow[1]), _in(r.pull_flow, flow[1]), _in(r.push_volume, volume[1]),
             )
             for r in self.rows
         ]  # fmt: skip
-        known = [i for i in range(len(header)) if any(row[i] is not None for row in rows)]
-        return [header[i] for i in known], [tuple(row[i] for i in known) for row in rows]
+        return Table.of(heads, rows, "cylinders", self.notes).without_empty()
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> tuple[str, ...]:
         """Cylinders that would have to pull without a pull side."""
         single = [r.name for r in self.rows if r.push_pressure is not None and r.pull_pressure is None and r.pull > 1e-9 * max(r.push, 1.0)]
-        return [f"cylinder '{name}' has to pull, and has no `rod:` side to pull with" for name in single]
-
-    def __str__(self) -> str:
-        return "\n".join([columns(*self.table()), *(f"note: {x}" for x in self.notes)])
+        return tuple(f"cylinder '{name}' has to pull, and has no `rod:` side to pull with" for name in single)
 
 
 def _in(x: float | None, size: float) -> float | None:
     return None if x is None else x / size
-
-
-def _range(ends: tuple[float, float] | None, size: float) -> str | None:
-    return None if ends is None else " .. ".join(f"{x / size:.5g}" for x in ends)
 
 
 def cylinders(c: Trajectory) -> CylinderTable:

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from linkwright.design.efforts import DriveHistory, Effort, cycle_axis, drive_history, summary
-from linkwright.design.tables import columns, integral, show, time_mean
+from linkwright.design.tables import integral, time_mean
 from linkwright.errors import UsageError, nearest
+from linkwright.files.tables import Cell, Result, Table, show
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.results.measures.extremes import curve_extremes
@@ -136,7 +137,7 @@ class BestRatio:
 
 
 @dataclass(frozen=True)
-class DriveSizing:
+class DriveSizing(Result):
     """A drive's needs over the cycle (`load`) and, with a motor, what the motor sees (arrays over the samples, SI)."""
 
     load: Effort
@@ -245,6 +246,27 @@ class DriveSizing:
                 out["best_ratio"] = {f.name: getattr(self.best, f.name) for f in fields(BestRatio)}
         return out
 
+    def table(self) -> Table:
+        """Return peaks, RMS values and energies of the motor (without one, of the drive); its limits are a part of the table."""
+        units = {k: self._unit(k) for k in self.figures()}
+        rows = [(k.replace("_", " "), x / units[k][1], units[k][0]) for k, x in self.figures().items()]
+        return Table.of(["figure", "value", "unit"], rows, f"drive {self.load.drive}", parts=(self._limits(),) if self.margins else ())
+
+    def _unit(self, figure: str) -> tuple[str, float]:
+        """Unit of one of `figures` and its size: those of the motor's shaft are rotary."""
+        word = figure.partition("_")[0]
+        speed = "angular speed" if self.motor is not None or self.history.rotary else "speed"
+        kinds = {"speed": speed, "heat": "power", "electric": "power"}
+        return {"current": ("A", 1.0), "voltage": ("V", 1.0)}.get(word) or unit_of(self.units, kinds.get(word, word))
+
+    def _limits(self) -> Table:
+        rows = []
+        for m in self.margins:
+            symbol, size = unit_of(self.units, m.dimension)
+            met = Cell(m.ok, "ok" if m.ok else "EXCEEDED") if m.known else Cell(None, "not known between samples")
+            rows.append((m.what, m.need / size, m.limit / size, symbol, m.factor, met))
+        return Table.of(["limit", "needed", "allowed", "unit", ("factor", "-"), "met"], rows, "limits")
+
     def __str__(self) -> str:
         effort, power = unit_of(self.units, self.load.kind), unit_of(self.units, "power")
         speed = unit_of(self.units, "angular speed" if self.history.rotary else "speed")
@@ -274,11 +296,7 @@ class DriveSizing:
             f"heat in the winding {show(x['heat_mean'])} W",
         ]
         if self.margins:
-            rows = []
-            for m in self.margins:
-                unit = unit_of(self.units, m.dimension)
-                rows.append((m.what, m.need / unit[1], m.limit / unit[1], unit[0], m.factor, "ok" if m.ok else "EXCEEDED"))
-            lines.append(columns([("limit", ""), ("needed", ""), ("allowed", ""), ("", ""), ("factor", ""), ("", "")], rows))
+            lines.append(self._limits().text())
         if self.best is not None:
             lines.append(_best_text(self.best, self.rms(self.current), sort))
         return lines

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.design.tables import columns, extremes, integral, marked, time_mean
+from linkwright.design.tables import extremes, integral, time_mean
 from linkwright.errors import UsageError, nearest
+from linkwright.files.tables import Result, Table, marked
 from linkwright.model.coordinates import is_rotary
 from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -86,7 +87,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Efforts:
+class Efforts(Result):
     """The efforts of all drives over a cycle; prints as a table in the file's units."""
 
     rows: tuple[Effort, ...]
@@ -104,15 +105,20 @@ class Efforts:
         return {"over": self.over, "drives": [r.as_dict() for r in self.rows]}
 
     def __str__(self) -> str:
-        parts = [self._table(kind) for kind in ("torque", "force") if any(r.kind == kind for r in self.rows)]
+        parts = [self._table(kind).text() for kind in ("torque", "force") if any(r.kind == kind for r in self.rows)]
         return "\n".join(parts) or "no drives"
 
-    def _table(self, kind: str) -> str:
+    def table(self) -> Table:
+        """Return the efforts in the file's units, a row for each drive; torques and forces are in columns of their own."""
+        found = [self._table(kind) for kind in ("torque", "force") if any(r.kind == kind for r in self.rows)]
+        return Table.stacked(found, "drives") if found else Table.of(["drive"], [], "drives")
+
+    def _table(self, kind: str) -> Table:
         effort, x, power = (unit_of(self.units, y) for y in (kind, self.dimension, "power"))
-        at = (f"at {self.over}", x[0])
-        header = [
-            ("drive", ""), (f"min {kind}", effort[0]), at, (f"max {kind}", effort[0]), at, ("mean", effort[0]),
-            ("RMS", effort[0]), ("min power", power[0]), ("max power", power[0]), ("mean power", power[0]),
+        heads = [
+            ("drive", ""), (f"min {kind}", effort[0]), (f"{self.over} at min", x[0]), (f"max {kind}", effort[0]),
+            (f"{self.over} at max", x[0]), ("mean", effort[0]), ("RMS", effort[0]),
+            ("min power", power[0]), ("max power", power[0]), ("mean power", power[0]),
         ]  # fmt: skip
         moving = any(r.speed_max for r in self.rows)  # in a static analysis every power is zero
         rows = [
@@ -124,7 +130,7 @@ class Efforts:
             )
             for r in self.rows if r.kind == kind
         ]  # fmt: skip
-        return columns(header, rows) if moving else columns(header[:-3], [row[:-3] for row in rows])
+        return Table.of(heads, rows, "drives") if moving else Table.of(heads[:-3], [row[:-3] for row in rows], "drives")
 
 
 def _clean(x: float, scale: float) -> float:

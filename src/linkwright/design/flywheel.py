@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.design.efforts import drive_history
-from linkwright.design.tables import show
 from linkwright.errors import UsageError
+from linkwright.files.tables import Cell, Result, Table, show
 from linkwright.model.curves.tables import periodic_spline
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
@@ -28,7 +28,7 @@ EXACT = 1e-14  # relative width at which halving an interval ends
 
 
 @dataclass(frozen=True)
-class Flywheel:
+class Flywheel(Result):
     """Inertia to add at the drive (kg m^2), SI. `classical` counts no inertia of the mechanism; `own` is its mean."""
 
     inertia: float
@@ -48,6 +48,19 @@ class Flywheel:
     def as_dict(self) -> dict[str, Any]:
         skip = ("position", "speeds", "units")
         return {k: None if v == float("inf") else v for k, v in asdict(self).items() if k not in skip}
+
+    def table(self) -> Table:
+        """Return the figures of the flywheel in the file's units, one row each."""
+        (speed, per), (angle, radian), (torque, newton) = (unit_of(self.units, k) for k in ("angular speed", "angle", "torque"))
+        stops = np.isinf(self.fluctuation_without)
+        without = Cell(None, "it would stop") if stops else 100.0 * self.fluctuation_without
+        rows = [
+            ("inertia", self.inertia, "kg m^2"), ("classical inertia", self.classical, "kg m^2"), ("own inertia", self.own, "kg m^2"),
+            ("speed", self.speed / per, speed), ("fluctuation", 100.0 * self.fluctuation, "%"), ("fluctuation without", without, "%"),
+            ("mean torque", self.mean_torque / newton, torque), ("energy in and out", self.energy, "J"),
+            ("slowest at", self.at_slow / radian, angle), ("fastest at", self.at_fast / radian, angle),
+        ]  # fmt: skip
+        return Table.of(["figure", "value", "unit"], rows, "flywheel")
 
     def __str__(self) -> str:
         speed, angle = unit_of(self.units, "angular speed"), unit_of(self.units, "angle")

@@ -16,8 +16,9 @@ import numpy as np
 
 from linkwright import elements
 from linkwright.design.efforts import DriveHistory, cycle_axis, drive_history, drive_names
-from linkwright.design.tables import show, time_mean
+from linkwright.design.tables import time_mean
 from linkwright.errors import LinkwrightError
+from linkwright.files.tables import show
 from linkwright.model.description import Description, Table
 from linkwright.model.expressions import Expr
 from linkwright.results.trajectory import Trajectory, unit_of

@@ -9,25 +9,22 @@ velocity and acceleration and the gravity of the same case as a field.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from linkwright import files
 from linkwright.design.bearings import eyes
 from linkwright.design.body_actions import BodyAction, body_actions, in_world
 from linkwright.design.efforts import cycle_axis
-from linkwright.design.tables import columns, extremes, place_between
+from linkwright.design.tables import extremes, place_between
 from linkwright.errors import UsageError, nearest
+from linkwright.files.tables import Result, Table
 from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.mechanics.kinematics.motion import accelerations, node_motion
 from linkwright.numerics.spatial import cross
-from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.trajectory import Trajectory, unit_of
 
 ENDINGS = (".csv", ".xlsx")
@@ -75,7 +72,7 @@ class LoadCase:
 
 
 @dataclass(frozen=True)
-class LoadCases:
+class LoadCases(Result):
     """The load cases of links. Iterates over them; `save` writes one row per point and case, in the file's units."""
 
     cases: tuple[LoadCase, ...]
@@ -103,8 +100,8 @@ class LoadCases:
         """Largest residual of equilibrium of all cases."""
         return max((x.residual for x in self.cases), default=0.0)
 
-    def table(self) -> tuple[list[str], list[list[Any]]]:
-        """(header with units, rows): one row per point and case."""
+    def table(self) -> Table:
+        """Return all loads in the file's units: a row for each point and case."""
         kinds = ("length", "force", "torque", "acceleration", "angular speed", "angular acceleration")
         sized = {kind: unit_of(self.units, kind) for kind in kinds}
         sized |= {"angular speed": ("rad/s", 1.0), "angular acceleration": ("rad/s^2", 1.0)}
@@ -112,29 +109,18 @@ class LoadCases:
         flat, turning = ((0, 1), (2,)) if self.planar else ((0, 1, 2), (0, 1, 2))
         groups = (("", "length", flat), ("F", "force", flat), ("M", "torque", turning), ("a", "acceleration", flat))
         more = (("g", "acceleration", flat), ("w", "angular speed", turning), ("alpha", "angular acceleration", turning))
-        header = ["body", "case", "reason", f"t [{time[0]}]"]
-        header += [] if self.over == "t" else [f"{self.over} [{at[0]}]"]
-        header += ["point", "kind"]
-        header += [f"{name}{'xyz'[i]} [{sized[kind][0]}]" for name, kind, axes in (*groups, *more) for i in axes]
+        place = [] if self.over == "t" else [(self.over, at[0])]
+        heads = [("body", ""), ("case", ""), ("reason", ""), ("t", time[0]), *place, ("point", ""), ("kind", "")]
+        heads += [(f"{name}{'xyz'[i]}", sized[kind][0]) for name, kind, axes in (*groups, *more) for i in axes]
         rows = []
         for x in self.cases:
             for a in x.actions:
                 vectors = (a.at, a.force, a.moment, x.acceleration, x.gravity, x.spin, x.spin_rate)
                 parts = zip(vectors, (*groups, *more), strict=True)
                 numbers = [float(v[i]) / sized[kind][1] for v, (_, kind, axes) in parts for i in axes]
-                place = [x.t / time[1]] + ([] if self.over == "t" else [x.place / at[1]])
-                rows.append([x.body, x.number, "; ".join(x.reasons), *place, a.name, a.kind, *numbers])
-        return header, rows
-
-    def save(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
-        """Write the table as .csv (with `sep` and `decimal`) or .xlsx; an older file is replaced, atomically."""
-        style = csv_style(sep, decimal)
-        with files.replacing(path, ENDINGS) as temporary:
-            if temporary.suffix.lower() == ".xlsx":
-                write_workbook(temporary, [WorkbookSheet("load cases", *self.table())])
-            else:
-                write_csv(temporary, *self.table(), style)
-        return Path(path)
+                when = [x.t / time[1]] + ([] if self.over == "t" else [x.place / at[1]])
+                rows.append([x.body, x.number, "; ".join(x.reasons), *when, a.name, a.kind, *numbers])
+        return Table.of(heads, rows, "load cases", self.notes)
 
     def __str__(self) -> str:
         force, torque, at = unit_of(self.units, "force"), unit_of(self.units, "torque"), unit_of(self.units, self.dimension)
@@ -144,9 +130,9 @@ class LoadCases:
             largest = max(pushes, key=lambda a: float(np.linalg.norm(a.force)))
             bent = max(float(np.linalg.norm(a.moment)) for a in pushes)
             size = float(np.linalg.norm(largest.force))
-            rows.append((x.body, str(x.number), "; ".join(x.reasons), x.place / at[1], largest.name, size / force[1], bent / torque[1]))
+            rows.append((x.body, x.number, "; ".join(x.reasons), x.place / at[1], largest.name, size / force[1], bent / torque[1]))
         heads = [("body", ""), ("case", ""), ("reason", ""), (f"at {self.over}", at[0]), ("largest", ""), ("force", force[0])]
-        return "\n".join([columns([*heads, ("max moment", torque[0])], rows, left=3), *self.notes])
+        return "\n".join([Table.of([*heads, ("max moment", torque[0])], rows).text(), *self.notes])
 
 
 def load_cases(c: Trajectory, bodies: str | Sequence[str] | None = None) -> LoadCases:

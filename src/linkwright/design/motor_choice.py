@@ -20,8 +20,9 @@ import numpy as np
 from linkwright.design.catalogue import Catalogue, CatalogueMotor, Gearbox, read_catalogue
 from linkwright.design.drive_sizing import DriveSizing, Margin, motor_torque, shaft_load, spindle_ratio
 from linkwright.design.efforts import cycle_axis, drive_history, summary
-from linkwright.design.tables import columns, show, time_mean
+from linkwright.design.tables import time_mean
 from linkwright.errors import NoMotorError, UsageError, counted, listing, nearest
+from linkwright.files.tables import Result, Table, show
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -109,7 +110,7 @@ def _sum(motor: float | None, gearbox: float | None, alone: bool) -> float | Non
 
 
 @dataclass(frozen=True)
-class MotorChoices:
+class MotorChoices(Result):
     """Suitable motors, the best first; prints as a table."""
 
     rows: tuple[MotorChoice, ...]
@@ -145,25 +146,29 @@ class MotorChoices:
             "undominated": self.undominated, "rows": [x.as_dict() for x in self.rows],
         }  # fmt: skip
 
-    def __str__(self) -> str:
-        load = self.best.sizing.load
+    def table(self) -> Table:
+        """Return the listed combinations, the best first."""
         speed = unit_of(self.units, "angular speed")
-        sort = "" if self.best.sizing.history.rotary else "rad/m"
-        header = [
-            ("motor", ""), ("gearbox", ""), ("ratio", sort), ("heat", "W"), ("RMS torque", "N m"), ("peak torque", "N m"),
-            ("max speed", speed[0]), ("mass", "kg"), ("price", ""), ("tightest limit", ""), ("factor", ""),
+        sort = "-" if self.best.sizing.history.rotary else "rad/m"
+        heads = [
+            ("motor", ""), ("gearbox", ""), ("ratio", sort, ".6g"), ("heat", "W", "", "mean loss in the winding"), ("RMS torque", "N m"),
+            ("peak torque", "N m"), ("max speed", speed[0]), ("mass", "kg"), ("price", "class", "g"), ("tightest limit", ""),
+            ("factor", "-", "", "what the tightest limit allows over what is needed"),
         ]  # fmt: skip
-        lines = [
+        rows = [
             (
-                x.motor.name, "-" if x.gearbox is None else x.gearbox.name, f"{x.ratio:.6g}", x.heat, x.sizing.rms(x.sizing.motor_torque),
-                x.sizing.figures()["torque_peak"], x.sizing.figures()["speed_max"] / speed[1], x.mass,
-                "-" if x.price is None else f"{x.price:g}", x.tightest.what, x.tightest.factor,
+                x.motor.name, None if x.gearbox is None else x.gearbox.name, x.ratio, x.heat, x.sizing.rms(x.sizing.motor_torque),
+                x.sizing.figures()["torque_peak"], x.sizing.figures()["speed_max"] / speed[1], x.mass, x.price, x.tightest.what,
+                x.tightest.factor,
             )
             for x in self.rows
         ]  # fmt: skip
+        return Table.of(heads, rows, "motors")
+
+    def __str__(self) -> str:
         some = f"{self.suitable} of {self.tried} combinations of {self.catalogue} are suitable"
-        head = f"drive {load.drive}: {some}, the best by {self.sort} first"
-        return f"{head}{self._left_out()}\n{columns(header, lines, left=2)}"
+        head = f"drive {self.best.sizing.load.drive}: {some}, the best by {self.sort} first"
+        return f"{head}{self._left_out()}\n{self.table().text()}"
 
     def _left_out(self) -> str:
         """Why there are fewer rows than suitable combinations."""

@@ -21,7 +21,7 @@ import numpy as np
 
 from linkwright.design.derivatives import STEP, Disturbed, Locks, Sample, slopes_by_kernel
 from linkwright.errors import UsageError, listing, nearest
-from linkwright.files.columns import table
+from linkwright.files.tables import Result, Table
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.closing.continuation import walk
 from linkwright.mechanics.constraints.loops import Loops
@@ -64,7 +64,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(Result):
     """Effects, strongest first (per 1 %), and the scatter from the tolerances given."""
 
     quantity: str
@@ -115,18 +115,22 @@ class Sensitivity:
             "notes": list(self.notes),
         }
 
+    def table(self) -> Table:
+        """Return the effects, strongest first, in SI; tolerances only where some are given."""
+        heads = [
+            ("parameter", ""), ("value", "SI", ".5g"), ("derivative", "SI", ".5g"), ("per 1 %", self.unit, ".5g"),
+            ("per mm, g", self.unit, ".5g"), ("tolerance", "SI", ".5g"), ("makes", self.unit, ".5g", "change by the tolerance"),
+        ]  # fmt: skip
+        rows = [
+            (e.name, e.value, e.derivative, e.per_percent, e.per_milli, e.tolerance, None if e.tolerance is None else e.share)
+            for e in self.effects
+        ]
+        return Table.of(heads, rows, "sensitivity", self.notes).without_empty()
+
     def __str__(self) -> str:
         where = "" if self.at is None else f" at {self.drive} = {self.at:.6g}"
-        lines = [f"{self.quantity} = {self.value:.6g} {self.unit}{where} (SI)"]
-        toleranced = any(e.tolerance is not None for e in self.effects)
-        header = ("parameter", "value", "derivative", "per 1 %", "per mm, g", *(("tolerance", "makes") if toleranced else ()))
-        rows = []
-        for e in self.effects:
-            more = (e.tolerance, None if e.tolerance is None else e.share) if toleranced else ()
-            numbers = (e.value, e.derivative, e.per_percent, e.per_milli, *more)
-            rows.append((e.name, *("" if x is None else f"{x:.5g}" for x in numbers)))
-        lines.append(table(header, rows, left=1))
-        if toleranced:
+        lines = [f"{self.quantity} = {self.value:.6g} {self.unit}{where} (SI)", self.table().text()]
+        if any(e.tolerance is not None for e in self.effects):
             lines.append(f"scatter +- {self.scatter:.5g} {self.unit} (independent), worst case +- {self.worst:.5g} {self.unit}")
         return "\n".join([*lines, *self.notes])
 

@@ -16,6 +16,7 @@ from linkwright.design.dead_centres import DescribedPosition, dead_centres
 from linkwright.design.grashof import FourBar, four_bars
 from linkwright.design.tables import extremes
 from linkwright.errors import LinkwrightError, counted, degrees_of_freedom, listing, visible
+from linkwright.files.tables import Result, Table, marked
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.kinematics.transmission import LinkContact
 from linkwright.model import plausibility
@@ -62,7 +63,7 @@ class TravelEnds:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Result):
     """The first page about a mechanism."""
 
     name: str
@@ -90,12 +91,21 @@ class Summary:
     no_transmission_because: tuple[str, ...]  # the reason of each
     residual: float  # of the closed loops, dimensionless
     mass: float | None
-    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
     redundant: tuple[str, ...]
     units: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+    def table(self) -> Table:
+        """Return the ranges of the motion in the file's units: swings, strokes, transmission and pressure angles."""
+        angles = (("transmission angle", self.transmission), ("pressure angle", self.pressure))
+        rows = []
+        for kind, found in (("swing", self.swings), ("stroke", self.strokes), *angles):
+            symbol, size = unit_of(self.units, "length" if kind == "stroke" else "angle")
+            rows += [(kind, r.name, marked(r.low / size, r.near_low), marked(r.high / size, r.near_high), symbol) for r in found]
+        return Table.of(["kind", "name", "min", "max", "unit"], rows, self.name, self.notes)
 
     def __str__(self) -> str:
         angle, size = unit_of(self.units, "angle")
@@ -116,7 +126,7 @@ class Summary:
         lines += self._transmission_text(angle, size)
         lines += [f"  cam {x.text}" for x in self.cams]
         lines += [f"  redundant: {text}" for text in self.redundant]
-        lines += [f"  warning: {text}" for text in self.warnings]
+        lines += [f"  warning: {text}" for text in self.notes]
         return visible("\n".join(lines))
 
     def _transmission_text(self, angle: str, size: float) -> list[str]:
@@ -227,11 +237,11 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         no_transmission_because=tuple(system.skel.transmission.left_out.values()),
         residual=residual,
         mass=None if any(m is None for m in masses) else float(sum(m or 0.0 for m in masses)),
-        warnings=(
+        notes=(
             *plausibility.notes(d),
             *beyond,
             *belt_warnings(belts, d.units),
-            *(w for x in cams for w in x.warnings),
+            *(w for x in cams for w in x.notes),
         ),
         redundant=tuple(str(r) for r in mobility.redundant),
         units=d.units,

@@ -1,13 +1,11 @@
-"""Plain tables and averages over a cycle, shared by the designer's tools."""
+"""Averages and extremes over a cycle, shared by the designer's tools."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.files.columns import table
 from linkwright.results.measures.extremes import SharpenedCurves, first_extremes
 
 
@@ -52,29 +50,3 @@ def place_between(t: np.ndarray, where: np.ndarray, at: float, i: int) -> float:
 def cleaned(x: float, scale: float) -> float:
     """Zero for what sampling and round-off leave of nothing: the work of a conservative cycle, against what was braked in it."""
     return 0.0 if abs(x) < 1e-6 * abs(scale) else x
-
-
-def marked(x: float, near: bool) -> Any:
-    """A number for a table, with * if it is taken near a singular position."""
-    return f"{show(x)}*" if near else x
-
-
-def columns(header: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
-    """Aligned text: (name, unit) heads, numbers to four digits; the first `left` columns are flush left."""
-    return table([f"{name} [{unit}]" if unit else name for name, unit in header], [[show(x) for x in row] for row in rows], left)
-
-
-def show(x: Any) -> str:
-    """A number to four digits, without exponents where they only confuse; a dash for nothing."""
-    if x is None:
-        return "-"
-    if isinstance(x, str):
-        return x
-    if isinstance(x, bool | np.bool_):
-        return "yes" if x else "no"
-    if x == 0.0 or abs(x) < 1e-12:
-        return "0"
-    if not 1e-3 <= abs(x) < 1e7:
-        return f"{x:.3e}"
-    decimals = int(np.clip(3 - np.floor(np.log10(abs(x))), 0, 6))
-    return f"{x:.{decimals}f}"

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.design.tables import columns
 from linkwright.errors import UsageError, nearest
+from linkwright.files.tables import Result, Table
 from linkwright.joints import JOINTS, is_hinge, is_slider
 from linkwright.model.description import Joint
 from linkwright.model.file.units import KINDS, quantity
@@ -88,7 +88,7 @@ class InstantCentre:
 
 
 @dataclass(frozen=True)
-class VelocityPlan:
+class VelocityPlan(Result):
     """A position of a planar mechanism; prints as tables in the units of the file."""
 
     where: str
@@ -113,9 +113,11 @@ class VelocityPlan:
         return found[0]
 
     def __str__(self) -> str:
-        return f"{self.where}\n\n{self._points_text()}\n\n{self._bodies_text()}\n\n{self._centres_text()}"
+        t = self.table()
+        return "\n\n".join([self.where, t.text(), *(x.text() for x in t.parts)])
 
-    def _points_text(self) -> str:
+    def table(self) -> Table:
+        """Return velocities and accelerations of points in the file's units; bodies and instant centres are `parts` of the table."""
         (v, vs), (a, as_) = (unit_of(self.units, kind) for kind in ("speed", "acceleration"))
         x, y = self.letters
         heads = [("point", ""), ("on", ""), (f"v{x}", v), (f"v{y}", v), ("v", v), (f"a{x}", a), (f"a{y}", a), ("a", a)]
@@ -123,13 +125,14 @@ class VelocityPlan:
         pairs = [(f"{x.points[1]} about {x.points[0]}", x.body, x.v, x.normal + x.tangential) for x in self.links]
         pairs += [(f"{x.point} along {x.joint}", x.guide, x.v, x.coriolis + x.sliding) for x in self.slides]
         rows += [(name, on, *_sized(v_rel / vs), *_sized(a_rel / as_)) for name, on, v_rel, a_rel in pairs]
-        return columns(heads, rows, left=2)
+        return Table.of(heads, rows, "points", parts=(self._bodies(), self._centres()))
 
-    def _bodies_text(self) -> str:
+    def _bodies(self) -> Table:
         (w, ws), (alpha, size) = (unit_of(self.units, kind) for kind in ("angular speed", "angular acceleration"))
-        return columns([("body", ""), ("turns with", w), ("and", alpha)], [(b.name, b.w / ws, b.alpha / size) for b in self.bodies[1:]])
+        rows = [(b.name, b.w / ws, b.alpha / size) for b in self.bodies[1:]]
+        return Table.of([("body", ""), ("turns with", w), ("and", alpha)], rows, "bodies")
 
-    def _centres_text(self) -> str:
+    def _centres(self) -> Table:
         symbol, size = unit_of(self.units, "length")
         rows = []
         for c in self.centres:
@@ -141,7 +144,7 @@ class VelocityPlan:
                 place = (None, None, f"at infinity, {np.degrees(np.arctan2(c.direction[1], c.direction[0])) % 180.0:.2f} deg")
             rows.append((" - ".join(c.bodies), *place[:2], place[2] or (f"joint {c.joint}" if c.joint else "")))
         x, y = self.letters
-        return columns([("instant centre of", ""), (x, symbol), (y, symbol), ("", "")], rows)
+        return Table.of([("instant centre of", ""), (x, symbol), (y, symbol), ("joint", "")], rows, "instant centres")
 
 
 def _sized(x: np.ndarray) -> tuple[float, float, float]:

@@ -8,7 +8,7 @@
 .xlsx           creator and last editor of the document's properties;  .dxf  a comment in the first lines
 .fmu            comment of the archive;  .c, .h, .hpp, .cpp, .js  a first line "... by Linkwright ..."
 .xml, .mjcf, .urdf, .sdf  a comment "Written by Linkwright" at the head
-.json           the title of the schema of model files
+.json           the title of the schema of model files, or of a table
 .yaml           a first line with the checksum of the rest: a model that was edited since does not count
 """
 
@@ -130,7 +130,8 @@ def _parquet(stream: BinaryIO) -> bool:
     if stream.read(4) != b"PAR1" or not 0 < length <= min(size - 8, FOOTER):
         return False
     stream.seek(size - 8 - length)
-    return b"linkwright run" in stream.read(length)
+    footer = stream.read(length)
+    return b"linkwright run" in footer or b"linkwright table" in footer
 
 
 def _csv(stream: BinaryIO) -> bool:

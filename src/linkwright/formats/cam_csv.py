@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from linkwright import files
 from linkwright.formats.base import ExportFormat, ExportOption
 
-UNITS = {"angle": ("deg", 180.0 / math.pi), "length": ("mm", 1e3), "curvature": ("1/mm", 1e-3)}
 DIGITS = 9
 
 
 def write(mechanism: Any, path: Any, cam: str | None = None, steps: int = 1440) -> list[Path]:
     place = files.checked(path, FORMAT.endings)
     design = mechanism.cam(cam, steps=steps)
-    columns = design.table()
-    names = [f"{name} [{UNITS[kind][0]}]" for name, (kind, _) in columns.items()]
-    values = [x * UNITS[kind][1] for kind, x in columns.values()]
-    lines = [f"# linkwright: profile of cam '{design.name}' about the centre of joint '{design.disc}'", ",".join(names)]
-    lines += [",".join(f"{x:.{DIGITS}g}" for x in row) for row in zip(*values, strict=True)]
+    table = replace(design, units=("mm", "deg")).table()
+    lines = [f"# linkwright: profile of cam '{design.name}' about the centre of joint '{design.disc}'"]
+    lines += [",".join(c.head for c in table.columns)]
+    lines += [",".join(f"{x:.{DIGITS}g}" for x in row) for row in table.rows]
     return [files.write_text(place, FORMAT.endings, "\n".join([*lines, ""]))]
 
 

@@ -15,7 +15,7 @@ WEIGHTS = (0, 5, 9, 13, 15, 18, 20, 25, 30, 35, 40, 50, 53, 60, 70)  # hundredth
 
 def write(mechanism: Any, path: Any, **options: Any) -> list[Path]:
     place = files.checked(path, FORMAT.endings)
-    from linkwright.results.tables import package
+    from linkwright.errors import package
     from linkwright.views.scale_drawing import LAYERS, scale_drawing
 
     ezdxf = package("ezdxf", "cad")

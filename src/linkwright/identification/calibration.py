@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import counted
+from linkwright.files.tables import ENDINGS, Result, Table
 from linkwright.model.description import Description
 from linkwright.model.file import reread, rewrite
 
@@ -17,7 +18,7 @@ VISIBLE = 0.05  # share of a direction below which a parameter is not named in i
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Result):
     """Result of `lw.calibrate`: numbers first, then offsets, in SI and radians."""
 
     parameters: tuple[str, ...]  # numbers of the model
@@ -61,8 +62,12 @@ class Calibration:
         """Return the mechanism with the calibrated numbers. Offsets belong to the encoders: subtract them from their readings."""
         return self.make(self._described())
 
-    def save(self, path: str | os.PathLike[str], *, digits: int | None = 12) -> Path:
-        """Write the model's own file with the calibrated numbers in place."""
+    def save(
+        self, path: str | os.PathLike[str], *, digits: int | None = 12, sep: str | None = None, decimal: str | None = None
+    ) -> Path:
+        """Write the model's own file with the calibrated numbers in place (.yaml), or the table (.csv, .xlsx, .parquet, .json)."""
+        if Path(path).suffix.lower() in ENDINGS:
+            return super().save(path, sep=sep, decimal=decimal)
         return rewrite(self._described(), path, digits=digits)
 
     def _described(self) -> Description:
@@ -72,9 +77,14 @@ class Calibration:
         open_ = f", {len(self.directions)} unobservable" if len(self.directions) else ""
         return f"<Calibration of {self.description.name!r}: {counted(len(self.values), 'unknown')}{open_}, condition {self.condition:.3g}>"
 
+    def table(self) -> Table:
+        """Return the numbers and offsets before and after with their deviations, in SI and radians."""
+        rows = [(n, *map(float, x)) for n, *x in zip(self.names, self.before, self.values, self.deviations, strict=True)]
+        heads = [("parameter", ""), ("before", "SI", ".6g"), ("after", "SI", ".9g"), ("deviation", "SI", ".2g", "standard deviation")]
+        return Table.of(heads, rows, "calibration")
+
     def __str__(self) -> str:
-        rows = zip(self.names, self.before, self.values, self.deviations, strict=True)
-        lines = [f"{new: .9g} +- {s:.2g}  {name} (was {old:.6g})" for name, old, new, s in rows]
+        lines = [self.table().text()]
         lines += [f"not observable: {x}" for x in self.unobservable]
         return "\n".join([repr(self), *lines, "residual (rms, SI): " + ", ".join(f"{n} {x:.3g}" for n, x in self.residual.items())])
 

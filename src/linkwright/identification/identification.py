@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwright.elements import held_in
 from linkwright.errors import UsageError, counted
+from linkwright.files.tables import ENDINGS, Result, Table
 from linkwright.identification.base_parameters import BaseParameters, base_parameters
 from linkwright.identification.fitting import LeastSquares
 from linkwright.identification.regressor import SMOOTH, Regressor, RegressorColumn, Sought, friction_of, frictions_of, possible_columns
@@ -26,7 +27,7 @@ LEVER = 0.01  # m: radius of new friction by load in a pin; only its product wit
 
 
 @dataclass(frozen=True)
-class Identification:
+class Identification(Result):
     """Result of `lw.identify`. Base parameters are what the data determines; `theta` is one set of masses that has them."""
 
     base: BaseParameters
@@ -105,18 +106,26 @@ class Identification:
         """Return the mechanism with the identified masses, friction and armatures."""
         return self.make(self._identified()[0])
 
-    def save(self, path: str | os.PathLike[str], *, digits: int | None = 9) -> Path:
-        """Write the identified mechanism: the model's own file with new numbers, or where friction or armatures are new, normalised."""
+    def save(
+        self, path: str | os.PathLike[str], *, digits: int | None = 9, sep: str | None = None, decimal: str | None = None
+    ) -> Path:
+        """Write the identified mechanism (.yaml), or the table (.csv, .xlsx, .parquet, .json).
+
+        The mechanism is the model's own file with new numbers; where friction or armatures are new, it is written anew.
+        """
+        if Path(path).suffix.lower() in ENDINGS:
+            return super().save(path, sep=sep, decimal=decimal)
         d, placed = self._identified()
         return rewrite(d, path, digits=digits) if placed and self.description.document is not None else save(d, path)
 
     def _identified(self) -> tuple[Description, bool]:
         return identified(self.description, self.regressor.columns, self.theta)
 
-    def table(self) -> str:
-        """Return the base parameters with deviations as text."""
-        rows = [f"{v: .6g} +- {s:.2g}  {n}" for n, v, s in zip(self.names, self.values, self.deviations, strict=True)]
-        return "\n".join(rows)
+    def table(self) -> Table:
+        """Return the base parameters with their deviations, in SI."""
+        rows = [(n, float(v), float(d)) for n, v, d in zip(self.names, self.values, self.deviations, strict=True)]
+        heads = [("parameter", ""), ("value", "SI", ".6g"), ("deviation", "SI", ".2g", "standard deviation")]
+        return Table.of(heads, rows, "base parameters")
 
     def __repr__(self) -> str:
         return (
@@ -134,7 +143,7 @@ class Identification:
             "designs such a motion)"
         ) * few
         unknown = "".join(f"\n{kind}: {', '.join(names)}" for kind, names in self.unknown.items() if names)
-        return f"{self!r}\n{self.table()}{gains}\nresidual (rms, SI): {noise}{excited}{unknown}"
+        return f"{self!r}\n{self.table().text()}{gains}\nresidual (rms, SI): {noise}{excited}{unknown}"
 
 
 def condition_number(W: np.ndarray) -> float:

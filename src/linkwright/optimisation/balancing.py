@@ -20,7 +20,7 @@ from linkwright import joints
 from linkwright.design.efforts import cycle_axis
 from linkwright.design.jumps import jump_notes, jumps
 from linkwright.errors import UsageError, nearest
-from linkwright.files.columns import table
+from linkwright.files.tables import Result, Table
 from linkwright.mechanics.inverse.effort_weights import effort_weights
 from linkwright.model.description import Body, Description
 from linkwright.model.file import read_text, write
@@ -83,7 +83,7 @@ class MassChange:
 
 
 @dataclass(frozen=True)
-class Balanced:
+class Balanced(Result):
     """Before and after, what was added, and the changed model (`mechanism`, to turn or to save)."""
 
     mechanism: Any = field(repr=False)
@@ -143,17 +143,26 @@ class Balanced:
             "notes": list(self.notes),
         }
 
-    def __str__(self) -> str:
+    def table(self) -> Table:
+        """Return norms before and after; counterweights and masses of bodies are `parts` of the table. All in SI."""
         titles = {"force": "shaking force", "moment": "shaking moment", "torque": "drive effort"}
         names = ("rms_before", "rms_after", "peak_before", "peak_after")
-        norms = [(titles[goal], *(f"{n[x]:.5g}" for x in names), UNITS[goal]) for goal, n in self.norms.items()]
-        shaking = table(("", "rms before", "after", "peak before", "after", ""), norms, left=(0, 5))
-        weights = [(c.body, *(f"{x:.5g}" for x in (c.mass, *c.at, c.radius)), "kg, m in the body's frame") for c in self.counterweights]
-        put = table(("counterweight on", "mass", "x", "y", "z", "radius", ""), weights, left=(0, 6))
-        masses = table(
-            ("body", "mass before", "after", ""), [(x.body, *(f"{m:.5g}" for m in x.mass), "kg") for x in self.bodies], left=(0, 3)
-        )
-        return "\n".join([shaking, "", put, "", masses, *self.notes])
+        heads = [("quantity", ""), *((x.replace("_", " "), "", ".5g") for x in names), ("unit", "")]
+        rows = [(titles[goal], *(n[x] for x in names), UNITS[goal]) for goal, n in self.norms.items()]
+        return Table.of(heads, rows, "balance", self.notes, parts=(self._weights(), self._masses()))
+
+    def _weights(self) -> Table:
+        """Counterweights with their places in the body's frame."""
+        heads = [("counterweight on", ""), ("mass", "kg", ".5g"), *((x, "m", ".5g") for x in ("x", "y", "z", "radius"))]
+        return Table.of(heads, [(c.body, c.mass, *map(float, c.at), c.radius) for c in self.counterweights], "counterweights")
+
+    def _masses(self) -> Table:
+        heads = [("body", ""), ("mass before", "kg", ".5g"), ("mass after", "kg", ".5g")]
+        return Table.of(heads, [(x.body, *map(float, x.mass)) for x in self.bodies], "masses")
+
+    def __str__(self) -> str:
+        t = self.table()
+        return "\n".join(["\n\n".join(x.text() for x in (t, *t.parts)), *self.notes])
 
 
 def balance(

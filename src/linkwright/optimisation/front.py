@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, counted
-from linkwright.files.columns import table
+from linkwright.files.tables import Cell, Result, Table
 from linkwright.optimisation.local import LocalOptimum, violation_of
 from linkwright.optimisation.optimum import Optimum
 from linkwright.optimisation.problem import FEASIBLE, DesignProblem, Goal, Limit
@@ -29,7 +29,7 @@ SAME = 1e-5  # of the range of a goal: designs so near each other count as one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParetoFront(Sequence[Optimum]):
+class ParetoFront(Result, Sequence[Optimum]):
     """Designs of a front in the order of the first goal; each is an Optimum by itself."""
 
     problem: DesignProblem
@@ -83,19 +83,23 @@ class ParetoFront(Sequence[Optimum]):
             "late": self.late,
         }
 
-    def __str__(self) -> str:
-        goals, names = self.problem.goals, [v.name for v in self.problem.variables]
-        header = ("", *(g.text + (f", {g.shown[0]}" if g.shown[0] else "") for g in goals), "KKT", *names)
+    def table(self) -> Table:
+        """Return a row for each design: its goals, its KKT residual, and the numbers that vary."""
+        goals, varied = self.problem.goals, self.problem.variables
+        wanted = [(g.text, g.shown[0] or "-", ".5g") for g in goals]
+        heads = [("design", ""), *wanted, ("KKT", "-", ".0e"), *((v.name, v.shown[0] or "-", ".5g") for v in varied)]
         rows = []
         for k, d in enumerate(self.designs):
-            sizes = [g.shown[1] for g in goals]
-            values = [f"{g.after / s:.5g}{'*' if g.grows else ''}" for g, s in zip(d.goals, sizes, strict=True)]
-            numbers = [f"{d.numbers[v.name] / v.shown[1]:.5g}" for v in self.problem.variables]
-            mark = " knee" if d is self.knee else ""
-            rows.append((f"{k}{mark}", *values, f"{d.kkt:.0e}", *numbers))
+            reached = [(x.after / g.shown[1], x.grows) for x, g in zip(d.goals, goals, strict=True)]
+            values = [Cell(x, f"{x:.5g}*") if grows else x for x, grows in reached]
+            numbers = [d.numbers[v.name] / v.shown[1] for v in varied]
+            rows.append((Cell(k, f"{k} knee") if d is self.knee else k, *values, d.kkt, *numbers))
+        return Table.of(heads, rows, "front")
+
+    def __str__(self) -> str:
         head = f"{self.problem.described.name}: {counted(len(self), 'design')}, {self.evaluated:,} evaluated in {self.seconds:.1f} s"
         ended = ["  The time was over: designs of the front are missing."] if self.late else []
-        return "\n".join([head, table(header, rows, left=1), *ended])
+        return "\n".join([head, self.table().text(), *ended])
 
 
 def front(problem: DesignProblem, options: SearchOptions, points: int) -> ParetoFront:

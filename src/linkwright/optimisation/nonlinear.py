@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.results.tables import package
+from linkwright.errors import package
 
 Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
 Bounds = Sequence[tuple[float, float]]

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, calls_explained
 from linkwright.files import MODELS, write_text
-from linkwright.files.columns import table
+from linkwright.files.tables import ENDINGS, Cell, Result, Table
 from linkwright.model.file.editing import edited
 from linkwright.model.file.reader import reread
 from linkwright.optimisation.certificate import Binding, OptimumCertificate
@@ -51,11 +51,12 @@ class QuantityChange:
         unit, size = self.shown
         return f"violated by {abs(self.missed) / size:.3g}{' ' if unit else ''}{unit}"
 
-    def row(self) -> tuple[str, str, str, str]:
+    def row(self) -> tuple[str, Any, Any, str]:
         """Text, before, after, unit; a number that grows without bound near a singular position is marked with *."""
         unit, size = self.shown
-        marks = ["" if np.isfinite(x) else "*" for x in (self.open_before, self.open_after)]
-        return self.text, f"{self.before / size:.6g}{marks[0]}", f"{self.after / size:.6g}{marks[1]}", unit
+        found = (self.before / size, self.open_before), (self.after / size, self.open_after)
+        before, after = (x if np.isfinite(open_) else Cell(x, f"{x:.6g}*") for x, open_ in found)
+        return self.text, before, after, unit
 
     @property
     def remark(self) -> str:
@@ -67,7 +68,7 @@ class QuantityChange:
 
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
-class Optimum:
+class Optimum(Result):
     """The best design that was found. `mechanism` is it; `text` the user's own file with the new numbers; `page` shows both designs."""
 
     problem: DesignProblem
@@ -87,7 +88,8 @@ class Optimum:
         return f"<Optimum of {self.problem.described.name!r}: {'; '.join(self._summary())}>"
 
     def _summary(self) -> list[str]:
-        return [f"{text}: {before} -> {after} {unit}".rstrip() for text, before, after, unit in (x.row() for x in self.goals)]
+        t = self.table()
+        return [f"{x.text}: {t['before'].text(i)} -> {t['after'].text(i)} {x.shown[0]}".rstrip() for i, x in enumerate(self.goals)]
 
     # ---------------------------------------------------------------- numbers
 
@@ -129,9 +131,13 @@ class Optimum:
         assert self.problem.make is not None
         return self.problem.make(reread(self.original.described, **self.numbers))
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the model file with the new numbers; an existing one only with force."""
+    def save(
+        self, path: str | os.PathLike[str], *, force: bool = False, sep: str | None = None, decimal: str | None = None
+    ) -> Path:
+        """Write the model file with the new numbers (.yaml; an existing one only with force), or the table (.csv, .xlsx, .json)."""
         target = Path(path)
+        if target.suffix.lower() in ENDINGS:
+            return super().save(path, sep=sep, decimal=decimal)
         if target.exists() and not force:
             raise UsageError(f"{target} already exists; use force=True to overwrite it.")
         return write_text(target, MODELS, self.text)
@@ -140,8 +146,10 @@ class Optimum:
         """Write a page with both designs, before and after, and a slider for every number that varies."""
         assert self.problem.make is not None
         write = import_module("linkwright.views.compare_page").write
+        t = self.table()
         wanted = [
-            (text, f"{before} {unit}".strip(), f"{after} {unit}".strip(), remark) for text, before, after, unit, remark in self.rows()
+            (text, *(f"{t[name].text(i)} {unit}".strip() for name in ("before", "after")), remark)
+            for i, (text, _, _, unit, remark) in enumerate(t.rows)
         ]
         table = [
             *wanted[: len(self.goals) + len(self.limits)],
@@ -162,17 +170,18 @@ class Optimum:
         measured = [q.measure for q in self.problem.quantities if isinstance(q, OfMotion) and q.measure is not None]
         return list(dict.fromkeys(m.channel for m in measured))
 
-    def rows(self) -> list[tuple[str, str, str, str, str]]:
-        """Return the table of what changed: name, before, after, unit, remark."""
+    def table(self) -> Table:
+        """Return goals, limits and numbers that vary, before and after, each in the unit that it was written in."""
         held = {b.what: b.end for b in self.binding}
-        out = [(*x.row(), "goal") for x in self.goals]
+        out: list[tuple[Any, ...]] = [(*x.row(), "goal") for x in self.goals]
         for x in self.limits:
             out.append((*x.row(), "binds" if x.met and x.known and x.text in held else x.remark))
         for v in self.original.variables:
             unit, size = v.shown
             remark = f"at its {'lower' if held[v.name] == 'min' else 'upper'} bound" if v.name in held else ""
-            out.append((v.name, f"{v.nominal / size:.6g}", f"{self.numbers[v.name] / size:.6g}", unit, remark))
-        return out
+            out.append((v.name, v.nominal / size, self.numbers[v.name] / size, unit, remark))
+        heads = [("quantity", ""), ("before", "", ".6g"), ("after", "", ".6g"), ("unit", ""), ("remark", "")]
+        return Table.of(heads, out, "optimum", self.notes)
 
     # ---------------------------------------------------------------- text
 
@@ -205,7 +214,7 @@ class Optimum:
 
     def __str__(self) -> str:
         lines = [f"{self.problem.described.name}: {self._verdict()}"]
-        lines.append(table(("", "before", "after", "", ""), self.rows(), left=(0, 3, 4)))
+        lines.append(self.table().text())
         lines += [f"  {text}" for text in self._certified()]
         lines += [f"  {b}" for b in self._bindings()]
         if self.rejected:

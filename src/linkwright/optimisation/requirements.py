@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.files.columns import aligned
+from linkwright.files.tables import Cell, Result, Table
 from linkwright.model.file.readings import channel_unit, unit_size
 from linkwright.model.file.units import ENERGY, KINDS, NONE, Dimension, describe, matches
 from linkwright.optimisation.grammar import CHANNEL, LimitText, TermText, box_sides, limit, measure_text, texts
@@ -47,19 +47,24 @@ class Requirement:
 
 
 @dataclass(frozen=True)
-class Requirements:
+class Requirements(Result):
     """Requirements one by one; prints as a table."""
 
     rows: tuple[Requirement, ...]
 
     @property
-    def met(self) -> bool:
+    def ok(self) -> bool:
+        """True if every requirement is met."""
         return all(r.met for r in self.rows)
 
-    def __str__(self) -> str:
-        found = ["" if r.value is None else f"{r.value:.6g} {r.unit}".rstrip() for r in self.rows]
-        rows = [(r.text, "met" if r.met else "not met", x, r.how) for r, x in zip(self.rows, found, strict=True)]
-        return "\n".join(aligned(rows if any(r.how for r in self.rows) else [row[:3] for row in rows]))
+    def as_dict(self) -> dict[str, Any]:
+        return {"ok": self.ok, "requirements": [r.as_dict() for r in self.rows]}
+
+    def table(self) -> Table:
+        """Return a row for each requirement, with the value found in the unit of its text."""
+        rows = [(r.text, Cell(r.met, "met" if r.met else "not met"), r.value, r.unit, r.how or None) for r in self.rows]
+        heads = [("requirement", ""), ("met", ""), ("found", "", ".6g"), ("unit", ""), ("why", "")]
+        return Table.of(heads, rows, "requirements").without_empty()
 
 
 def requirements(c: Trajectory, given: str | Sequence[str]) -> Requirements:

@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, nearest, package
 from linkwright.optimisation.local import PENALTY
 from linkwright.optimisation.problem import FEASIBLE, CandidateValues, DesignProblem
-from linkwright.results.tables import package
 
 METHODS = ("sobol", "de", "cma", "nsga2", "none")
 CHUNK, SINGLE = 512, 16  # candidates at a time, in lanes and one by one: results are shown in between

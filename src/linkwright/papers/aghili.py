@@ -200,7 +200,7 @@ def conditions(model: str, q: dict[str, float]) -> tuple[dict[str, float], float
     """Condition numbers of M_c, M_c' and M_c'' (gamma = |M|), and the gamma that gives M_c'' the least."""
     s = compile(load(model))
     found = s.crosscheck(s.assemble(q=q))
-    kinds = {c.name.removeprefix("projection "): c.condition for c in found.checks if c.name.startswith("projection")}
+    kinds = {c.name.removeprefix("projection "): c.condition for c in found.formulations if c.name.startswith("projection")}
     return kinds, found.best_gamma
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.files.columns import table
+from linkwright.files.tables import aligned
 from linkwright.mechanics.dynamics.terms import Terms, terms
 from linkwright.mechanics.formulations import create
 from linkwright.model import file as modelfile
@@ -151,4 +151,5 @@ def text(rows: Sequence[ChainCost]) -> str:
     """The table for people: one line for every number of loops."""
     columns = {label: dict(zip(*curve, strict=True)) for label, curve in curves(rows).items()}
     numbers = sorted({r.loops for r in rows})
-    return table(("N", *columns), [(str(n), *(str(c.get(n, "")) for c in columns.values())) for n in numbers])
+    lines = [(str(n), *(str(c.get(n, "")) for c in columns.values())) for n in numbers]
+    return "\n".join(aligned([("N", *columns), *lines], left=0))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.files.columns import table
+from linkwright.files.tables import aligned
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.instant import Instant
@@ -340,14 +340,14 @@ def text(rows: Sequence[MethodCost]) -> str:
     for model in dict.fromkeys(r.model for r in rows):
         mine = [r for r in rows if r.model == model]
         counts = [(r.method, "+".join(map(str, r.sizes)), *map(str, _counted(r))) for r in mine]
-        lines += [model, table(("", "solves", *STAGES, "total", "dense", "all dense"), counts, left=2)]
+        lines += [model, *aligned([("", "solves", *STAGES, "total", "dense", "all dense"), *counts], left=2)]
         lines += ["", "order, and savings over traditional in per cent:"]
         picks = (lambda x: x.folded, lambda x: x.full, lambda x: x.again[0], lambda x: x.again[1])
         printed = (lambda x: x.printed.cycle, lambda x: x.printed.optimisation)
         compared = [(r.order, r.printed.order, *(saving(rows, r, pick) for pick in (*picks, *printed))) for r in mine]
         savings = [(r.method, *(f"{x:.1f}" for x in numbers)) for r, numbers in zip(mine, compared, strict=True)]
         header = ("", "order", "printed", "folded", "dense", "again", "dense", "paper: cycle", "optimisation")
-        lines.append(table(header, savings, left=1))
+        lines += aligned([header, *savings], left=1)
         lines.append("")
     return "\n".join(lines).rstrip()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.files.columns import table
+from linkwright.files.tables import Table
 from linkwright.papers import VERDICTS, Item, Reproduced
 
 INDEX = "index.html"
@@ -65,8 +65,8 @@ def counts(found: Sequence[Reproduced]) -> str:
     """Items by paper and verdict as a table, and their sum."""
     keys = list(dict.fromkeys(row.paper for row in found))
     tally = Counter((row.paper, row.verdict) for row in found)
-    rows = [(key, *(str(tally[key, v]) for v in VERDICTS)) for key in keys]
-    return "\n".join(([table(("paper", *VERDICTS), rows, left=1), ""] if len(keys) > 1 else []) + [counted(found)])
+    rows = [(key, *(tally[key, v] for v in VERDICTS)) for key in keys]
+    return "\n".join(([Table.of(["paper", *VERDICTS], rows).text(), ""] if len(keys) > 1 else []) + [counted(found)])
 
 
 def measured(item: Item | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import SingularityError, UsageError, counted
+from linkwright.files.tables import Result, Table
 from linkwright.numerics.spatial import rotation_quaternion
 from linkwright.results.state import State
 
@@ -75,7 +76,7 @@ class ModePath:
 PathSearch = Callable[[int, int, Mapping[str, tuple[float, float]], int, int], ModePath]
 
 
-class Branches(list[State]):
+class Branches(Result, list[State]):
     """Assembly modes, nearest to the start first, each a State. `flips[i]`: further sets of coordinates in which the bodies of mode i
     are in the same places, a rod turned by half a turn about its own line. `completeness` says what the number rests on."""
 
@@ -129,12 +130,13 @@ class Branches(list[State]):
         c = self.completeness
         count = f", {c.complex - c.lost - len(self)} complex" if c.complex is not None and c.complex - c.lost >= len(self) else ""
         lines = [f"{counted(len(self), 'real assembly mode')}{count}"]
+        return "\n".join([*lines, self.table().text(), f"basis: {c}"])
+
+    def table(self) -> Table:
+        """Return a row for each mode: the sign of its determinant, and the poses of the bodies in which the modes differ."""
         marks = ["0+-"[sign] for sign in self.signs] or [""] * len(self)
-        rows = [[str(i), marks[i], *(_pose(st, body) for body in self.bodies)] for i, st in enumerate(self)]
-        head = ["mode", "sign", *self.bodies]
-        widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
-        lines += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)]
-        return "\n".join([*lines, f"basis: {c}"])
+        rows = [(i, marks[i], *(_pose(st, body) for body in self.bodies)) for i, st in enumerate(self)]
+        return Table.of(["mode", "sign", *self.bodies], rows, "assembly modes")
 
 
 def _pose(st: State, body: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, overload
 
 from linkwright.errors import UsageError, counted, nearest
+from linkwright.files.tables import Result, Table
 
 Verdict = Literal["passed", "failed", "unknown"]
 VERDICTS: tuple[Verdict, ...] = ("failed", "unknown", "passed")  # the worst first
@@ -54,7 +55,7 @@ class Check:
 
 
 @dataclass(frozen=True, repr=False)
-class Checks(Sequence[Check]):
+class Checks(Result, Sequence[Check]):
     """All checks of a motion: true if every one passed, printed as text. `checks["energy"]` is one of them."""
 
     items: tuple[Check, ...]
@@ -126,9 +127,14 @@ class Checks(Sequence[Check]):
         counts = [(v, len(self._with(v))) for v in VERDICTS if self._with(v)]
         return ", ".join(f"{counted(n, 'check') if i == 0 else n} {v}" for i, (v, n) in enumerate(counts)) or "no checks"
 
-    def as_list(self) -> list[dict[str, Any]]:
+    def as_dict(self) -> dict[str, Any]:
         """The checks as plain data, SI."""
-        return [x.as_dict() for x in self.items]
+        return {"ok": self.ok, "verdict": self.verdict, "checks": [x.as_dict() for x in self.items]}
+
+    def table(self) -> Table:
+        """Return a row for each check; values and limits are in SI."""
+        heads = [("check", ""), ("verdict", ""), ("value", "SI", ".3g"), ("limit", "SI", ".3g"), ("where", ""), ("text", "")]
+        return Table.of(heads, [(x.name, x.verdict, x.value, x.limit, x.where, x.text) for x in self.items], "checks")
 
     def __str__(self) -> str:
         return "\n".join([self.headline, *map(str, self.items), *self.details])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, counted
-from linkwright.files.columns import table
+from linkwright.files.tables import Result, Table
 from linkwright.mechanics.dynamics.terms import Terms, of_matrices
 from linkwright.mechanics.formulations import FORMULATIONS, Formulation
 from linkwright.mechanics.formulations.forward import Forward, forward
@@ -135,10 +135,10 @@ class FormulationCheck:
 
 
 @dataclass(frozen=True)
-class Crosscheck:
+class Crosscheck(Result):
     """All formulations on one state."""
 
-    checks: tuple[FormulationCheck, ...]
+    formulations: tuple[FormulationCheck, ...]
     rank: int
     rows: int
     singular_values: np.ndarray
@@ -147,11 +147,20 @@ class Crosscheck:
 
     @property
     def max_disagreement(self) -> float:
-        return max((c.disagreement for c in self.checks), default=0.0)
+        return max((c.disagreement for c in self.formulations), default=0.0)
+
+    def table(self) -> Table:
+        """Return a row for each formulation."""
+        heads = [
+            ("formulation", ""), ("disagreement", "-", ".1e", "with the median of all, over the size of the accelerations"),
+            ("residual", "SI", ".1e", "of the loops' accelerations"), ("condition", "-", ".1e", "of the matrix it inverts"),
+            ("time", "us", ".0f"),
+        ]  # fmt: skip
+        rows = [(c.name, c.disagreement, c.residual, c.condition, 1e6 * c.seconds) for c in self.formulations]
+        return Table.of(heads, rows, "formulations")
 
     def __str__(self) -> str:
-        rows = [(c.name, *(f"{x:.1e}" for x in (c.disagreement, c.residual, c.condition)), f"{1e6 * c.seconds:.0f}") for c in self.checks]
-        lines = [table(("formulation", "disagreement", "residual", "condition", "time [us]"), rows, left=1)]
+        lines = [self.table().text()]
         lines.append("disagreement with the median of all, over the size of the accelerations")
         smallest = float(self.singular_values[self.rank - 1]) if self.rank else 0.0
         lines.append(
@@ -214,7 +223,7 @@ def _best_gamma(terms: Terms) -> float:
 
 
 @dataclass(frozen=True)
-class GicmView:
+class GicmView(Result):
     """The generalised inertia constraint matrix by blocks, and which subsystems form each."""
 
     names: tuple[str, ...]
@@ -224,8 +233,12 @@ class GicmView:
 
     def __str__(self) -> str:
         lines = ["GICM: block (i, k) is the sum over the subsystems that loops i and k share of J_ij I_j^-1 J_kj'"]
+        return "\n".join([*lines, self.table().text()])
+
+    def table(self) -> Table:
+        """Return the numbers of the subsystems that form each block."""
         rows = [(name, *(self._shared(i, k) for k in range(len(self.names)))) for i, name in enumerate(self.names)]
-        return "\n".join([*lines, table(("", *self.names), rows, left=1)])
+        return Table.of(["loop", *self.names], rows, "GICM")
 
     def _shared(self, i: int, k: int) -> str:
         """Numbers of the subsystems that two loops share: `{1,3}`."""

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import ChannelError, UsageError, nearest
-from linkwright.results.tables import package
+from linkwright.errors import ChannelError, UsageError, nearest, package
 
 
 class Labelled(np.ndarray):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.files.columns import table
+from linkwright.files.tables import Result, Table
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.results.channels import Channel
@@ -54,7 +54,7 @@ class Dwell:
 
 
 @dataclass(frozen=True)
-class Dwells(Sequence[Dwell]):
+class Dwells(Result, Sequence[Dwell]):
     """Dwells of a motion, longest first; prints as a table in the units of the file."""
 
     dwells: tuple[Dwell, ...]
@@ -69,15 +69,19 @@ class Dwells(Sequence[Dwell]):
     def __iter__(self) -> Iterator[Dwell]:
         return iter(self.dwells)
 
-    def __str__(self) -> str:
-        if not self.dwells:
-            return "no dwell"
+    def table(self) -> Table:
+        """Return a row for each dwell, in the units of the file."""
         (place, size), (unit, height) = self.units
-        header = (f"from [{place}]", f"to [{place}]", f"length [{place}]", f"{self.dwells[0].channel} [{unit}]", f"deviation [{unit}]")
-        rows = [
-            (*(f"{x / size:.5g}" for x in (d.start, d.end, d.length)), *(f"{x / height:.6g}" for x in (d.value, d.deviation))) for d in self
-        ]
-        return table(header, rows)
+        channel = self.dwells[0].channel if self.dwells else "value"
+        heads = [
+            ("from", place, ".5g"), ("to", place, ".5g"), ("length", place, ".5g"), (channel, unit, ".6g", "middle of its range"),
+            ("deviation", unit, ".6g", "largest less smallest value"),
+        ]  # fmt: skip
+        rows = [(*(x / size for x in (d.start, d.end, d.length)), *(x / height for x in (d.value, d.deviation))) for d in self]
+        return Table.of(heads, rows, "dwells")
+
+    def __str__(self) -> str:
+        return self.table().text() if self.dwells else "no dwell"
 
 
 def dwells_of(c: Trajectory, channel: str, within: Any, least: Any, by: str) -> Dwells:

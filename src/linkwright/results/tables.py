@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, nearest, package
 from linkwright.model.file.units import KINDS, display_unit
 
 Units = str | Mapping[str, str] | None
@@ -90,13 +89,3 @@ def to_xarray(c: Any, channels: Iterable[str] | None, units: Units) -> Any:
         if entries == (len(axes),) and c.dimension(v.name) not in ("mixed", "none"):
             coords[dims[1]] = (dims[1], axes, {})
     return xr.Dataset(data, coords, {"mechanism": d.name})
-
-
-def package(name: str, extra: str = "") -> Any:
-    """Return an optional package, or raise UsageError that says how to install it; `extra`: that of Linkwright which brings it."""
-    try:
-        return import_module(name)
-    except ImportError as missing:
-        first = name.split(".")[0]
-        install = f"'linkwright[{extra}]'" if extra else first
-        raise UsageError(f"this needs the package {first}: pip install {install}") from missing

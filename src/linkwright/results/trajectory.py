@@ -17,6 +17,7 @@ from typing import Any, overload
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, calls_explained, counted
+from linkwright.files.tables import Result, Table
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton
@@ -52,7 +53,7 @@ __all__ = ["Column", "LoadHistory", "RunEvent", "RunQuality", "Trajectory", "uni
 
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory:
+class Trajectory(Result):
     """A motion in samples. `notes` report what a person should know (a swing instead of a full turn).
 
     `columns` are recorded channels; they come before computed ones of the same name. An effort recorded as `A.torque` or
@@ -98,6 +99,9 @@ class Trajectory:
     def __repr__(self) -> str:
         range_ = f", t = {self.t[0]:.6g} .. {self.t[-1]:.6g} s" if len(self) else ""
         return f"<Trajectory {self.skel.tree.description.name!r}: {counted(len(self), 'sample')}{range_}>"
+
+    def __str__(self) -> str:
+        return repr(self)
 
     @property
     def static(self) -> bool:
@@ -401,17 +405,21 @@ class Trajectory:
 
     # ---------------------------------------------------------------- tables and files
 
-    def table(self, names: Iterable[str] | None = None) -> tuple[list[str], np.ndarray]:
-        """Return columns (header with unit, values in the file's units): by default t, joints, body angles and points."""
-        chosen = list(names) if names is not None else self.main_channels()
-        header, columns = [], []
+    def table(self, channels: Iterable[str] | None = None) -> Table:
+        """Return channels in the file's units, a row for each sample: by default t, joints, body angles and points."""
+        chosen = self.main_channels() if channels is None else [channels] if isinstance(channels, str) else list(channels)
+        columns: list[tuple[str, str, np.ndarray]] = []
         found = self.read(chosen)
         for name in chosen:
             symbol, size = self.unit(name)
             values = found[name] / size
-            header += [f"{name} [{symbol}]"] if values.ndim == 1 else [f"{name}[{i}] [{symbol}]" for i in range(values.shape[1])]
-            columns += [values] if values.ndim == 1 else list(values.T)
-        return header, np.array(columns).T
+            parts = [(name, values)] if values.ndim == 1 else [(f"{name}[{i}]", x) for i, x in enumerate(values.T)]
+            columns += [(part, symbol, x) for part, x in parts]
+        return Table.of_columns(columns, "run" if self.proof is not None else "turn", self.notes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table of the main channels as plain data."""
+        return self.table().as_dict()
 
     def main_channels(self) -> list[str]:
         """t, the joints and body angles with their rates, the components of marked points, and what was recorded; loads,

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from linkwright.errors import counted
+from linkwright.files.tables import Result, Table
 from linkwright.results.checks import Check, Checks
 from linkwright.results.motion_checks import CLOSED
 
@@ -23,7 +24,7 @@ MOST_PASSAGES = 12  # listed
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Result):
     """Measurements on a run. Lengths of residuals are in units of `size`."""
 
     status: str
@@ -78,6 +79,10 @@ class Certificate:
     def checks(self) -> Checks:
         """The checks that this certificate decides; `run.checks()` has them and those of the mechanism's elements."""
         return Checks((self._ended, *self._measured, self._branch, self._error), self.lines)
+
+    def table(self) -> Table:
+        """Return the checks as a table."""
+        return self.checks().table()
 
     @property
     def _ended(self) -> Check:

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.results.tables import package
+from linkwright.errors import UsageError, package
 from linkwright.studies.evaluation import RowResults, Work
 from linkwright.studies.plans import Plan
 from linkwright.studies.store import FolderStore, MemoryStore, Part

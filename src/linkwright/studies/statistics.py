@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, counted
-from linkwright.files.columns import table
+from linkwright.files.tables import Cell, Result, Table
 from linkwright.results.measures.numbers import DEPENDS, STATED
 
 ROUND_OFF = 1e-11  # of the largest: what differs by less does not vary
@@ -43,9 +43,12 @@ class MeasureStatistics:
     growing: int = 0  # rows in which it grows without bound: its values depend on the number of samples
     error: float = 0.0  # largest sampling error of the other rows
 
-    @property
-    def mark(self) -> str:
-        return "*" if self.growing else ""
+    def marked(self, x: float | None, style: str) -> Any:
+        """A number in the unit shown, with * if the measure grows without bound in some rows."""
+        if x is None or not np.isfinite(x):
+            return None
+        value = x / self.shown[1]
+        return Cell(value, f"{value:{style}}*") if self.growing else value
 
     @property
     def note(self) -> str:
@@ -59,7 +62,7 @@ class MeasureStatistics:
 
 
 @dataclass(frozen=True)
-class StudySummary:
+class StudySummary(Result):
     """All measures, and how many rows failed or are unknown for which reason; `not_checked` are checks that rows do not have."""
 
     rows: int
@@ -119,21 +122,36 @@ class StudySummary:
             if m.count < self.rows - failed:
                 without = self.rows - failed - m.count
                 lines.append(f"  {counted(without, 'row', spec=',')} without a value of {m.name}")
-        header = ("measure", "unit", "mean", "deviation", "5 %", "median", "95 %", "least (row)", "greatest (row)")
-        rows = []
+        t = self.table()
+        lines += [t.text(), *self.notes, *(x.text() for x in t.parts)]
+        return "\n".join(lines)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Measures that grow without bound, or whose curves have kinks or jumps."""
+        return tuple(m.note for m in self.measures if m.note)
+
+    def table(self) -> Table:
+        """Return a row for each measure in the unit of the file; the strongest rank correlations are a part of the table."""
+        heads = [
+            ("measure", ""), ("unit", ""), ("mean", "", ".6g"), ("deviation", "", ".4g"), ("percentile 5", "", ".6g"),
+            ("median", "", ".6g"), ("percentile 95", "", ".6g"), ("least", "", ".6g"), ("row of least", ""), ("greatest", "", ".6g"),
+            ("row of greatest", ""),
+        ]  # fmt: skip
+        rows: list[tuple[Any, ...]] = []
         for m in self.measures:
-            unit, size = m.shown
-            p = [f"{m.percentiles[k] / size:.6g}" for k in (5, 50, 95)] if m.count else ["-"] * 3
-            ends = [f"{x / size:.6g} ({row})" for x, row in (m.least, m.greatest)] if m.count else ["-"] * 2
-            rows.append((m.name, unit, *(f"{x}{m.mark}" for x in (f"{m.mean / size:.6g}", f"{m.deviation / size:.4g}", *p, *ends))))
-        lines.append(table(header, rows, left=2))
-        lines += [m.note for m in self.measures if m.note]
+            cells = [m.percentiles.get(k) for k in (5, 50, 95)]
+            mean, least, greatest, *between = [m.marked(x, ".6g") for x in (m.mean, m.least[0], m.greatest[0], *cells)]
+            at = [None if row < 0 else row for row in (m.least[1], m.greatest[1])]
+            rows.append((m.name, m.shown[0], mean, m.marked(m.deviation, ".4g"), *between, least, at[0], greatest, at[1]))
+        return Table.of(heads, rows, "measures", self.notes, parts=tuple(self._correlations()))
+
+    def _correlations(self) -> list[Table]:
         strongest = [
             (m.name, *x) for m in self.measures for x in sorted(m.ranks.items(), key=lambda x: -abs(x[1]))[:4] if np.isfinite(x[1])
         ]
-        if strongest:
-            lines.append(table(("measure", "goes with", "rank correlation"), [(a, b, f"{c:+.3f}") for a, b, c in strongest], left=2))
-        return "\n".join(lines)
+        heads = [("measure", ""), ("goes with", ""), ("rank correlation", "-", "+.3f")]
+        return [Table.of(heads, strongest, "correlations")] if strongest else []
 
 
 def _reasons(found: Mapping[str, int], verdict: str) -> list[str]:
@@ -210,7 +228,7 @@ def _ranks(x: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class SobolIndices:
+class SobolIndices(Result):
     """Shares of the variance of a measure: by one variable alone, and with everything it acts together with."""
 
     measure: str
@@ -227,14 +245,17 @@ class SobolIndices:
         each = {n: {"first": float(a), "total": float(b), "first_error": float(c), "total_error": float(d)} for n, a, b, c, d in rows}
         return {"measure": self.measure, "samples": self.samples, "indices": each}
 
+    def table(self) -> Table:
+        """Return the shares of each variable with their standard errors."""
+        numbers = (self.first, self.deviation_first, self.total, self.deviation_total)
+        rows = [(n, *map(float, x)) for n, *x in zip(self.names, *numbers, strict=True)]
+        names = ("alone", "alone +-", "in all", "in all +-")
+        return Table.of([("variable", ""), *((x, "-", ".3f") for x in names)], rows, "shares of the variance")
+
     def __str__(self) -> str:
-        rows = [
-            (n, f"{a:.3f} +- {da:.3f}", f"{b:.3f} +- {db:.3f}")
-            for n, a, b, da, db in zip(self.names, self.first, self.total, self.deviation_first, self.deviation_total, strict=True)
-        ]
         lost = f"; {self.lost:,} with failed designs are left out: shares are those of the rest" if self.lost else ""
         head = f"shares of the variance of {self.measure}, {counted(self.samples, 'sample', spec=',')}{lost}"
-        return f"{head}\n{table(('variable', 'alone', 'in all'), rows, left=1)}"
+        return f"{head}\n{self.table().text()}"
 
 
 def sobol_indices(measure: str, names: Sequence[str], y: np.ndarray, *, resamples: int = 200) -> SobolIndices:

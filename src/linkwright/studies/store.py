@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, package
 from linkwright.files.writing import atomic
-from linkwright.results.tables import package
 
 FORMAT = 1
 POINTER, MANIFEST, ROWS = "study.json", "manifest.json", "rows"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,15 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import files
-from linkwright.errors import UsageError, calls_explained, counted, nearest
+from linkwright.errors import UsageError, calls_explained, counted, nearest, package
+from linkwright.files.tables import Column, Result, Table
 from linkwright.model.description import Description
 from linkwright.model.file.units import shown
 from linkwright.numerics.pickling import essentials
 from linkwright.results.checks import Verdict
-from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.state import State
-from linkwright.results.tables import package
 from linkwright.results.trajectory import Trajectory
 from linkwright.studies.evaluation import Work
 from linkwright.studies.plans import Grid, Plan, Saltelli
@@ -46,8 +43,8 @@ def _verdicts(p: Part) -> list[RowVerdict]:
 
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
-class Study:
-    """Rows of designs and what was measured of them. `study.frame` is the table, with the verdict of every row and its reason in `why`.
+class Study(Result):
+    """Rows of designs and what was measured of them. `study.table()` has the rows, with the verdict of every row and its reason in `why`.
 
     A row has the verdict of its worst check: "failed" rows have nan, "unknown" ones have numbers that are not known to hold.
     """
@@ -145,30 +142,37 @@ class Study:
         """Return the checks of single motions that the rows of this study do not have."""
         return tuple(map(str, self.manifest.get("not_checked", ())))
 
-    @property
-    def frame(self) -> Any:
+    def table(self) -> Table:
+        """Return all rows in SI: numbers that vary, measures (nan where a row failed), its verdict and why."""
+        parts = [(np.arange(p.first, p.last), p.numbers, p.values, _verdicts(p)) for p in self.parts()]
+        empty = (np.zeros(0, dtype=int), np.zeros((0, len(self.names))), np.zeros((0, len(self.measures))))
+        rows, numbers, values = (np.concatenate([x[k] for x in parts]) if parts else empty[k] for k in range(3))
+        found = [x for *_, every in parts for x in every]
+        varied = [Column.of(n, "SI", numbers[:, i], "varied", ".6g") for i, n in enumerate(self.names)]
+        measured = [Column.of(n, self.units.get(n) or "-", values[:, i], "measured", ".6g") for i, n in enumerate(self.measures)]
+        passed = Column.of("ok", "", np.array([x.verdict == "passed" for x in found], dtype=bool))
+        outcome = [passed, Column.of("verdict", "", [x.verdict for x in found]), Column.of("why", "", [x.why for x in found])]
+        return Table((Column.of("row", "", rows), *varied, *measured, *outcome), "study", parts=(self._facts(),))
+
+    def _facts(self) -> Table:
+        plan = [("plan", json.dumps(self.manifest["plan"]), ""), ("rows", str(len(self)), ""), ("rows of the plan", str(self.total), "")]
+        facts = [("model", self.manifest["name"], ""), *plan, *(("measure", m, self.units.get(m, "")) for m in self.measures)]
+        return Table.of(["fact", "value", "unit"], facts, "model")
+
+    def to_pandas(self) -> Any:
         """Return all rows as a pandas table in SI, indexed by row; `frame.attrs["units"]` has the units."""
-        pd = package("pandas")
-        tables = [
-            pd.DataFrame(
-                {
-                    **{n: p.numbers[:, i] for i, n in enumerate(self.names)},
-                    **{n: p.values[:, i] for i, n in enumerate(self.measures)},
-                    "ok": [x.verdict == "passed" for x in _verdicts(p)],
-                    "verdict": [x.verdict for x in _verdicts(p)],
-                    "why": [x.why for x in _verdicts(p)],
-                },
-                index=pd.RangeIndex(p.first, p.last, name="row"),
-            )
-            for p in self.parts()
-        ]
-        columns = [*self.names, *self.measures, *VERDICT_COLUMNS]
-        out = pd.concat(tables) if tables else pd.DataFrame({c: [] for c in columns})
+        out = self.table().to_pandas().set_index("row")
         out.attrs |= {"units": dict(self.units), "not_checked": list(self.not_checked)}
         return out
 
-    @property
-    def dataset(self) -> Any:
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.summary()}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table as plain data, and how many rows are done."""
+        return {"rows": len(self), "of": self.total, **self.table().as_dict()}
+
+    def to_xarray(self) -> Any:
         """Return the measures as an xarray Dataset: over the axes of the grid where the plan is one, else over rows."""
         xr = package("xarray")
         attrs = {"mechanism": self.manifest["name"]}
@@ -183,34 +187,6 @@ class Study:
             return xr.Dataset(data, coords, attrs)
         coords = {"row": self.rows.astype(int), **{name: ("row", self.column(name)) for name in self.names}}
         return xr.Dataset({n: ("row", self.column(n), {"units": self.units.get(n, "")}) for n in self.measures}, coords, attrs)
-
-    def to_csv(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
-        """Write all rows as a table, in SI with units in the header, with their verdicts and reasons; failed rows have empty measures.
-
-        `sep`: ",", ";" or "tab"; `decimal`: "." or ",".
-        """
-        style = csv_style(sep, decimal)
-        with files.replacing(path, (".csv",)) as temporary:
-            write_csv(temporary, self._header(), self._cells(), style)
-        return Path(path)
-
-    def to_excel(self, path: str | os.PathLike[str]) -> Path:
-        """Write all rows as a sheet of an .xlsx file, as `to_csv`; a second sheet says what was studied."""
-        plan = [("plan", json.dumps(self.manifest["plan"]), ""), ("rows", len(self), ""), ("rows of the plan", self.total, "")]
-        facts = [("model", self.manifest["name"], ""), *plan, *(("measure", m, self.units.get(m, "")) for m in self.measures)]
-        with files.replacing(path, (".xlsx",)) as temporary:
-            about = WorkbookSheet("model", ("fact", "value", "unit"), facts, width=18.0)
-            write_workbook(temporary, [WorkbookSheet("study", self._header(), self._cells()), about])
-        return Path(path)
-
-    def _header(self) -> list[str]:
-        return ["row", *self.names, *(f"{m} [{self.units[m]}]" if self.units.get(m) else m for m in self.measures), *VERDICT_COLUMNS]
-
-    def _cells(self) -> Iterator[list[Any]]:
-        for p in self.parts():
-            for i, x in enumerate(_verdicts(p)):
-                numbers = (float(y) if np.isfinite(y) else None for y in (*p.numbers[i], *p.values[i]))
-                yield [p.first + i, *numbers, x.verdict == "passed", x.verdict, x.why]
 
     def traces(self, row: int) -> dict[str, np.ndarray]:
         """Return the thinned samples that were stored of a row."""

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, UsageError, counted
-from linkwright.files.columns import table
+from linkwright.errors import LinkwrightError, Renamed, UsageError, counted
+from linkwright.files.tables import Column, Result, Table
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
@@ -47,7 +47,7 @@ class Contribution:
 
 
 @dataclass(frozen=True)
-class ToleranceResult:
+class ToleranceResult(Renamed):
     """One measure under tolerances, linear and drawn; SI. `shown` is the unit for people and its size."""
 
     measure: str
@@ -64,21 +64,23 @@ class ToleranceResult:
     outside: float | None  # share of the drawn designs outside the limits, or failed; None where none was drawn
     outside_linear: float | None  # the same by the normal law of the linear estimate
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """Contributions as text: the tolerance in the file's unit, the derivative in SI, what it makes in the unit shown."""
-        size = self.shown[1]
-        return [(c.name, c.shown, f"{c.derivative:.6g}", f"{c.makes / size:.5g}", f"{100 * c.share:.1f} %") for c in self.contributions]
+    def effects(self) -> Table:
+        """Contributions: the tolerance in the file's unit, the derivative in SI, what it makes in the unit shown."""
+        unit, size = self.shown
+        heads = [("tolerance of", ""), ("tolerance", ""), ("derivative", "SI", ".6g"), ("makes +-", unit, ".5g"), ("share", "%", ".1f")]
+        rows = [(c.name, c.shown, c.derivative, c.makes / size, 100.0 * c.share) for c in self.contributions]
+        return Table.of(heads, rows, self.measure)
 
-    def estimates(self) -> list[tuple[str, ...]]:
+    def estimates(self) -> Table:
         """Deviation, from and to of both estimates and of the worst case, in the unit shown."""
-        size, (low, _, high) = self.shown[1], self.drawn_between
+        (unit, size), (low, _, high) = self.shown, self.drawn_between
         ends = {
             "linear": (self.deviation, self.nominal - 3 * self.deviation, self.nominal + 3 * self.deviation),
             "drawn": (self.drawn_deviation, low, high),
         }
-        out = [(name, f"{d / size:.4g}", f"{a / size:.6g}", f"{b / size:.6g}") for name, (d, a, b) in ends.items()]
-        worst = (self.nominal - self.worst, self.nominal + self.worst)
-        return [*out, ("worst case, linear", "", *(f"{x / size:.6g}" for x in worst))]
+        rows: list[tuple[Any, ...]] = [(name, *(x / size for x in found)) for name, found in ends.items()]
+        rows.append(("worst case, linear", None, (self.nominal - self.worst) / size, (self.nominal + self.worst) / size))
+        return Table.of([("estimate", ""), ("deviation", unit, ".4g"), ("from", unit, ".6g"), ("to", unit, ".6g")], rows, self.measure)
 
     def verdict(self, rows: int) -> str:
         """The share outside the limits as text; empty without limits."""
@@ -94,7 +96,7 @@ class ToleranceResult:
 
 
 @dataclass(frozen=True)
-class ToleranceAnalysis:
+class ToleranceAnalysis(Result):
     """All measures; `study` has the drawn designs."""
 
     results: tuple[ToleranceResult, ...]
@@ -114,12 +116,19 @@ class ToleranceAnalysis:
         for r in self.results:
             unit, size = r.shown
             out.append(f"{r.measure} = {r.nominal / size:.6g} {unit}")
-            out.append(table(("", "deviation", "from", "to"), r.estimates(), left=1))
-            out.append(table(("tolerance of", "+-", "derivative (SI)", f"makes +- {unit}", "share"), r.rows(), left=1))
+            out += [r.estimates().text(), r.effects().text()]
             out += [r.verdict(len(self.study))] if r.verdict(len(self.study)) else []
         held = [f"held in every design, by both estimates: {self.held}"] if self.held else []
         not_checked = [f"not checked of drawn designs: {', '.join(self.study.not_checked)}"] if self.study.not_checked else []
         return "\n".join([*out, *held, *not_checked, *self.notes])
+
+    def table(self) -> Table:
+        """Return the contributions of all tolerances to all measures; the estimates are a part of the table."""
+        effects, estimates = ([_measured(r.measure, t) for r, t in zip(self.results, x, strict=True)] for x in self._tables())
+        return Table.stacked(effects, "tolerances", self.notes, parts=(Table.stacked(estimates, "estimates"),))
+
+    def _tables(self) -> tuple[list[Table], list[Table]]:
+        return [r.effects() for r in self.results], [r.estimates() for r in self.results]
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -142,6 +151,11 @@ class ToleranceAnalysis:
                 for r in self.results
             },
         }
+
+
+def _measured(measure: str, t: Table) -> Table:
+    """A table with the measure as its first column."""
+    return Table((Column.of("measure", "", [measure] * len(t)), *t.columns), t.title)
 
 
 def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:

@@ -11,7 +11,7 @@ from typing import Any
 
 from linkwright import files
 from linkwright.errors import UsageError, counted
-from linkwright.files.columns import table
+from linkwright.files.tables import Result, Table
 from linkwright.model.file.units import parse_unit
 from linkwright.synthesis.linkage import Linkage
 
@@ -97,7 +97,7 @@ class SynthesisedLinkage:
 
 
 @dataclass(frozen=True, eq=False)
-class Syntheses(Sequence[SynthesisedLinkage]):
+class Syntheses(Result, Sequence[SynthesisedLinkage]):
     """Linkages that a synthesis found, best first; `facts` say how complete the search was."""
 
     task: str
@@ -127,18 +127,24 @@ class Syntheses(Sequence[SynthesisedLinkage]):
         assert self.plotter is not None
         return self.plotter(self, path, **options)
 
+    def table(self) -> Table:
+        """Return a row for each linkage, best first: what was minimized (SI), measures in the user's units, defects."""
+        names = list(dict.fromkeys(n for x in self.found for n in x.measures))
+        units = {n: next(x.unit_of(n) for x in self.found if n in x.measures) for n in names}
+        heads = [
+            ("place", ""), ("kind", ""), ("error", "SI", ".6g", "what was minimized"), *((n, units[n][1] or "-", ".4g") for n in names),
+            ("defects", ""), ("cognates", ""),
+        ]  # fmt: skip
+        rows = []
+        for k, x in enumerate(self.found):
+            measures = [x.measures[n] / units[n][0] if n in x.measures else None for n in names]
+            defects = ", ".join([*x.defects, *(f"{name} missed" for name in x.missed_names)])
+            rows.append((k, x.linkage.kind, x.error, *measures, defects or "none", len(x.cognates)))
+        return Table.of(heads, rows, "linkages", self.notes)
+
     def __str__(self) -> str:
         usable = sum(x.usable for x in self.found)
-        lines = [f"{self.task}: {counted(len(self.found), 'linkage')}, {usable} usable"]
-        names = list(dict.fromkeys(n for x in self.found for n in x.measures))
-        rows = [
-            (k, x.linkage.kind, f"{x.error:.6g}", *(x.shown(n) if n in x.measures else "-" for n in names),
-             ", ".join([*x.defects, *(f"{name} missed" for name in x.missed_names)]) or "none", len(x.cognates))
-            for k, x in enumerate(self.found)
-        ]  # fmt: skip
-        if rows:
-            header = ("", "kind", "error", *names, "defects", "cognates")
-            lines.append(table(header, [tuple(map(str, r)) for r in rows], left=(1, 3 + len(names))))
+        lines = [f"{self.task}: {counted(len(self.found), 'linkage')}, {usable} usable", *([self.table().text()] if self.found else [])]
         lines += [f"{k}: bound not met, {text}" for k, x in enumerate(self.found) for text in x.missed]
         lines += [f"{k}: {note}" for k, x in enumerate(self.found) for note in x.notes]
         return "\n".join([*lines, *self.notes])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, calls_explained, counted, nearest, whole_number
+from linkwright.files.tables import Result, Table
 from linkwright.motion.designs import Designs
 from linkwright.motion.readings import STATE
 from linkwright.numerics.pickling import essentials
@@ -26,7 +27,7 @@ MOST_NUMBERS = 250_000_000  # of a result: 2 GB
 
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
-class Turns:
+class Turns(Result):
     """One cycle of many designs. `t["A.torque"]` has the designs' axes, then samples; designs that are not `ok` are NaN.
 
     `t` are the times, with the designs' axes in front where they differ; `why` has the reason by index for designs that are not `ok`;
@@ -55,6 +56,18 @@ class Turns:
     def __repr__(self) -> str:
         name, samples = self.system.description.name, self.t.shape[-1]
         return f"<Turns {name!r}: {counted(len(self), 'design')} of {counted(samples, 'sample')}, {int(self.ok.sum())} ok>"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def table(self) -> Table:
+        """Return a row for each design, in SI: its numbers, `ok` and `why`. `t["A.torque"]` reads the samples."""
+        numbers = [self.designs.numbers(i) for i in range(len(self))]
+        places = list(np.ndindex(self.shape))
+        why = [self.why.get(at if len(at) != 1 else at[0], self.why.get(at, "")) for at in places]
+        varied = [(name, "SI", np.array([x[name] for x in numbers])) for name in (numbers[0] if numbers else ())]
+        columns = [("design", "", np.arange(len(self))), *varied, ("ok", "", self.ok.ravel()), ("why", "", why)]
+        return Table.of_columns(columns, "designs", self.notes)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from linkwright import elements
 from linkwright.errors import counted
-from linkwright.files.columns import aligned
+from linkwright.files.tables import aligned
 from linkwright.model.description import Description
 from linkwright.topology.cuts import protected_joints
 from linkwright.topology.graph import read_graph

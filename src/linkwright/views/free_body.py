@@ -18,6 +18,7 @@ import numpy as np
 from linkwright import files
 from linkwright.design.body_actions import BodyAction, body_actions, in_world
 from linkwright.errors import UsageError, nearest
+from linkwright.files.tables import Cell, Result, Table
 from linkwright.mechanics.inverse import Loads
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
@@ -28,7 +29,7 @@ from linkwright.views.plots import natural_axis
 
 
 @dataclass(frozen=True)
-class FreeBody:
+class FreeBody(Result):
     """Everything that acts on one body at one instant; prints as a table, draws itself."""
 
     body: str
@@ -67,31 +68,29 @@ class FreeBody:
         own = max(float(np.linalg.norm(r.moment)) for r in self.rows)
         return largest, max(largest * reach, own, 1e-3 * largest * self.size)
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """(header, rows) in the file's units; the last row is the sum."""
+    def table(self) -> Table:
+        """Return the forces and moments on the body in the file's units; the last row is their sum."""
         force, torque = unit_of(self.units, "force"), unit_of(self.units, "torque")
         pick = (2,) if self.planar else (0, 1, 2)
-        header = [self.body, *(f"F{a} [{force[0]}]" for a in self.axes), f"|F| [{force[0]}]"]
-        header += [f"M{'' if self.planar else 'xyz'[i]} [{torque[0]}]" for i in pick]
-        header += [f"M{'' if self.planar else 'xyz'[i]} about G [{torque[0]}]" for i in pick]
+        heads = [("acts", ""), *((f"F{a}", force[0]) for a in self.axes), ("|F|", force[0])]
+        heads += [(f"M{'' if self.planar else 'xyz'[i]}", torque[0]) for i in pick]
+        heads += [(f"M{'' if self.planar else 'xyz'[i]} about G", torque[0]) for i in pick]
         total = BodyAction("sum", "sum", self.com, self.force, self.moment)
         scale_f, scale_m = self.scales
         rows = []
         for r in (*self.rows, total):
             f = [_digits(x / force[1], scale_f / force[1]) for x in (*r.force[: len(self.axes)], float(np.linalg.norm(r.force)))]
-            own = [
-                "" if r is total or np.abs(r.moment).max() < 1e-9 * scale_m else _digits(r.moment[i] / torque[1], scale_m / torque[1])
-                for i in pick
-            ]
+            none = r is total or np.abs(r.moment).max() < 1e-9 * scale_m
+            own = [Cell(None, "") if none else _digits(r.moment[i] / torque[1], scale_m / torque[1]) for i in pick]
             about = [_digits(r.moment_about(self.com)[i] / torque[1], scale_m / torque[1]) for i in pick]
             rows.append([r.name, *f, *own, *about])
-        return header, rows
+        return Table.of(heads, rows, self.body)
 
     def __str__(self) -> str:
-        from linkwright.files.columns import table
+        return f"{self.body} at {self.where}: forces on it, world axes; G is its centre of mass\n{self.table().text()}"
 
-        text = table(*self.table(), left=1)
-        return f"{self.body} at {self.where}: forces on it, world axes; G is its centre of mass\n{text}"
+    def _repr_html_(self) -> None:
+        """Notebooks show the diagram, see `_repr_png_`."""
 
     def as_dict(self) -> dict[str, Any]:
         rows = [
@@ -100,7 +99,7 @@ class FreeBody:
         sums = {"force": self.force.tolist(), "moment": self.moment.tolist(), "residual": self.residual}
         return {"body": self.body, "where": self.where, "com": self.com.tolist(), "actions": rows, "sum": sums}
 
-    def draw(self, path: str | os.PathLike[str] | None = None, *, dark: bool = False) -> Any:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, dark: bool = False) -> Any:
         """The diagram: a matplotlib Figure, or with `path` (.png, .svg, .pdf) the file written."""
         from linkwright.views.free_body_figure import draw
 
@@ -110,14 +109,14 @@ class FreeBody:
         import io
 
         buffer = io.BytesIO()
-        self.draw().savefig(buffer, format="png", dpi=110)
+        self.plot().savefig(buffer, format="png", dpi=110)
         return buffer.getvalue()
 
 
-def _digits(x: float, scale: float) -> str:
+def _digits(x: float, scale: float) -> Cell:
     """Decimals that show five digits of the scale; round-off shows as zero."""
     decimals = int(np.clip(4 - np.floor(np.log10(scale)), 0, 6)) if scale > 0.0 else 1
-    return f"{round(x, decimals) + 0.0:.{decimals}f}"
+    return Cell(float(x), f"{round(x, decimals) + 0.0:.{decimals}f}")
 
 
 def free_body(
@@ -137,7 +136,7 @@ def free_body(
     loads, where = (c, "the given state") if isinstance(c, Loads) else loads_at(c, at)
     out = of_loads(loads, body, where)
     if path is not None:
-        out.draw(path, dark=dark)
+        out.plot(path, dark=dark)
     return out
 
 

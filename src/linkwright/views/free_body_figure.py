@@ -90,10 +90,7 @@ def _figure(body: Any, look: Theme) -> Any:
 
 
 def _table_text(body: Any) -> tuple[str, int]:
-    from linkwright.files.columns import table
-
-    text = table(*body.table(), left=1)
-    lines = text.splitlines()
+    lines = body.table().text().splitlines()
     lines.insert(len(lines) - 1, "-" * max(len(x) for x in lines))
     return "\n".join(lines), len(lines)
 

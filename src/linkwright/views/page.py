@@ -10,7 +10,6 @@ import html
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import LinkwrightError, whole_number
+from linkwright.files.tables import Table
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.motions import MOST_STEPS
 from linkwright.system.system import System
@@ -60,9 +60,11 @@ class Page:
         """Preformatted text, such as what `info` prints."""
         return self._add(f"<pre>{html.escape(str(text))}</pre>")
 
-    def table(self, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Page:
-        head = "".join(f"<th>{html.escape(str(h))}</th>" for h in header)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(str(x))}</td>" for x in row) + "</tr>\n" for row in rows)
+    def table(self, t: Table) -> Page:
+        """A table of a result."""
+        head = "".join(f"<th>{html.escape(c.head)}</th>" for c in t.columns)
+        rows = (map(html.escape, (c.text(i) for c in t.columns)) for i in range(len(t)))
+        body = "".join("<tr>" + "".join(f"<td>{x}</td>" for x in row) + "</tr>\n" for row in rows)
         return self._add(f'<div class="wide"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>')
 
     def picture(self, path: str | os.PathLike[str], caption: str = "") -> Page:

@@ -207,7 +207,7 @@ class ReportContent:
             ("Switched off", off and f"{off}, at the start"),
             *self._acting(),
         ]
-        content = facts(rows) + "".join(note(w) for w in self.summary.warnings)
+        content = facts(rows) + "".join(note(w) for w in self.summary.notes)
         return f'<div class="rp-intro">{drawn}<div>{content}</div></div>\n'
 
     def _acting(self) -> list[tuple[str, str]]:

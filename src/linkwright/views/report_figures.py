@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.design.tables import show, time_mean
+from linkwright.design.tables import time_mean
 from linkwright.errors import UsageError, nearest
+from linkwright.files.tables import show
 from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.trajectory import Trajectory
 from linkwright.views import picture, plots, style

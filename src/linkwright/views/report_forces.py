@@ -13,8 +13,9 @@ import numpy as np
 from linkwright import elements
 from linkwright.design.cycle_loads import CycleLoads
 from linkwright.design.flywheel import flywheel
-from linkwright.design.tables import cleaned, show
+from linkwright.design.tables import cleaned
 from linkwright.errors import LinkwrightError
+from linkwright.files.tables import show
 from linkwright.mechanics import forces
 from linkwright.mechanics.inverse import rubbing_effort
 from linkwright.model.coordinates import joint_part

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from linkwright.design.tables import show
+from linkwright.files.tables import Cell, Table, show
 from linkwright.results.checks import Check
 from linkwright.views import style
 
@@ -53,15 +53,24 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
 
 def table(header: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
     """(name, unit) heads and rows; the first `left` columns are text, the others numbers."""
+    return _table(header, rows, ["w" if i < left else "n" for i in range(len(header))])
+
+
+def _table(header: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], kinds: Sequence[str]) -> str:
     if not rows:
         return ""
-    kinds = ["w" if i < left else "n" for i in range(len(header))]
     head = "".join(
         f'<th scope="col" class="{k}">{html.escape(name)}{f"<small>{html.escape(unit)}</small>" if unit else ""}</th>'
         for (name, unit), k in zip(header, kinds, strict=True)
     )
     body = "".join("<tr>" + "".join(_cell(x, k) for x, k in zip(row, kinds, strict=True)) + "</tr>\n" for row in rows)
     return f'<table class="rp-table"><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>'
+
+
+def shown(t: Table, most: int | None = None) -> str:
+    """A table of a result, its first `most` rows."""
+    rows = [[Cell(None, c.text(i)) for c in t.columns] for i in range(min(len(t), most or len(t)))]
+    return _table([(c.name, c.unit) for c in t.columns], rows, ["n" if c.numeric else "w" for c in t.columns])
 
 
 def _cell(x: Any, kind: str) -> str:

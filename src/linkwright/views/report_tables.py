@@ -13,15 +13,16 @@ from linkwright.design.belts import BeltGeometry, BeltTable
 from linkwright.design.cycle_loads import CycleLoads
 from linkwright.design.cylinders import CylinderTable
 from linkwright.design.summary import NEAR_ANGLES, Range, Summary, TravelEnds, transmission_note
-from linkwright.design.tables import cleaned, marked, show
+from linkwright.design.tables import cleaned
 from linkwright.errors import counted, degrees_of_freedom
+from linkwright.files.tables import Table, marked, show
 from linkwright.model.coordinates import lengths
 from linkwright.motion.cycle import position_text
 from linkwright.results.recorded import RunEvent
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.results.travel import beyond_stops
 from linkwright.system.system import System
-from linkwright.views.report_parts import note, pair, table
+from linkwright.views.report_parts import note, pair, shown, table
 
 MOST_PLACES = 4  # singular positions that are described
 MOST_ROWS = 18  # of a table; the least loaded pins are left to the page
@@ -197,20 +198,16 @@ def drives(found: CycleLoads) -> str:
 
 def bearings(b: Bearings) -> str:
     """The most loaded pins first, in the columns a bearing is chosen by."""
-    header, rows = b.table()
+    t = b.table()
+    order = np.argsort([-np.inf if np.isnan(x) else -x for x in np.asarray(t["max"], dtype=float)], kind="stable")
     leave = {"RMS", "P (p=10/3)"}
-    keep = [i for i, (name, _) in enumerate(header) if name not in leave]
-    ranked = sorted(rows, key=lambda r: -np.inf if r[2] == "unknown" else -float(str(r[2]).rstrip("*")))
-    shown = [[row[i] for i in keep] for row in ranked[:MOST_ROWS]]
-    text = table([header[i] for i in keep], shown, left=2)
+    heads = [(c.name, c.unit, c.style) for c in t.columns if c.name not in leave]
+    ranked = Table.of(heads, [[t[name].cell(int(i)) for name, *_ in heads] for i in order])
+    text = shown(ranked, MOST_ROWS)
     if len(ranked) > MOST_ROWS:
         text += note(f"{counted(len(ranked) - MOST_ROWS, 'pin')} with smaller loads are in the page's table.")
     text += "".join(note(f"{x[0].upper()}{x[1:]}.") for x in b.notes)
-    if b.rods:
-        symbol, size = unit_of(b.units, "force")
-        rods = [(r.rod, r.compression / size, r.tension / size, r.rms / size) for r in b.rods]
-        text += table([("rod", ""), ("push", symbol), ("pull", symbol), ("RMS", symbol)], rods)
-    return text + (table(*b.cam_table()) if b.cams else "")
+    return text + "".join(shown(x) for x in t.parts)
 
 
 PLATE = (  # fields of a motor, how they are called on its data sheet, SI unit and its size
@@ -232,7 +229,7 @@ def cylinders(found: CylinderTable | None) -> str:
     if not found:
         return ""
     said = " ".join(f"{x[0].upper()}{x[1:]}." for x in found.notes)
-    return table(*found.table()) + note(f"Pressures above the surroundings, of the side that carries the force. {said}".rstrip())
+    return shown(found.table()) + note(f"Pressures above the surroundings, of the side that carries the force. {said}".rstrip())
 
 
 def belts(found: BeltTable | None, drawn: Sequence[BeltGeometry]) -> str:
@@ -240,7 +237,7 @@ def belts(found: BeltTable | None, drawn: Sequence[BeltGeometry]) -> str:
     if not found:
         return ""
     said = [f"{g.name}: {g.text(found.units)}." for g in drawn] + [f"{x[0].upper()}{x[1:]}." for x in found.notes]
-    return table(*found.table(), left=2) + "".join(map(note, said))
+    return shown(found.table()) + "".join(map(note, said))
 
 
 def motor_table(sizings: list[Any]) -> str:

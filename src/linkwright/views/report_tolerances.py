@@ -6,7 +6,7 @@ from typing import Any
 
 from linkwright.errors import UsageError, counted
 from linkwright.studies.tolerances import ToleranceAnalysis
-from linkwright.views.report_parts import figure, note, pair, paragraph, part, table
+from linkwright.views.report_parts import figure, note, pair, paragraph, part, shown
 from linkwright.views.study_plots import plot
 
 
@@ -24,8 +24,7 @@ def section(t: ToleranceAnalysis) -> str:
         limits = {r.measure: r.limits} if r.limits != (None, None) else None
         drawn = plot(t.study, "histogram", of=[r.measure], limits=limits, size=(3.6, 2.6))
         out.append(paragraph(f"{r.measure}: {r.nominal / size:.6g} {unit} with the numbers of the file."))
-        both = table((("estimate", ""), ("deviation", unit), ("from", unit), ("to", unit)), r.estimates())
-        both += table((("tolerance of", ""), ("+-", ""), ("derivative", "SI"), ("makes +-", unit), ("share", "")), r.rows())
+        both = shown(r.estimates()) + shown(r.effects())
         verdict = r.verdict(len(t.study))
         caption = counted(len(t.study), "drawn design", spec=",") + (f"; {verdict}" if verdict else "")
         out.append(pair(both, figure(drawn, f"rp-tolerance-{k}", f"distribution of {r.measure}", caption)))

@@ -12,8 +12,9 @@ from linkwright.design.bearings import Bearings
 from linkwright.design.cycle_loads import CycleLoads, cycle_loads
 from linkwright.design.efforts import Efforts
 from linkwright.design.summary import Range, Summary, summarise
-from linkwright.design.tables import cleaned, marked
+from linkwright.design.tables import cleaned
 from linkwright.errors import LinkwrightError, UsageError, counted
+from linkwright.files.tables import marked
 from linkwright.model.parameters import every_parameter
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.results.travel import beyond_stops

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from linkwright.files.tables import Column, Table
 from linkwright.results.trajectory import Trajectory
 from linkwright.views.plots import marked_points, natural_axis
 
@@ -38,20 +39,19 @@ def _repeats(c: Trajectory, name: str, lead: Sequence[str]) -> bool:
     return any(c.dimension(x) == c.dimension(name) and np.ptp(c[name] - c[x]) < 1e-9 for x in lead if x != "t")
 
 
-def turn_table(c: Trajectory, rows: int = ROWS) -> tuple[list[str], list[list[str]]]:
-    """(header, rows) of formatted numbers at about equal steps of the turn."""
+def turn_table(c: Trajectory, rows: int = ROWS) -> Table:
+    """A turn at about equal steps, in the file's units."""
     picked = np.unique(np.linspace(0, len(c) - 1, min(rows, len(c))).round().astype(int))
-    header, columns = [], []
+    columns = []
     for name in turn_channels(c):
         symbol, size = c.unit(name)
-        header.append(f"{name} [{symbol}]")
         values = c.place(c[name]) if name == c.drive else c[name]
-        columns.append(_formatted((values / size)[picked]))
-    return header, [list(row) for row in zip(*columns, strict=True)]
+        shown = (values / size)[picked]
+        columns.append(Column.of(name, symbol, np.round(shown, _decimals(shown)) + 0.0, style=f".{_decimals(shown)}f"))
+    return Table(tuple(columns))
 
 
-def _formatted(values: np.ndarray) -> list[str]:
-    """Five digits of the largest value, the same decimals throughout."""
+def _decimals(values: np.ndarray) -> int:
+    """Decimals that show five digits of the largest value."""
     largest = float(np.abs(values).max(initial=0.0))
-    decimals = int(np.clip(4 - np.floor(np.log10(largest)), 0, 6)) if largest > 0.0 else 1
-    return [f"{x:.{decimals}f}" for x in np.round(values, decimals) + 0.0]
+    return int(np.clip(4 - np.floor(np.log10(largest)), 0, 6)) if largest > 0.0 else 1

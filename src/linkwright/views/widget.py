@@ -18,9 +18,8 @@ import secrets
 from functools import cache
 from typing import Any
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, nearest, package
 from linkwright.model.parameters import every_parameter
-from linkwright.results.tables import package
 from linkwright.results.trajectory import Trajectory
 from linkwright.views import live
 from linkwright.views.live import sliders

@@ -87,14 +87,14 @@ def test_an_idler_bends_the_belt_the_other_way():
     ))  # fmt: skip
     c = m.turn(steps=12)
     assert c["B"] == pytest.approx(c["A"]) and np.ptp(c["C"] + 2 * c["A"]) < 1e-12 and m.system.mobility.freedoms == 1
-    assert not any("`turn:`" in text for text in m.info().warnings)
+    assert not any("`turn:`" in text for text in m.info().notes)
     away = lw.load(pulleys(
         {"around": [{"joint": "A", "radius": 0.1}, {"joint": "B", "radius": 0.1}, {"joint": "C", "radius": 0.05, "turn": "cw"}]},
         more={"drawing": {"A": [0, 0], "B": [0.5, 0], "C": [0.25, 0.3]}, "bodies": {"ground": {"pins": ["A", "B", "C"]}, **WHEELS}},
     ))  # fmt: skip
-    assert any(text.endswith("round C: its `turn:` may be the wrong one") for text in away.info().warnings)  # beside the straight belt
+    assert any(text.endswith("round C: its `turn:` may be the wrong one") for text in away.info().notes)  # beside the straight belt
     close = lw.load(pulleys({"around": [{"joint": "A", "radius": 0.1}, {"joint": "B", "radius": 0.45}]}))  # shafts 0.5 m apart
-    (said,) = (text for text in close.info().warnings if "belt" in text)
+    (said,) = (text for text in close.info().notes if "belt" in text)
     assert "the pulleys A and B overlap: their radii add up to 0.55 m, their shafts are 0.5 m apart" in said
     explicit = lw.load(pulleys({"around": [{"joint": "A", "radius": 0.1, "turn": "cw"}, {"joint": "B", "radius": 0.1, "turn": "cw"}]}))
     assert explicit.turn(steps=4)["B.v"] == pytest.approx(2 * np.pi)

@@ -92,7 +92,7 @@ def test_it_answers_forward_and_is_named_by_the_registry(own: Any) -> None:
 
 def test_crosscheck_runs_it_with_its_variants(own: Any) -> None:
     s = lw.compile("wiper")
-    found = {c.name: c for c in s.crosscheck(s.assemble(v={"A": 4.0})).checks}
+    found = {c.name: c for c in s.crosscheck(s.assemble(v={"A": 4.0})).formulations}
     expected = {f"ownform {label}".strip() for label in own().variants()}
     assert {name for name in found if name.startswith("ownform")} == expected
     assert all(found[name].disagreement < 1e-11 and found[name].condition >= 1.0 for name in expected)

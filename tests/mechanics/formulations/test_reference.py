@@ -97,8 +97,8 @@ def test_crosscheck_is_a_table_and_data(scraper):
     s, st = scraper
     check = s.crosscheck(st, tau={"J1": 3.0})
     assert check.max_disagreement < 1e-11 and check.rank == 6
-    assert {c.name.split()[0] for c in check.checks} == set(FORMULATIONS)
-    assert "disagreement" in str(check) and all(c.condition >= 1.0 for c in check.checks)
+    assert {c.name.split()[0] for c in check.formulations} == set(FORMULATIONS)
+    assert "disagreement" in str(check) and all(c.condition >= 1.0 for c in check.formulations)
 
 
 def test_effort_in_a_cut_joint_equals_the_same_effort_in_the_tree():

@@ -89,7 +89,7 @@ def test_names_of_results():
     assert a.measures == ("type1", "type2", "dexterity", "J1.torque", "J8.torque", "J9.torque")
     with pytest.raises(lw.UsageError, match="no 'stifness'"):
         a["stifness"]
-    table = a.frame()
+    table = a.to_pandas()
     assert len(table) == 9 and list(table.columns[:3]) == ["platform.x", "platform.y", "reach"]
     assert table["dexterity"].to_numpy() == pytest.approx(a["dexterity"].ravel())
     assert "dexterity" in str(a) and "3 x 3 poses" in repr(a)

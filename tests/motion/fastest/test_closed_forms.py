@@ -106,7 +106,7 @@ def test_viscous_and_coulomb_friction_agree_with_the_phase_plane() -> None:
     i = int(np.argmax(v1 >= at))
     exact = t1[i] + np.interp(1.0 - s1[i], s2, t2)
     assert abs(f.time - exact) < 2e-3 * exact  # the force jumps within one of 400 intervals
-    assert f.ok and max(x.share for x in f.check) > 0.999
+    assert f.ok and max(x.share for x in f.used) > 0.999
 
 
 def test_smooth_laws_have_their_known_peaks(slide: lw.Mechanism) -> None:
@@ -133,8 +133,8 @@ def test_heat_bounds_the_rms_force(slide: lw.Mechanism) -> None:
     R = 1.2
     f = slide.fastest(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200)
     assert abs(f.time - (12.0 / R**2) ** 0.25) < 5e-3 * f.time
-    rms = f.check[1].share
-    assert 0.995 < rms <= 1.0 + 1e-3 and f.check[1].name == "rms x.force"
+    rms = f.used[1].share
+    assert 0.995 < rms <= 1.0 + 1e-3 and f.used[1].name == "rms x.force"
     rested = slide.fastest(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200, pause="2 s")
     assert rested.time < 0.8 * f.time
     smooth = slide.fastest(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200, law="quintic")

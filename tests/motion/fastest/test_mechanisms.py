@@ -40,7 +40,7 @@ def test_loads_followed_along_the_laws_of_the_drives_are_within_the_limits(robot
     assert np.abs(c["A.torque"]).max() < 1.5
     across = (c["left_rod.C"] - [0.06, 0.24]) @ np.array([0.02, 0.08]) / np.hypot(0.08, 0.02)
     assert np.abs(across).max() < 1e-8  # the tip is on its line
-    assert by_pins.ok and all(x.share <= 1.0 + 1e-9 for x in by_pins.check)
+    assert by_pins.ok and all(x.share <= 1.0 + 1e-9 for x in by_pins.used)
 
 
 def test_a_controlled_run_follows_it(robot: lw.Mechanism, by_pins: lw.FastestMotion) -> None:

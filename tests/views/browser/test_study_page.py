@@ -41,7 +41,7 @@ def points() -> Study:
 
 
 def cell(study: Study, **numbers: float) -> int:
-    frame = study.frame
+    frame = study.to_pandas()
     near = np.logical_and.reduce([np.isclose(frame[name], x) for name, x in numbers.items()])
     return int(np.flatnonzero(near)[0])
 

@@ -18,7 +18,7 @@ from linkwright import files
 from linkwright.cli.bench import machine_info
 from linkwright.cli.bench.cases import BenchRow
 from linkwright.errors import UsageError
-from linkwright.files import columns
+from linkwright.files import tables
 
 COLUMNS = tuple(f.name for f in fields(BenchRow))
 REALS, WHOLES = ("ns", "accuracy", "ratio"), ("operations",)
@@ -144,7 +144,7 @@ def show(rows: Sequence[BenchRow], machine_text: str) -> None:
         )
         before = here
     print("Time of one evaluation or run, and how far the result is from ours\n")
-    print(columns.table(header, cells, left=(0, 1, 2, 7)), end="\n\n")
+    print("\n".join(tables.aligned([header, *cells], left=(0, 1, 2, 7))), end="\n\n")
     for engine, quantity, reason in sorted({(r.engine, r.quantity, r.note) for r in rows if r.ns is None}):
         print(f"{engine}, {quantity}: {reason}")
     print(machine_text)

@@ -22,8 +22,8 @@ from linkwright.control.analysis import (
     together,
     tracking,
 )
-from linkwright.design.tables import columns, show
 from linkwright.errors import UsageError, call_explained, counted
+from linkwright.files.tables import Cell, Result, Table, show
 from linkwright.results.trajectory import Trajectory, unit_of
 
 Deviations = Mapping[str, Deviation]
@@ -33,7 +33,7 @@ ROUTINE_NOTES = ("controller: compiled",)  # notes that carry no information
 
 
 @dataclass(frozen=True)
-class ControlReport:
+class ControlReport(Result):
     """A controlled run in figures, SI; prints as tables in the file's units. Shares are of the time looked at. `errors` and
     `force_errors` are those of the vectors of all coordinates and of all forces of one kind, by kind."""
 
@@ -72,15 +72,23 @@ class ControlReport:
     def __str__(self) -> str:
         kind = self.controller.kind or "no controller"
         sampled = f", sampled every {self.controller.every:g} s" if self.controller.every else ""
-        parts = [f"{kind}{sampled}: t = {self.start:.6g} .. {self.end:.6g} s", *self._efforts()]
-        parts += [_errors_table("follows", self.tracking, self.errors, self.units)] if self.tracking else []
-        parts += [_errors_table("holds", self.forces, self.force_errors, self.units)] if self.forces else []
+        parts = [f"{kind}{sampled}: t = {self.start:.6g} .. {self.end:.6g} s", *(t.text() for t in self._efforts()), *self._together()]
+        parts += [t.text() for t in _errors_tables("follows", self.tracking, self.errors, self.units)]
+        parts += [t.text() for t in _errors_tables("holds", self.forces, self.force_errors, self.units)]
         said = [f"work {show(self.shown_work)} J", f"smallest control authority {show(self.authority)} of that at the start"]
         said += [f"damped {show(100.0 * self.damped)} % of the time"] if self.damped else []
         said += [counted(self.steps, "step")] if self.steps is not None else []
         return "\n".join([*parts, "; ".join(said), *(f"note: {n}" for n in self.notes if n not in ROUTINE_NOTES)])
 
-    def _efforts(self) -> list[str]:
+    def table(self) -> Table:
+        """Return the efforts in the file's units, a row for each drive; errors of motions and forces are `parts` of the table."""
+        follows = _errors_tables("follows", self.tracking, self.errors, self.units)
+        holds = _errors_tables("holds", self.forces, self.force_errors, self.units)
+        parts = [Table.stacked(x, title) for title, x in (("tracking", follows), ("forces", holds)) if x]
+        drives = self._efforts() or [Table.of(["drive"], [])]
+        return Table.stacked(drives, "drives", self.notes, parts=tuple(parts))
+
+    def _efforts(self) -> list[Table]:
         e, tables = self.efforts, []
         for kind in dict.fromkeys(d.kind for d in e.by_drive.values()):
             symbol, size = unit_of(self.units, kind)
@@ -95,13 +103,18 @@ class ControlReport:
             ]
             if len(mine) == len(e.by_drive) > 1:
                 rows.append(("all", e.rms / size, None, None, *((None, 100.0 * e.saturated) if limited else ())))
-            tables.append(columns(header, rows))
-        if e.kind == "mixed":
-            symbol, size = unit_of(self.units, "torque")
-            rms, peak = (show(x / size) for x in (e.rms, e.peak))
-            limits = f"; at a limit {show(100.0 * e.saturated)} % of the time" if any(d.limited for d in e.by_drive.values()) else ""
-            tables.append(f"all: RMS {rms} {symbol}, peak of one {peak} {symbol}, {in_metric(e.length)}{limits}")
+            tables.append(Table.of(header, rows))
         return tables
+
+    def _together(self) -> list[str]:
+        """Torques and forces taken together, as a line of text."""
+        e = self.efforts
+        if e.kind != "mixed":
+            return []
+        symbol, size = unit_of(self.units, "torque")
+        rms, peak = (show(x / size) for x in (e.rms, e.peak))
+        limits = f"; at a limit {show(100.0 * e.saturated)} % of the time" if any(d.limited for d in e.by_drive.values()) else ""
+        return [f"all: RMS {rms} {symbol}, peak of one {peak} {symbol}, {in_metric(e.length)}{limits}"]
 
 
 def _limit(d: DriveEffort, symbol: str, size: float) -> Any:
@@ -121,8 +134,8 @@ def in_metric(length: float) -> str:
     return f"forces times the mechanism's length {show(length)} m"
 
 
-def _errors_table(word: str, found: Deviations, vectors: Deviations, units: tuple[str, ...]) -> str:
-    """A row for each, and below several of one kind that of their vector."""
+def _errors_tables(word: str, found: Deviations, vectors: Deviations, units: tuple[str, ...]) -> list[Table]:
+    """A table for each kind: a row for each quantity, and below several that of their vector."""
     parts = []
     for kind in dict.fromkeys(d.kind for d in found.values()):
         symbol, size = unit_of(units, kind)
@@ -136,12 +149,12 @@ def _errors_table(word: str, found: Deviations, vectors: Deviations, units: tupl
                 d.largest / size,
                 when(d.at, d.largest / size),
                 d.final / size,
-                "not yet" if d.settled is None else d.settled,
+                Cell(None, "not yet") if d.settled is None else d.settled,
             )
             for d in mine
         ]
-        parts.append(columns(header, rows))
-    return "\n".join(parts)
+        parts.append(Table.of(header, rows))
+    return parts
 
 
 @call_explained

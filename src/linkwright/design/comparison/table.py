@@ -6,18 +6,16 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
-from pathlib import Path
 from typing import Any
 
-from linkwright import files
+import numpy as np
+
 from linkwright.control.base import Control
 from linkwright.control.control_law import as_control
 from linkwright.design.comparison.report import ROUTINE_NOTES, ControlReport, control_report, in_metric
-from linkwright.design.tables import columns, show
-from linkwright.errors import LinkwrightError, SimulationError, UsageError, call_explained, nearest
+from linkwright.errors import LinkwrightError, Renamed, SimulationError, UsageError, call_explained, nearest
+from linkwright.files.tables import Cell, Result, Table, show
 from linkwright.numerics.pickling import essentials
-from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.simulation.options import options_of
@@ -26,13 +24,13 @@ SHORT = 160  # characters of a reason in a table
 
 
 @dataclass(frozen=True)
-class Row:
-    """One controller on the task. `failed` says why there are no numbers; `run` then is what was computed so far, if anything."""
+class Row(Renamed):
+    """One controller on the task. `why` says why there are no numbers; `run` then is what was computed so far, if anything."""
 
     name: str
     run: Trajectory | None
     report: ControlReport | None
-    failed: str = ""
+    why: str = ""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -48,12 +46,12 @@ class ComparedQuantity:
 
     def unit(self, units: tuple[str, ...]) -> tuple[str, float]:
         """(symbol, size in SI) in a file's units."""
-        own = {"": ("", 1.0), "share": ("%", 0.01), "energy": ("J", 1.0)}
+        own = {"": ("-", 1.0), "share": ("%", 0.01), "energy": ("J", 1.0)}
         return own[self.dimension] if self.dimension in own else unit_of(units, self.dimension)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """Controllers on one task. `rows`, `runs` by name, `result["hybrid"]` the row of one; prints as a table."""
 
     __getstate__ = essentials
@@ -79,8 +77,14 @@ class Comparison:
         return {r.name: r.run for r in self.rows if r.run is not None and r.report is not None}
 
     @property
-    def failed(self) -> dict[str, str]:
-        return {r.name: r.failed for r in self.rows if r.failed}
+    def ok(self) -> np.ndarray:
+        """Return a mask of the controllers whose run reached its end."""
+        return np.array([not r.why for r in self.rows], dtype=bool)
+
+    @property
+    def why(self) -> dict[str, str]:
+        """Return the reasons of the runs that failed, by controller."""
+        return {r.name: r.why for r in self.rows if r.why}
 
     def between(self, t0: Any, t1: Any) -> Comparison:
         """Return the same comparison over a part of the time."""
@@ -144,23 +148,22 @@ class Comparison:
     def _units(self) -> tuple[str, ...]:
         return self._reports[0].units if self._reports else ()
 
-    def _cells(self) -> tuple[list[tuple[str, str]], list[list[Any]]]:
-        if not self._reports:
-            return [("controller", ""), ("result", "")], [[r.name, "failed"] for r in self.rows]
-        quantities = self.quantities
-        header = [("controller", ""), *((q.text, q.unit(self._units)[0]) for q in quantities.values())]
-        table = {name: self.values(name) for name in quantities}
+    def table(self) -> Table:
+        """Return the figures in the file's units, a row for each controller; `why` has the reason of a run that failed."""
+        quantities = self.quantities if self._reports else {}
+        heads = [("controller", ""), *((q.text, q.unit(self._units)[0]) for q in quantities.values()), ("ok", ""), ("why", "")]
+        found = {name: self.values(name) for name in quantities}
         rows: list[list[Any]] = []
         for r in self.rows:
-            found = [(table[n][r.name], q) for n, q in quantities.items()]
-            cells = [_cell(x, q, self._units, r.report) for x, q in found] if r.report else ["failed", *(None for _ in found[1:])]
-            rows.append([r.name, *cells])
-        return header, rows
+            cells = [_cell(found[n][r.name], q, self._units, r.report) for n, q in quantities.items()]
+            cells[:1] = [Cell(None, "failed")] if r.why and cells else cells[:1]
+            rows.append([r.name, *cells, not r.why, r.why])
+        return Table.of(heads, rows, "controllers", self.notes)
 
     @cached_property
-    def remarks(self) -> list[str]:
+    def notes(self) -> tuple[str, ...]:
         """Return the lines under the table: reasons, notes, how efforts are weighed, what was followed."""
-        out = [f"{name} failed: {_short(why)}" for name, why in self.failed.items()]
+        out = [f"{name} failed: {_short(why)}" for name, why in self.why.items()]
         if self.window is not None:
             out.append(f"between t = {self.window[0]:.6g} s and {self.window[1]:.6g} s")
         if self._one_kind == "mixed" and self._reports:
@@ -170,42 +173,13 @@ class Comparison:
             out.append("errors are of different coordinates: " + "; ".join(f"{n} follows {x or 'nothing'}" for n, x in followed.items()))
         doubtful = {r.name: r.report.efforts.doubt for r in self.rows if r.report is not None and r.report.efforts.doubt > 1e-2}
         out += [f"{n}: the RMS effort is read from few samples, to about {show(100.0 * x)} %; give output=..." for n, x in doubtful.items()]
-        return out + [
-            f"{r.name}: {_short(note)}" for r in self.rows for note in r.notes if note not in ROUTINE_NOTES and r.report is not None
-        ]
+        out += [f"{r.name}: {_short(note)}" for r in self.rows for note in r.notes if note not in ROUTINE_NOTES and r.report is not None]
+        return tuple(out)
 
     def __str__(self) -> str:
-        header, rows = self._cells()
-        return "\n".join([columns(header, rows), *self.remarks])
-
-    def _repr_html_(self) -> str:
-        header, rows = self._cells()
-        heads = "".join(f"<th>{escape(n)}{f'<br>[{escape(u)}]' if u else ''}</th>" for n, u in header)
-        lines = "".join("<tr>" + "".join(f"<td>{escape(show(x))}</td>" for x in row) + "</tr>" for row in rows)
-        said = "".join(f"<div>{escape(x)}</div>" for x in self.remarks)
-        return f"<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>{said}"
-
-    def to_csv(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
-        """Write the table, in the file's units; a last column says why a run failed. `sep`: ",", ";" or "tab"; `decimal`: "." or ","."""
-        style = csv_style(sep, decimal)
-        with files.replacing(path, (".csv",)) as temporary:
-            write_csv(temporary, *self._sheet(), style)
-        return Path(path)
-
-    def to_excel(self, path: str | os.PathLike[str]) -> Path:
-        """Write the table as a sheet of an .xlsx file, as `to_csv`."""
-        with files.replacing(path, (".xlsx",)) as temporary:
-            write_workbook(temporary, [WorkbookSheet("controllers", *self._sheet())])
-        return Path(path)
-
-    def _sheet(self) -> tuple[list[str], list[list[Any]]]:
-        quantities = self.quantities if self._reports else {}
-        heads = [(q.text, q.unit(self._units)[0]) for q in quantities.values()]
-        rows: list[list[Any]] = []
-        for r in self.rows:
-            found = [(self.values(n)[r.name], q.unit(self._units)[1]) for n, q in quantities.items()]
-            rows.append([r.name, *(None if x is None else x / size for x, size in found), r.failed])
-        return ["controller", *(f"{n} [{u}]" if u else n for n, u in heads), "failed"], rows
+        t = self.table()
+        shown = Table(tuple(c for c in t.columns if c.name != "why" and (c.name != "ok" or self.why)))
+        return "\n".join([shown.text(), *self.notes])
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, names: Sequence[str] | None = None, **options: Any) -> Any:
         """Norm of the efforts, errors and force errors over time of all controllers, or of those in `names`; of one alone what it
@@ -223,7 +197,7 @@ class Comparison:
             raise UsageError(f"names=[] leaves nothing to plot; choose from {', '.join(self.runs)}.")
         for name in chosen:
             if self[name].report is None:
-                raise UsageError(f"'{name}' did not come to its end, so it cannot be plotted: {_short(self[name].failed)}")
+                raise UsageError(f"'{name}' did not come to its end, so it cannot be plotted: {_short(self[name].why)}")
         return chosen
 
 
@@ -237,10 +211,10 @@ DEVIATIONS = (  # name, text, of a report by kind, number of the deviation of th
 SHARES = {"saturated": "at limits", "damped": "damped"}
 
 
-def _cell(x: float | None, q: ComparedQuantity, units: tuple[str, ...], report: ControlReport) -> Any:
+def _cell(x: float | None, q: ComparedQuantity, units: tuple[str, ...], report: ControlReport | None) -> Any:
     if x is None:
-        return "not yet" if q.dimension == "time" and report.tracking else None
-    return f"{x:.0f}" if q.text == "steps" else float(x) / q.unit(units)[1]
+        return Cell(None, "not yet") if q.dimension == "time" and report is not None and report.tracking else None
+    return round(x) if q.text == "steps" else float(x) / q.unit(units)[1]
 
 
 def _short(text: str) -> str:
@@ -268,7 +242,7 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
     for name, given in settings.items():
         row = _row(name, system, start, duration, given)
         rows.append(row)
-        if row.failed.startswith("interrupted"):
+        if row.why.startswith("interrupted"):
             rows += [Row(x, None, None, "not run") for x in list(settings)[len(rows) :]]
             break
     return Comparison(tuple(rows))

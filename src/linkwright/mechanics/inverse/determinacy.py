@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.files.columns import table
+from linkwright.files.tables import Cell, Result, Table
 from linkwright.mechanics.inverse.loads import Loads
 
 COMPONENTS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
@@ -28,7 +28,7 @@ class ReactionComponent:
 
 
 @dataclass(frozen=True)
-class Determinacy:
+class Determinacy(Result):
     """Every reaction component with its verdict, and its value by each choice."""
 
     choices: tuple[str, ...]
@@ -40,10 +40,12 @@ class Determinacy:
         """(joint, component) of everything that depends on how the redundancy is resolved."""
         return [(r.joint, r.component) for r in self.rows if not r.unique]
 
-    def __str__(self) -> str:
-        verdicts = {True: "unique", False: "depends on how the redundancy is resolved"}
-        rows = [(r.joint, r.component, *(f"{v:.6g}" for v in r.values), verdicts[r.unique]) for r in self.rows]
-        return table(("joint", "", *self.choices, "verdict"), rows, left=(0, 1, 2 + len(self.choices)))
+    def table(self) -> Table:
+        """Return every component in SI (N and N m), with its value by each choice."""
+        verdicts = {True: "yes", False: "no, it depends on how the redundancy is resolved"}
+        heads = [("joint", ""), ("component", ""), *((x, "SI", ".6g") for x in self.choices), ("unique", "")]
+        rows = [(r.joint, r.component, *r.values, Cell(r.unique, verdicts[r.unique])) for r in self.rows]
+        return Table.of(heads, rows, "determinacy")
 
 
 def determinacy(choices: Mapping[str, Loads], planar: bool) -> Determinacy:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, nearest
-from linkwright.files.columns import table
+from linkwright.files.tables import Result, Table
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import workless_wrenches
 from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
@@ -22,7 +22,7 @@ from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.mechanics.inverse.methods import Solved
 from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, accelerations, locate, node_motion
-from linkwright.model.coordinates import joint_part
+from linkwright.model.coordinates import is_rotary, joint_part
 from linkwright.model.description import Joint
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import is_symbolic
@@ -47,7 +47,7 @@ class Wrench:
 
 
 @dataclass(frozen=True)
-class Loads:
+class Loads(Result):
     """Efforts and reactions of one state. `loads.tau["A"]`, `loads.wrench["C"]`, `loads.on("C", "rocker")`, `.residual`."""
 
     __getstate__ = essentials
@@ -277,12 +277,23 @@ class Loads:
         """For every joint whether its whole reaction is determined."""
         return {name: self.reaction(name).unique for name in self._wrenches}
 
-    def __str__(self) -> str:
-        efforts = table(("drive", "effort"), [(n, f"{x:.6g}") for n, x in self.tau.items()], left=1)
-        rows: list[tuple[str, ...]] = []
+    def table(self) -> Table:
+        """Return the reactions of all joints in SI, world axes; efforts of drives and of a floating base are `parts` of the table."""
+        rows: list[tuple[Any, ...]] = []
         for name in self._wrenches:
             w = self.reaction(name)
-            rows.append((name, *(f"{x:.6g}" for x in (*w.force, np.linalg.norm(w.force))), "yes" if w.unique else "no"))
-        base = [table(("floating base", "effort"), [(n, f"{x:.6g}") for n, x in self.base.items()], left=1)] if self.base else []
-        joints = table(("joint", "force x", "force y", "force z", "size", "unique"), rows, left=(0, 5))
-        return "\n".join([efforts, *base, joints, *(f"note: {x}" for x in self.notes)])
+            rows.append((name, *map(float, w.force), float(np.linalg.norm(w.force)), float(np.linalg.norm(w.moment)), w.unique))
+        forces = [(f"force {axis}", "N", ".6g") for axis in "xyz"]
+        heads = [("joint", ""), *forces, ("force", "N", ".6g"), ("moment", "N m", ".6g"), ("unique", "")]
+        return Table.of(heads, rows, "joints", self.notes, parts=tuple(self._efforts()))
+
+    def _efforts(self) -> list[Table]:
+        d = self.skel.tree.description
+        drives = [(n, float(x), "N m" if is_rotary(d, n) else "N", self.tau_unique[n]) for n, x in self.tau.items()]
+        out = [Table.of([("drive", ""), ("effort", "", ".6g"), ("unit", ""), ("unique", "")], drives, "drives")]
+        base = Table.of([("floating base", ""), ("effort", "", ".6g")], [(n, float(x)) for n, x in self.base.items()], "floating base")
+        return [*out, base] if self.base else out
+
+    def __str__(self) -> str:
+        t = self.table()
+        return "\n".join([*(x.text() for x in t.parts), t.text(), *(f"note: {x}" for x in self.notes)])

@@ -13,12 +13,11 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import UsageError, calls_explained, counted, nearest
+from linkwright.files.tables import ENDINGS, Result, Table
 from linkwright.model.file.units import KINDS, display_unit, quantity, shown
 from linkwright.motion.atlas import pieces
 from linkwright.motion.atlas.grid import PoseGrid
 from linkwright.motion.atlas.inscribed import Inscribed, inscribed
-from linkwright.results.files.sheets import csv_style, write_csv
-from linkwright.results.tables import package
 
 KIND_NAMES = ("type I", "type II", "limit")
 
@@ -70,7 +69,7 @@ class LocatedPoints(NamedTuple):
 
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
-class Atlas:
+class Atlas(Result):
     """Measures over a grid of poses: `a["dexterity"]`, `a.reach`; `a.curves` of a slice, `a.surfaces` of a volume.
 
     Arrays have the shape of the grid, an axis for each of `axes`, in SI; NaN out of reach, with the reason in `a.why` and counts in
@@ -267,33 +266,26 @@ class Atlas:
         kinds = {n: KINDS["length" if n.rpartition(".")[2] in ("x", "y", "z") else "angle"] for n in self.fixed}
         return [f"{n} = {shown(x, kinds[n], self.file_units)}" for n, x in self.fixed.items()]
 
+    def table(self) -> Table:
+        """Return a row for each pose, in SI: the axes, `reach`, the measures (nan out of reach), and `why`."""
+        axes = [(a.name, "m" if a.kind == "length" else "rad", self.grid.poses[:, k]) for k, a in enumerate(self.axes)]
+        why = np.array(["", *self.reasons[1:]], dtype=object)[np.where(self.reach, 0, self.why).ravel()]
+        measures = [(n, self.units[n] or "-", v.ravel()) for n, v in self.values.items()]
+        return Table.of_columns([*axes, ("reach", "", self.reach.ravel()), *measures, ("why", "", why)], "poses", self.notes)
+
     def save(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
-        """Write all poses as a table (.csv, SI with units in the header), or all arrays (.npz)."""
-        style = csv_style(sep, decimal)
-        with files.replacing(path, (".csv", ".npz")) as temporary:
-            if str(path).lower().endswith(".npz"):
-                curves = {f"{kind}.points": self._points(kind) for kind in KIND_NAMES}
-                arrays = {a.name: a.values for a in self.axes} | dict(self.values) | {"reach": self.reach, **curves}
-                with open(temporary, "wb") as file:
-                    np.savez_compressed(file, allow_pickle=False, **arrays)
-            else:
-                head = [*(f"{a.name} [{'m' if a.kind == 'length' else 'rad'}]" for a in self.axes), "reach"]
-                head += [f"{n} [{self.units[n]}]" if self.units[n] else n for n in self.values]
-                columns = [*self.grid.poses.T, self.reach.ravel().astype(float), *(v.ravel() for v in self.values.values())]
-                rows = np.stack(columns, axis=1).tolist()
-                write_csv(temporary, head, [[x if np.isfinite(x) else None for x in row] for row in rows], style)
+        """Write all poses as a table (.csv, .xlsx, .parquet, .json), or all arrays (.npz)."""
+        if files.checked(path, (*ENDINGS, ".npz")).suffix.lower() != ".npz":
+            return super().save(path, sep=sep, decimal=decimal)
+        with files.replacing(path, (".npz",)) as temporary, open(temporary, "wb") as file:
+            curves = {f"{kind}.points": self._points(kind) for kind in KIND_NAMES}
+            arrays = {a.name: a.values for a in self.axes} | dict(self.values) | {"reach": self.reach, **curves}
+            np.savez_compressed(file, allow_pickle=False, **arrays)
         return Path(path)
 
     def _points(self, kind: str) -> np.ndarray:
         """All located points of a kind."""
         return np.concatenate([np.zeros((0, len(self.axes))), *(x.points for x in self.located if x.kind == kind)])
-
-    def frame(self) -> Any:
-        """Return a pandas DataFrame: a row for each pose, axes first, `reach`, the measures, and `why`."""
-        pd = package("pandas")
-        places = {a.name: self.grid.poses[:, k] for k, a in enumerate(self.axes)}
-        why = np.array(["", *self.reasons[1:]], dtype=object)[np.where(self.reach, 0, self.why).ravel()]
-        return pd.DataFrame({**places, "reach": self.reach.ravel(), **{n: v.ravel() for n, v in self.values.items()}, "why": why})
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Draw measures over the slice with its curves, or a volume with its surfaces (`what="surfaces"`); by default several."""

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import calls_explained, counted
+from linkwright.files.tables import Result, Table
 from linkwright.motion.atlas.result import Atlas, AtlasCurve
 
 
 @calls_explained
 @dataclass(frozen=True, eq=False)
-class AtlasModes:
+class AtlasModes(Result):
     """An Atlas for each working mode, that of the start first: `every[0]`, `every.reach` (of any mode), `every.curves`."""
 
     modes: tuple[Atlas, ...] = field(repr=False)
@@ -46,11 +47,14 @@ class AtlasModes:
     def __str__(self) -> str:
         found = f"{self.starts:,} random starts, each mode found {self.seldom} times or more"
         lines = [f"{counted(len(self), 'working mode')} of {self.modes[0].name!r} ({found})"]
-        for a in self.modes:
-            kinds = {k: sum(len(x.share) for x in a.located if x.kind == k) for k in ("type I", "type II", "limit")}
-            said = ", ".join(f"{counted(n, 'point')} {k}" for k, n in kinds.items() if n)
-            lines.append(f"mode {a.mode}: {int(a.reach.sum()):,} of {a.reach.size:,} poses in reach{'; ' if said else ''}{said}")
-        return "\n".join(lines)
+        return "\n".join([*lines, self.table().text()])
+
+    def table(self) -> Table:
+        """Return a row for each mode: poses in reach, and located points of each kind."""
+        kinds = ("type I", "type II", "limit")
+        points = [[sum(len(x.share) for x in a.located if x.kind == k) for k in kinds] for a in self.modes]
+        rows = [(a.mode, int(a.reach.sum()), a.reach.size, *n) for a, n in zip(self.modes, points, strict=True)]
+        return Table.of(["mode", "in reach", "poses", *(f"points {k}" for k in kinds)], rows, "working modes")
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Draw one measure of all modes side by side."""

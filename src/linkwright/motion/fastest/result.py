@@ -13,9 +13,11 @@ import numpy as np
 
 from linkwright.control.reference_kinds import Components, Reference
 from linkwright.errors import calls_explained, counted
+from linkwright.files.tables import Result, Table
 from linkwright.model.curves import Curve
 from linkwright.model.curves.piecewise import Piecewise
 from linkwright.motion.fastest.limits import RMS, MotionLimit
+from linkwright.results.checks import Check, Checks
 from linkwright.results.trajectory import Trajectory
 
 ACTIVE = 1e-2  # share of a limit that may be left where it decides: polygons of vectors leave 0.4 %
@@ -58,7 +60,7 @@ class LimitUse(NamedTuple):
 
 @calls_explained
 @dataclass(frozen=True, repr=False)
-class FastestMotion:
+class FastestMotion(Result):
     """A motion along a path within limits. `motion["A.torque"]` reads a channel, `motion.drives` has the laws of the drives.
 
     `trajectory` has samples at the grid of the path: s and its rates are its channels path.s, path.rate and path.acceleration. Where the
@@ -100,9 +102,15 @@ class FastestMotion:
         best, most = both.argmax(axis=0), both.max(axis=0)
         return [names[k] if x > 1.0 - ACTIVE else "" for k, x in zip(best, most, strict=True)]
 
+    def checks(self) -> Checks:
+        """Every limit as a check, from the finished trajectory: the value is the share of the limit that is used."""
+        texts = [f"{x.largest} of {x.limit}, {100.0 * x.share:.2f} % used" for x in self.used]
+        found = [Check.of(x.name, x.ok, text, value=x.share, limit=1.0 + TOLERATED) for x, text in zip(self.used, texts, strict=True)]
+        return Checks(tuple(found))
+
     @cached_property
-    def check(self) -> tuple[LimitUse, ...]:
-        """Every limit as computed from the finished trajectory."""
+    def used(self) -> tuple[LimitUse, ...]:
+        """Every limit with its use, as computed from the finished trajectory."""
         out, steps = [], np.diff(self.t)
         for limit in self.limits:
             share = self.use[limit.name] if limit.name in self.use else np.full(len(self.t), self._heat(limit))
@@ -118,7 +126,7 @@ class FastestMotion:
     @property
     def ok(self) -> bool:
         """True if no limit is exceeded."""
-        return all(x.ok for x in self.check)
+        return all(x.ok for x in self.used)
 
     @cached_property
     def drives(self) -> dict[str, DriveLaw]:
@@ -126,22 +134,16 @@ class FastestMotion:
         c, b = self.trajectory, self.before
         return {name: DriveLaw(name, _quintics(c.t, c[name], c[f"{name}.v"], c[f"{name}.a"], b[f"{name}.a"])) for name in c.drives}
 
-    def table(self) -> str:
-        """Return the limits as text."""
-        rows = [("limit", "allowed", "largest", "used", "at s", "decides")]
-        for x in self.check:
-            rows.append(
-                (
-                    x.name,
-                    x.limit,
-                    x.largest,
-                    f"{100 * x.share:.2f} %",
-                    "" if x.name.startswith(RMS) else f"{x.s:.4g}",
-                    f"{100 * x.active:.0f} %",
-                )
-            )
-        widths = [max(len(r[k]) for r in rows) for k in range(len(rows[0]))]
-        return "\n".join("  ".join(x.ljust(w) for x, w in zip(r, widths, strict=True)).rstrip() for r in rows)
+    def table(self) -> Table:
+        """Return a row for each limit: the largest value, its share of the limit, where, and for how much of the time it decides."""
+        heads = [
+            ("limit", ""), ("allowed", ""), ("largest", ""), ("used", "%", ".2f"), ("at s", "-", ".4g"),
+            ("decides", "%", ".0f", "of the time"),
+        ]  # fmt: skip
+        rows = [
+            (x.name, x.limit, x.largest, 100.0 * x.share, None if x.name.startswith(RMS) else x.s, 100.0 * x.active) for x in self.used
+        ]
+        return Table.of(heads, rows, "limits", self.notes)
 
     def __repr__(self) -> str:
         return (
@@ -150,11 +152,18 @@ class FastestMotion:
 
     def __str__(self) -> str:
         head = f"{self.law}: {self.time:.6g} s, {counted(len(self.t) - 1, 'interval')}"
-        return "\n".join([head, self.table(), *(f"note: {x}" for x in self.notes)])
+        return "\n".join([head, self.table().text(), *(f"note: {x}" for x in self.notes)])
 
-    def save(self, path: str | os.PathLike[str], *, channels: Sequence[str] | None = None) -> Path:
-        """Write the trajectory: .csv, .npz, .parquet or .xlsx."""
-        return self.trajectory.save(path, channels=channels)
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        channels: Sequence[str] | None = None,
+        sep: str | None = None,
+        decimal: str | None = None,
+    ) -> Path:
+        """Write the trajectory: .csv, .npz, .parquet or .xlsx; `f.table().save(...)` writes the limits."""
+        return self.trajectory.save(path, channels=channels, sep=sep, decimal=decimal)
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Plot channels over time; by default the speed along the path, and drive torques and forces."""

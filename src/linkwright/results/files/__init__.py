@@ -14,6 +14,6 @@ fingerprint of the numbers. Nothing is pickled.
 from linkwright.results.files.content import FORMAT, identical, versions
 from linkwright.results.files.reading import Stored, damaged, read
 from linkwright.results.files.schema import Misfit
-from linkwright.results.files.writing import WRITERS, save
+from linkwright.results.files.writing import WHOLE, save
 
-__all__ = ["FORMAT", "WRITERS", "Misfit", "Stored", "damaged", "identical", "read", "save", "versions"]
+__all__ = ["FORMAT", "WHOLE", "Misfit", "Stored", "damaged", "identical", "read", "save", "versions"]

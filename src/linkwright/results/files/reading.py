@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import LinkwrightError, UsageError, counted
+from linkwright.errors import LinkwrightError, UsageError, counted, package
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
@@ -28,7 +28,6 @@ from linkwright.results.files import schema
 from linkwright.results.files.bounds import MOST_CHARACTERS, plausible
 from linkwright.results.files.content import FORMAT, KEY, VERSION, fingerprint, not_finite
 from linkwright.results.recorded import CutReferences, RunEvent, coordinate_names
-from linkwright.results.tables import package
 
 HINT = "runs are saved with run.save('run.npz') or run.save('run.parquet')"
 HEADER = 16_384  # bytes of an entry of an npz before its numbers, at most

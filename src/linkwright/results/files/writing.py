@@ -7,18 +7,19 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import UsageError
+from linkwright.errors import package
+from linkwright.files.tables import ENDINGS, Table, style_for
 from linkwright.results.files.bounds import plausible
 from linkwright.results.files.content import KEY, content
 from linkwright.results.files.facts import facts
-from linkwright.results.files.sheets import PLAIN, CsvStyle, WorkbookSheet, csv_style, write_csv, write_workbook
-from linkwright.results.tables import flat, package
+from linkwright.results.tables import flat
 
 FAST = 1  # of nine levels of compression: floating-point numbers hardly get smaller beyond
 
@@ -27,28 +28,16 @@ def save(
     c: Any, path: str | os.PathLike[str], channels: Iterable[str] | None, *, sep: str | None = None, decimal: str | None = None
 ) -> Path:
     """Write a trajectory in the format of the file's ending; an older file is replaced, atomically."""
-    style = csv_style(sep, decimal)
-    place = files.checked(path, tuple(WRITERS))
-    if place.suffix.lower() != ".csv" and (sep is not None or decimal is not None):
-        raise UsageError(f"sep and decimal are for .csv files; '{place.name}' is none. Leave them out.")
-    with files.replacing(path, tuple(WRITERS)) as temporary:
-        if temporary.suffix.lower() == ".csv":
-            _write_csv(c, temporary, channels, style)
-        else:
-            WRITERS[temporary.suffix.lower()](c, temporary, channels)
+    place = files.checked(path, tuple(sorted({*WHOLE, *ENDINGS})))
+    ending = place.suffix.lower()
+    style_for(place, sep, decimal)
+    if ending not in WHOLE:
+        table = c.table(channels)
+        more = Table.of(["fact", "value", "unit"], facts(c), "model") if ending == ".xlsx" else None
+        return replace(table, parts=(more,) if more else ()).save(path, sep=sep, decimal=decimal)
+    with files.replacing(path, tuple(WHOLE)) as temporary:
+        WHOLE[ending](c, temporary, channels)
     return Path(path)
-
-
-def _write_csv(c: Any, path: Path, channels: Iterable[str] | None, style: CsvStyle = PLAIN) -> None:
-    header, values = c.table(channels)
-    write_csv(path, header, values, style)
-
-
-def _write_xlsx(c: Any, path: Path, channels: Iterable[str] | None) -> None:
-    """The table in the file's units, and a second sheet that says what it is a table of."""
-    header, values = c.table(channels)
-    title = "turn" if c.proof is None else "run"
-    write_workbook(path, [WorkbookSheet(title, header, values), WorkbookSheet("model", ("fact", "value", "unit"), facts(c), width=18.0)])
 
 
 def _write_npz(c: Any, path: Path, channels: Iterable[str] | None) -> None:
@@ -77,9 +66,4 @@ def _write_parquet(c: Any, path: Path, channels: Iterable[str] | None) -> None:
     pq.write_table(made, path, use_dictionary=False, write_page_checksum=True)
 
 
-WRITERS: dict[str, Callable[[Any, Path, Iterable[str] | None], None]] = {
-    ".csv": _write_csv,
-    ".npz": _write_npz,
-    ".parquet": _write_parquet,
-    ".xlsx": _write_xlsx,
-}
+WHOLE: dict[str, Callable[[Any, Path, Iterable[str] | None], None]] = {".npz": _write_npz, ".parquet": _write_parquet}  # runs to read again

@@ -249,7 +249,7 @@ def run_json(system: System, run: Trajectory) -> dict[str, Any]:
         "main": _main(system, run, names),
         "events": [{"t": float(e.time), "text": _event(e)} for e in run.events],
         "passages": [{"t": float(p.time), "text": str(p)} for p in run.passages],
-        "checks": run.checks().as_list(),
+        "checks": run.checks().as_dict()["checks"],
     }
 
 

@@ -67,7 +67,7 @@ def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Scri
         "loads": loads,
         "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
         "conservative": all(getattr(f, "conservative", False) for f in system.forces),
-        "checks": [] if motion.turn is None else motion.turn.checks().as_list(),
+        "checks": [] if motion.turn is None else motion.turn.checks().as_dict()["checks"],
         "limits": [x.as_dict() for x in element_limits(d)],
         "meshes": [{"pin": j.pin or j.name, "coupling": meshes[j.name]} for j in d.joints if j.name in meshes],
         "motors": any(x.motor for x in d.drives),

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.errors import LinkwrightError, ModelError, Source, UsageError, counted
+from linkwright.errors import LinkwrightError, ModelError, Source, UsageError, counted, package
 from linkwright.exchange.reading.sketches.geometry import FINEST, Label, Mark, Sketch, Stroke, as_circle
-from linkwright.results.tables import package
 
 MOST_BYTES = 100_000_000
 MOST_ENTITIES = 50_000

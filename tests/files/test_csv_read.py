@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import files
-from linkwright.files.tables import TableError, read_csv_table
+from linkwright.files.sheets import TableError, read_csv_table
 from linkwright.model.curves.csv_columns import read_columns
 from linkwright.model.file.units import KINDS
 
@@ -100,9 +100,9 @@ def test_the_same_reader_serves_references(tmp_path: Path) -> None:
 def test_what_was_saved_reads_back(tmp_path: Path) -> None:
     c = lw.load("wiper").turn(steps=6)
     table = read_csv_table(c.save(tmp_path / "c.csv", channels=["t", "A"]), 10**6)
-    header, values = c.table(["t", "A"])
-    assert list(table.header) == header and table.names == ("t", "A") and table.units == ("s", "deg")
-    np.testing.assert_array_equal(np.array([cells for _, cells in table.rows], dtype=float), values)
+    found = c.table(["t", "A"])
+    assert list(table.header) == [x.head for x in found.columns] and table.names == ("t", "A") and table.units == ("s", "deg")
+    np.testing.assert_array_equal(np.array([cells for _, cells in table.rows], dtype=float), found.rows)
 
 
 def test_text_columns_are_left_as_they_are(tmp_path: Path) -> None:

@@ -1,0 +1,216 @@
+"""Every result answers the same questions in the same words: a new result has to be listed here, and cannot invent its own.
+
+The classes are found by walking the package, so that a result without a factory fails.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pkgutil
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.errors import RENAMED, Renamed
+from linkwright.files import read_csv_table
+from linkwright.files.tables import Column, Result, Table
+from linkwright.results.checks import Checks
+from tests.control.test_analysis import controllers, crank
+from tests.design.test_cams import loaded as cam_model
+from tests.design.test_cylinders import BEAM
+from tests.identification.machines import five_bar_run, measured
+from tests.identification.test_calibrate import VARY, poses
+from tests.mechanics.constraints.test_belt import around, pulleys
+from tests.motion.atlas.robots import robot
+from tests.optimisation.models import SLIDER_CRANK
+from tests.synthesis.test_bound_checks import BOX, POSES
+
+NOT_RESULTS = {  # a `table` that is a part of something else
+    "linkwright.system.design_table.DesignReader": "arrays of many designs",
+    "linkwright.views.page.Page": "adds a table to a page",
+}
+OTHER_WORDS = ("to_csv", "to_excel", "frame", "dataset", "remarks", "remark", "warnings", "as_list", "check", "draw", "rows_text", "header")
+
+
+@cache
+def four_bar() -> Any:
+    return lw.load("four-bar").turn(steps=72)
+
+
+@cache
+def run() -> Any:
+    return lw.load("four-bar").simulate(0.05)
+
+
+@cache
+def study() -> Any:
+    return lw.study("four-bar", {"L1": "0.28..0.32 / 3"}, ["max A.torque", "rms A.torque"])
+
+
+@cache
+def crossing() -> Any:
+    s = lw.load("carpet-scraper").system
+    return s, s.assemble(q={"J1": 0.0}, v={"J1": 4.7})
+
+
+@cache
+def compared() -> Any:
+    return lw.compare(*crank(9.81), 0.5, {**controllers(), "refused": {"control": controllers()["1act"], "most_steps": 2}}, output=0.01)
+
+
+@cache
+def optimum() -> Any:
+    return lw.load(SLIDER_CRANK).optimise("min rms A.torque", {"r": "30..60 mm"}, n=16, starts=1)
+
+
+FACTORIES: dict[str, Callable[[], Any]] = {
+    "Atlas": lambda: robot("five-bar").map("dexterity", {"left_rod.C.x": (0.0, 0.2, 6), "left_rod.C.y": (0.15, 0.3, 6)}),
+    "AtlasModes": lambda: robot("3-rrr").map("reach", {"platform.x": (0.2, 0.8, 4), "platform.y": (-0.3, 0.3, 4)}, modes="all"),
+    "Balanced": lambda: lw.load("four-bar").balance(counterweights={"crank": {"mass": 5}, "rocker": {"mass": 5}}, steps=24),
+    "Bearings": lambda: four_bar().bearings(),
+    "BeltTable": lambda: lw.load(pulleys(around(0.04, 0.06, pretension="20 N"))).turn(steps=12).belts(),
+    "Branches": lambda: four_bar().system.branches({"A": 1.0}),
+    "Calibration": lambda: lw.calibrate(lw.load("five-bar"), poses(0), VARY, offsets=True),
+    "CamDesign": lambda: cam_model().cam(),
+    "Certificate": lambda: run().certificate,
+    "Checks": lambda: run().checks(),
+    "Comparison": compared,
+    "ControlReport": lambda: next(iter(compared().runs.values())).control(),
+    "Crosscheck": lambda: crossing()[0].crosscheck(crossing()[1]),
+    "CylinderTable": lambda: lw.load(BEAM).turn(steps=12).cylinders(),
+    "Determinacy": lambda: four_bar().system.determinacy(four_bar().system.start),
+    "DriveSizing": lambda: four_bar().drive_sizing(motor={"Kt": "0.05 N m/A", "R": "0.4 ohm", "max_torque": "1 N m"}, ratio=20),
+    "Dwells": lambda: four_bar().dwells("D", "5 deg"),
+    "Efforts": lambda: efforts(four_bar()),
+    "FastestMotion": lambda: lw.load("five-bar").fastest(
+        {"left_rod.C": lambda s: (0.06 + 0.08 * s, 0.24 - 0.02 * s)}, {"*.torque": "1.5 N m"}, steps=40
+    ),
+    "Flywheel": lambda: four_bar().flywheel(0.05),
+    "FreeBody": lambda: four_bar().free_body("coupler", at="60 deg"),
+    "GicmView": lambda: crossing()[0].gicm(crossing()[1]),
+    "Identification": lambda: lw.identify(lw.load("five-bar"), measured(five_bar_run(), 1e-3, 0)),
+    "LoadCases": lambda: four_bar().load_cases(),
+    "Loads": lambda: four_bar().system.inverse(four_bar().system.start),
+    "MotorChoices": lambda: four_bar().choose_motor(),
+    "Optimum": optimum,
+    "ParetoFront": lambda: lw.load(SLIDER_CRANK).optimise(
+        ["max range guide", "min rms A.torque"], {"r": "30..60 mm", "slider.mass": "0.5..2 kg"}, n=8, starts=1, points=2
+    ),
+    "Requirements": lambda: requirements(four_bar(), ["max A.torque < 1 N m", "full turn"]),
+    "Sensitivity": lambda: lw.load("four-bar").sensitivity("peak A.torque"),
+    "SobolIndices": lambda: lw.study("four-bar", {"L1": "0.28..0.32", "L2": "0.9..1"}, "max A.torque", plan="saltelli", n=16).indices(),
+    "Study": study,
+    "StudySummary": lambda: study().summary(),
+    "Summary": lambda: lw.load("four-bar").info(),
+    "Syntheses": lambda: lw.synthesise(poses=POSES, kind="four-bar", bounds={"pivots": BOX}, unit="mm", n=2),
+    "ToleranceAnalysis": lambda: lw.load("four-bar").tolerances({"L1": "+- 1 mm", "L2": "+- 1 mm"}, "max A.torque", n=32),
+    "Trajectory": four_bar,
+    "Turns": lambda: lw.load("four-bar").turns({"L1": [0.28, 0.3, 5.0]}, steps=12),
+    "VelocityPlan": lambda: velocity_plan(four_bar(), "30 deg"),
+}
+
+
+def efforts(c: Any) -> Any:
+    return importlib.import_module("linkwright.design.efforts").efforts(c)
+
+
+def requirements(c: Any, texts: list[str]) -> Any:
+    return importlib.import_module("linkwright.optimisation.requirements").requirements(c, texts)
+
+
+def velocity_plan(c: Any, at: str) -> Any:
+    return importlib.import_module("linkwright.design.velocity_plan").velocity_plan(c, at)
+
+
+@cache
+def classes() -> dict[str, type]:
+    """All classes of the package, by module and name."""
+    out = {}
+    for found in pkgutil.walk_packages(lw.__path__, "linkwright."):
+        if found.name.endswith("__main__"):
+            continue
+        module = importlib.import_module(found.name)
+        for name, x in vars(module).items():
+            if inspect.isclass(x) and x.__module__ == found.name:
+                out[f"{found.name}.{name}"] = x
+    return out
+
+
+def results() -> dict[str, type]:
+    return {x.__name__: x for x in classes().values() if issubclass(x, Result) and x is not Result and "table" in vars(x)}
+
+
+def test_every_result_has_a_factory() -> None:
+    assert set(results()) == set(FACTORIES)
+
+
+def test_a_class_with_a_table_is_a_result() -> None:
+    own = {k for k, x in classes().items() if inspect.isfunction(vars(x).get("table")) and not issubclass(x, Result)}
+    assert own == set(NOT_RESULTS)
+    others = {"to_csv", "to_excel", "to_parquet"}
+    assert not {k for k, x in classes().items() if others & set(vars(x)) and k != "linkwright.files.tables.Table"}
+
+
+@cache
+def made(name: str) -> Any:
+    return FACTORIES[name]()
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_every_result_answers_the_same_questions(name: str, tmp_path: Path) -> None:
+    found, kind = made(name), results()[name]
+    assert isinstance(found, kind)
+    t = found.table()
+    assert isinstance(t, Table) and t.title and len(t) > 0 and all(isinstance(c, Column) and c.name for c in t.columns)
+    assert len(set(t.names)) == len(t.names) and all(len(c) == len(t) for c in t.columns)
+    assert "unit" in t or not [c.name for c in t.columns if c.values.dtype.kind == "f" and not c.unit]  # "-" says that there is none
+    text = t.text()
+    assert all(f"[{c.unit}]" in text for c in t.columns if c.unit) and len(text.splitlines()) >= len(t) + 1
+    assert isinstance(str(found), str) and str(found)
+    json.dumps(t.as_dict(), allow_nan=False)
+    assert isinstance(found.as_dict(), dict) and json.dumps(found.as_dict())
+    assert not [word for word in OTHER_WORDS if hasattr(kind, word) and (name, word) != ("Trajectory", "frame")]  # its loops
+    _same_words(found)
+    _files(t, tmp_path)
+
+
+def _same_words(found: Any) -> None:
+    if hasattr(found, "notes"):
+        assert isinstance(found.notes, tuple) and all(isinstance(x, str) for x in found.notes)
+    if hasattr(found, "ok"):
+        assert isinstance(found.ok, bool) or (isinstance(found.ok, np.ndarray) and found.ok.dtype == bool)
+    if hasattr(found, "why") and not isinstance(found.why, np.ndarray):
+        assert isinstance(found.why, str) or (isinstance(found.why, Mapping) and all(isinstance(x, str) for x in found.why.values()))
+    if hasattr(found, "checks"):
+        assert isinstance(found.checks(), Checks)
+    if hasattr(found, "plot"):
+        assert "path" in inspect.signature(found.plot).parameters
+    assert {"path", "sep", "decimal"} <= set(inspect.signature(found.save).parameters)
+
+
+def _files(t: Table, folder: Path) -> None:
+    for ending in ("csv", "xlsx", "parquet", "json"):
+        assert t.save(folder / f"x.{ending}").stat().st_size > 0
+    read = read_csv_table(folder / "x.csv", 10**8)
+    assert list(read.header) == [c.head.strip() for c in t.columns] and len(read.rows) == len(t)
+    frame = t.to_pandas()
+    assert list(frame.columns) == t.names and frame.attrs["units"] == t.units
+
+
+@pytest.mark.parametrize("old", RENAMED)
+def test_an_old_name_gives_the_new_one(old: str) -> None:
+    owner, _, member = old.partition(".")
+    (kind,) = [x for x in classes().values() if x.__name__ == owner and issubclass(x, Renamed)]
+    bare = object.__new__(kind)
+    with pytest.raises(AttributeError) as problem:
+        getattr(bare, member)
+    assert RENAMED[old] in str(problem.value) and owner in str(problem.value)
+    new = RENAMED[old].partition("(")[0].partition(",")[0]
+    assert hasattr(kind, new) or new in getattr(kind, "__dataclass_fields__", {})
