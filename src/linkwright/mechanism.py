@@ -22,11 +22,11 @@ from linkwright.errors import UsageError, call_explained, calls_explained, count
 from linkwright.mechanics import formulations
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
-from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory
 from linkwright.system import loading, runs
 from linkwright.system.motions import Motions
 from linkwright.system.system import System
+from linkwright.text.units import KINDS
 from linkwright.views.presenter import Designer
 
 if TYPE_CHECKING:

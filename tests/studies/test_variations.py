@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from linkwright.errors import UsageError
-from linkwright.model.file.units import KINDS
 from linkwright.studies.variations import unit_in, variation
+from linkwright.text.units import KINDS
 
 U = np.linspace(0.001, 0.999, 501)
 

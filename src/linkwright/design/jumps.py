@@ -19,8 +19,8 @@ from linkwright.design.efforts import DriveHistory, cycle_axis, drive_history, d
 from linkwright.design.tables import show, time_mean
 from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description, Table
-from linkwright.model.expressions import Expr
 from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.text.expressions import Expr
 
 FEWEST = 12  # steps of a cycle below which differences of neighbours say nothing
 PROMINENT = 1.5  # times the third largest of the three differences on either side

@@ -23,8 +23,8 @@ from linkwright.design.efforts import cycle_axis, drive_history, summary
 from linkwright.design.tables import columns, show, time_mean
 from linkwright.errors import NoMotorError, UsageError, counted, listing, nearest
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.text.units import KINDS
 
 SORTS = ("heat", "mass", "price")
 PEAKED = 3.0  # largest power over the mean: from here on a flywheel is worth a word

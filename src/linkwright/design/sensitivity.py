@@ -31,13 +31,13 @@ from linkwright.model.coordinates import coordinate, is_rotary
 from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Description
 from linkwright.model.file import parse_unit, quantity
-from linkwright.model.file.units import KINDS
 from linkwright.model.parameters import Parameter, choose, every_parameter, holes, matched
 from linkwright.motion import cycle
 from linkwright.results.measures import BEGINNINGS, Measure, check, measure, unit_of_measure
 from linkwright.results.singular_positions import NEAR_PEAK, PEAKS
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
+from linkwright.text.units import KINDS
 
 STATISTICS = ("peak", "rms", "max", "min", "mean")
 SORTS = ("torque", "force", "power", "load", "moment")

@@ -12,7 +12,7 @@ from linkwright import joints
 from linkwright.errors import ChannelError, UsageError, counted
 from linkwright.model.coordinates import JointCoordinate
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
+from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from linkwright.gym.random import RowRandom

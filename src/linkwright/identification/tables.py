@@ -17,9 +17,9 @@ from linkwright import files
 from linkwright.errors import UsageError, nearest
 from linkwright.files.tables import HEADER
 from linkwright.model.curves.csv_columns import CsvSheet, read_sheet, unit_factor
-from linkwright.model.file.units import Dimension
 from linkwright.results.tables import package
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.units import Dimension
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def choose(known: Mapping[str, Parameter], wanted: Sequence[str] | None, describ
 
 
 def _named(described: Description) -> list[Parameter]:
-    from linkwright.model.expressions import evaluate_parameters
+    from linkwright.text.expressions import evaluate_parameters
 
     values = evaluate_parameters(dict(described.parameters), {})
     return [Parameter(n, "", float(x), float(x), True, partial(_with_named, described, n, float(x))) for n, x in values.items()]

@@ -20,11 +20,11 @@ from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.mechanics.kinematics.skeleton import drawn_coordinates
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
-from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.numbers import DesignNumbers
 from linkwright.model.parameters import Parameter, any_drawn, every_parameter, with_values
 from linkwright.motion.compiled import Compiled
 from linkwright.numerics.pickling import essentials
+from linkwright.text.expressions import Expr, free_variables
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.model.file.readings import channel_unit
-from linkwright.model.file.units import Dimension
+from linkwright.text.readings import channel_unit
+from linkwright.text.units import Dimension
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 DIRECTIONS = {"min": 1.0, "minimise": 1.0, "minimize": 1.0, "max": -1.0, "maximise": -1.0, "maximize": -1.0}

@@ -13,8 +13,6 @@ import numpy as np
 from linkwright.errors import LinkwrightError, UsageError, counted, nearest
 from linkwright.model.description import Description
 from linkwright.model.file.editing import edited
-from linkwright.model.file.readings import unit_size
-from linkwright.model.file.units import NONE, describe, matches, parse_unit
 from linkwright.model.parameters import every_parameter
 from linkwright.optimisation import grammar
 from linkwright.optimisation.problem import DesignProblem, Goal, Limit
@@ -24,6 +22,8 @@ from linkwright.optimisation.variables import DesignVariable, variables
 from linkwright.results.measures import check, measure, unit_of_measure
 from linkwright.results.state import State
 from linkwright.studies.cases import case
+from linkwright.text.readings import unit_size
+from linkwright.text.units import NONE, describe, matches, parse_unit
 
 MASS = ("mass", "moving mass", "total mass")
 ENDS = ("lower end", "upper end")  # of a range

@@ -13,11 +13,11 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.files.columns import aligned
-from linkwright.model.file.readings import channel_unit, unit_size
-from linkwright.model.file.units import ENERGY, KINDS, NONE, Dimension, describe, matches
 from linkwright.optimisation.grammar import CHANNEL, LimitText, TermText, box_sides, limit, measure_text, texts
 from linkwright.results.measures import check, dimension_of_measure, measure
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.readings import channel_unit, unit_size
+from linkwright.text.units import ENERGY, KINDS, NONE, Dimension, describe, matches
 
 DIMENSIONS: dict[str, Dimension] = {**KINDS, "energy": ENERGY, "none": NONE, "mixed": NONE}  # of channels and measures
 ROUND_OFF = 1e-9  # share of a limit by which a value may pass it

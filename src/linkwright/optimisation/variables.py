@@ -18,12 +18,12 @@ import numpy as np
 
 from linkwright.errors import UsageError, nearest
 from linkwright.model.description import Description
-from linkwright.model.file.units import Dimension, display_unit
 from linkwright.model.file.written import bare_size
 from linkwright.model.parameters import every_parameter
 from linkwright.studies.cases import Case
 from linkwright.studies.targets import Target, expanded, target
 from linkwright.studies.variations import ListedValues, variation
+from linkwright.text.units import Dimension, display_unit
 
 SHAPES = 'Write "180..260 mm", "+- 20 mm", "+- 20 %", two numbers in SI, or None where the file has min: and max:.'
 

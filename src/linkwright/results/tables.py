@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
-from linkwright.model.file.units import KINDS, display_unit
+from linkwright.text.units import KINDS, display_unit
 
 Units = str | Mapping[str, str] | None
 

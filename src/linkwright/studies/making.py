@@ -16,7 +16,6 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.kernels import sources
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
-from linkwright.model.file.units import parse_unit
 from linkwright.model.file.written import bare_size
 from linkwright.results.files import versions
 from linkwright.results.measures import BEGINNINGS, REDUCTIONS, Measure, check, measure, unit_of_measure
@@ -29,6 +28,7 @@ from linkwright.studies.store import FORMAT, FolderStore, MemoryStore, manifest_
 from linkwright.studies.study import Study
 from linkwright.studies.targets import Target, VariedNumbers, expanded, need_different, target
 from linkwright.studies.variations import Variation, unit_in, variation
+from linkwright.text.units import parse_unit
 
 EQUATIONS = ("studies.evaluation",)  # what this module imports decides the rows
 

@@ -14,7 +14,6 @@ import numpy as np
 from linkwright import files
 from linkwright.errors import UsageError, calls_explained, counted, nearest
 from linkwright.model.description import Description
-from linkwright.model.file.units import shown
 from linkwright.numerics.pickling import essentials
 from linkwright.results.files.sheets import WorkbookSheet, csv_style, write_csv, write_workbook
 from linkwright.results.state import State
@@ -24,6 +23,7 @@ from linkwright.studies.evaluation import Work
 from linkwright.studies.plans import Grid, Plan, Saltelli
 from linkwright.studies.statistics import SobolIndices, StudySummary, sobol_indices, statistics
 from linkwright.studies.store import FolderStore, MemoryStore, Part
+from linkwright.text.units import shown
 
 
 @calls_explained

@@ -19,11 +19,11 @@ from linkwright.model import file as modelfile
 from linkwright.model.coordinates import coordinate, is_rotary, movable, start_channel
 from linkwright.model.description import Description
 from linkwright.model.file.overrides import dimension as number_dimension
-from linkwright.model.file.units import KINDS, NONE, Dimension
 from linkwright.model.file.written import parameter_dimension
 from linkwright.model.parameters import Parameter, every_parameter, holes, is_pattern, matched
 from linkwright.studies.cases import Case
 from linkwright.studies.variations import is_band, is_tolerance
+from linkwright.text.units import KINDS, NONE, Dimension
 
 DRIVE_KINDS = {  # of drives along and about an axis
     "speed": ("speed", "angular speed"), "position": ("length", "angle"), "torque": ("force", "torque"), "motor_dc": ("voltage", "voltage"),

@@ -20,7 +20,6 @@ from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.files.columns import table
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.motion import cycle
 from linkwright.results.measures import Measure, dimension_of_measure
 from linkwright.results.trajectory import Trajectory
@@ -29,6 +28,7 @@ from linkwright.studies.statistics import ROUND_OFF
 from linkwright.studies.study import Study
 from linkwright.studies.variations import SIGMAS, Law, ListedValues, Tolerance, ValueRange, Variation
 from linkwright.system.system import System
+from linkwright.text.units import KINDS
 
 STEP = 1e-3  # of a tolerance: central differences, where a result has no derivatives
 SHARES = (0.00135, 0.5, 0.99865)  # quantiles that a normal law has at -3, 0 and 3 standard deviations

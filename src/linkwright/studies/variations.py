@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, counted
-from linkwright.model.file.readings import reading
-from linkwright.model.file.units import Dimension, describe, matches, parse_unit
+from linkwright.text.readings import reading
+from linkwright.text.units import Dimension, describe, matches, parse_unit
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _RANGE = re.compile(rf"^\s*({NUMBER})\s*\.\.\s*({NUMBER})\s*(.*?)\s*(?:/\s*(\d+))?\s*$")

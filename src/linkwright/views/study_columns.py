@@ -12,9 +12,9 @@ import numpy as np
 from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
-from linkwright.model.file.units import NONE, display_unit, parse_unit
 from linkwright.studies.study import Study
 from linkwright.studies.variations import unit_in
+from linkwright.text.units import NONE, display_unit, parse_unit
 from linkwright.views.live.sliders import parameter_dimension
 from linkwright.views.plots.frame import four, with_unit, written
 

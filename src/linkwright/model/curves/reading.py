@@ -19,8 +19,8 @@ from linkwright.model.description import Description, Table
 from linkwright.model.file import quantity
 from linkwright.model.file.loads import ChannelDimensions
 from linkwright.model.file.nodes import from_python
-from linkwright.model.file.quantities import SI, QuantityAlgebra, place, read_quantity
-from linkwright.model.file.units import TIME, Dimension
+from linkwright.text.quantities import SI, QuantityAlgebra, place, read_quantity
+from linkwright.text.units import TIME, Dimension
 
 CLOSED = 1e-9  # of its range: how well a periodic curve must end where it begins
 

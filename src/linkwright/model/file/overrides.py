@@ -15,8 +15,9 @@ from linkwright.errors import UsageError, nearest
 from linkwright.model.coordinates import slides
 from linkwright.model.description import Description, Drive
 from linkwright.model.file.nodes import FileNode, from_python
-from linkwright.model.file.quantities import si_value
-from linkwright.model.file.units import (
+from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
+from linkwright.text.quantities import si_value
+from linkwright.text.units import (
     ACCELERATION,
     ANGLE,
     FORCE,
@@ -31,7 +32,6 @@ from linkwright.model.file.units import (
     multiply,
     of_pair,
 )
-from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 
 OVERRIDES = ("gravity", "cuts", "start", "space", "name")
 START, DRIVE = "start.", "drive."

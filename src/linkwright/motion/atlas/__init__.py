@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, counted, nearest
-from linkwright.model.file.units import KINDS, quantity
 from linkwright.motion.atlas import measures, request
 from linkwright.motion.atlas.computing import ComputedMap, MapTask, computed
 from linkwright.motion.atlas.coordinates import PoseCoordinates, pose_coordinates
@@ -39,6 +38,7 @@ from linkwright.motion.atlas.result_modes import AtlasModes
 from linkwright.motion.atlas.window import window
 from linkwright.motion.compiled import Compiled
 from linkwright.results.state import State
+from linkwright.text.units import KINDS, quantity
 
 UNITS = {"type1": "", "type2": ""}
 ABOUT = {

@@ -20,7 +20,6 @@ from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import is_rotary, movable
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
-from linkwright.model.file.units import KINDS, display_unit, quantity, shown
 from linkwright.motion.atlas import request
 from linkwright.motion.atlas.readings import JointLimits
 from linkwright.motion.atlas.result import Atlas, axis
@@ -32,6 +31,7 @@ from linkwright.motion.undriven import check_driven
 from linkwright.results.recorded import CutReferences
 from linkwright.results.singular_positions import steep_minima
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.units import KINDS, display_unit, quantity, shown
 
 REASONS = ("", "out of reach", "beyond a stop")
 OPTIONS = ("at", "limits")

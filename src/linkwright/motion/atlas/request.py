@@ -11,10 +11,10 @@ import numpy as np
 from linkwright.errors import UsageError, counted, listing, nearest
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.description import Description
-from linkwright.model.file.units import KINDS, parse_unit, quantity
 from linkwright.motion.atlas.measures import RobotData
 from linkwright.motion.atlas.readings import positions
 from linkwright.motion.compiled import Compiled
+from linkwright.text.units import KINDS, parse_unit, quantity
 
 COUNTS = {1: 400, 2: 100, 3: 30, 4: 16}  # values of an axis, by the number of axes
 MOST_POSES = 2_000_000

@@ -10,8 +10,8 @@ from typing import Any
 from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.model.curves.reading import is_list
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.units import KINDS
 
 RMS = "rms "
 EXAMPLE = "{'A.torque': '1.5 N m', 'A.v': '300 rpm', '*.load': '200 N'}"

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.model.file.readings import reading
-from linkwright.model.file.units import KINDS, NONE, TIME, describe, matches
 from linkwright.results.measures.courses import rate_names
 from linkwright.results.measures.distances import TargetPoints, distance_pull, distances
 from linkwright.results.measures.dwells import dwell_pull, longest_dwells
@@ -19,6 +17,8 @@ from linkwright.results.measures.numbers import MeasuredNumber
 from linkwright.results.measures.reductions import EXTREMES, REDUCTIONS, extremes_at, first_time, first_time_pull, reduced, reduction_pull
 from linkwright.results.measures.straightness import straightness, straightness_pull
 from linkwright.results.measures.strokes import stroke_pull, strokes, time_ratio_pull, time_ratios
+from linkwright.text.readings import reading
+from linkwright.text.units import KINDS, NONE, TIME, describe, matches
 
 BETWEEN = ("stroke", "time ratio", "dwell", "distance")  # reductions that look between samples: they read rates as well
 OF_PATHS = ("straightness", "distance")  # of a point, not of a number

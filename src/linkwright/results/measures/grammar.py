@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, call_explained, nearest
-from linkwright.model.file.readings import channel_unit
-from linkwright.model.file.units import ANGLE, LENGTH, TIME
 from linkwright.results.measures.definition import REDUCTIONS, Measure
 from linkwright.results.measures.distances import TargetPoints, file_of, read_points
 from linkwright.results.measures.motions import MeasureWindow
+from linkwright.text.readings import channel_unit
+from linkwright.text.units import ANGLE, LENGTH, TIME
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _WHILE = re.compile(r"^(.*?)\s+while\s+(.+)$")

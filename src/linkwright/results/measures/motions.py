@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.model.file.units import TIME
 from linkwright.results.measures.courses import Course, CoursePull, rate_names
 from linkwright.results.measures.extremes import SharpenedCurves
 from linkwright.results.measures.window_ends import WHOLE, WindowEnds
+from linkwright.text.units import TIME
 
 SLACK = 1e-9  # rad, or of the range of times: a window holds samples at its ends whatever the last digit
 

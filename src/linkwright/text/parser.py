@@ -13,8 +13,8 @@ import re
 from typing import Any, NamedTuple, Protocol
 
 from linkwright.errors import ModelError, counted, nearest
-from linkwright.model.expressions import BINARY_FUNCTIONS, FUNCTIONS, apply, combine, variable
-from linkwright.model.file.units import UNIT_NAMES, UNITS
+from linkwright.text.expressions import BINARY_FUNCTIONS, FUNCTIONS, apply, combine, variable
+from linkwright.text.units import UNIT_NAMES, UNITS
 
 MOST_CHARACTERS = 20_000
 DEEPEST = 60

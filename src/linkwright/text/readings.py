@@ -11,7 +11,7 @@ import math
 import re
 
 from linkwright.errors import UsageError
-from linkwright.model.file.units import (
+from linkwright.text.units import (
     ANGULAR_SPEED,
     FREQUENCY,
     LEAD,
