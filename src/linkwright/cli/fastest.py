@@ -27,7 +27,7 @@ def run(given: argparse.Namespace) -> int:
     if given.output is not None:
         options.csv_marks(given, given.output)
     m = loading.load(given)
-    limits = _once(given.limit, "--limit", lambda text: [x.strip() for x in text.split("..")] if ".." in text else text)
+    limits = _once(given.limit, "--limit", str.strip)
     path = _once(given.path, "--path", lambda text: text)
     named = {name: _path(m, name, text, given) for name, text in path.items()}
     more = {} if given.steps is None else {"steps": given.steps}

@@ -30,13 +30,15 @@ from linkwright.mechanics.inverse import Loads
 from linkwright.model.coordinates import coordinate, is_rotary
 from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Description
-from linkwright.model.file import parse_unit, quantity
+from linkwright.model.file import quantity
+from linkwright.model.file.overrides import place_of
 from linkwright.model.parameters import Parameter, choose, every_parameter, holes, matched
 from linkwright.motion import cycle
 from linkwright.results.measures import BEGINNINGS, Measure, check, measure, unit_of_measure
 from linkwright.results.singular_positions import NEAR_PEAK, PEAKS
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
+from linkwright.text.ranges import Range, half_width, meaning
 from linkwright.text.units import KINDS
 
 STATISTICS = ("peak", "rms", "max", "min", "mean")
@@ -310,7 +312,7 @@ def sensitivity(
     """Exact derivatives of a peak, rms or mean over one cycle, sorted, and the scatter from tolerances.
 
     `parameters` are names or patterns (see `model_parameters`; default every mass, centre, inertia and joint point).
-    `tolerances` maps names or patterns to half widths: a number in SI, `"0.1 mm"`, or `"2 %"` of the value.
+    `tolerances` maps names or patterns to half widths, as in `m.tolerances`: `"+- 0.1 mm"`, `"0.1 mm"`, a number in SI, `"2 %"`.
     """
     system: System = mechanism.system
     known = every_parameter(mechanism.description)
@@ -425,22 +427,15 @@ def _tolerances(given: Mapping[str, Any], known: Mapping[str, Parameter], descri
         if not hits:
             raise UsageError(f"there is no parameter '{key}' to have a tolerance. {nearest(key, known, 'Known')}")
         for p in (hole for hit in hits for hole in holes(known, described, hit)):
-            out[p.name] = _width(given[key], p)
+            out[p.name] = _width(given[key], p, described)
     return out
 
 
-def _width(given: Any, p: Parameter) -> float:
-    text = str(given).strip()
-    relative = re.fullmatch(r"([0-9.eE+-]+)\s*%", text)
-    if relative:
-        width = float(relative[1]) / 100.0 * abs(p.value)
-    elif p.kind:
-        width = quantity(given, KINDS[p.kind], f"the tolerance of '{p.name}'")
-    else:
-        m = re.fullmatch(r"([0-9.eE+-]+)\s*(.*)", text)
-        if not m:
-            raise UsageError(f"'{given}' is not a tolerance of '{p.name}': write a number, '0.1 mm' or '2 %'.")
-        width = float(m[1]) * (parse_unit(m[2])[0] if m[2] else 1.0)
-    if not (np.isfinite(width) and width >= 0.0):
-        raise UsageError(f"the tolerance of '{p.name}' is a half width, zero or more, not '{given}'.")
-    return width
+def _width(given: Any, p: Parameter, described: Description) -> float:
+    """Half width of a tolerance in SI, as `m.tolerances` reads it."""
+    place = place_of(described, p, f"the tolerance of '{p.name}'")
+    meant = half_width(meaning(given, place.name), place.name)
+    low, high = place.ends(meant) if isinstance(meant, Range) else (p.value, p.value)
+    if not low <= p.value <= high:
+        raise UsageError(f"{place.name} is {meant}, and its present value, {p.value:g} in SI, lies outside.")
+    return place.width(meant)

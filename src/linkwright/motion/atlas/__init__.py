@@ -185,7 +185,10 @@ def _grid(
     given = [over.get(n) if isinstance(over, Mapping) else None for n in names]
     kinds = [coordinates.kinds[p] for p in places]
     count = len(names) if counted is None else counted
-    known = [request.axis_values(n, x, kind, count) for n, x, kind in zip(names, given, kinds, strict=True)]
+    described = solver.core.described
+    known = [
+        request.axis_values(n, x, kind, count, described, float(pose[p])) for n, x, kind, p in zip(names, given, kinds, places, strict=True)
+    ]
     notes: list[str] = []
     if any(k is None for k in known):
         ends, beyond = window(solver, q, pose, base, places, known, limits)

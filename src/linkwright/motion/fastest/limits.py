@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
-from linkwright.errors import LinkwrightError, UsageError, nearest
-from linkwright.model.curves.reading import is_list
-from linkwright.model.file import quantity
+from linkwright.errors import UsageError, nearest
+from linkwright.model.file.written import bare_size
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.ranges import Place, Range, limits, meaning
 from linkwright.text.units import KINDS
 
 RMS = "rms "
@@ -105,19 +106,9 @@ def _kind(name: str, c: Trajectory) -> str:
 
 def _limit(name: str, kind: str, value: Any, c: Trajectory, key: str) -> MotionLimit:
     dimension, (unit, size) = c.dimension(name), c.unit(name)
-    entries = list(value) if is_list(value) else [value]
-    if len(entries) not in (1, 2) or (len(entries) == 2 and kind not in ("effort", "acceleration")):
-        pair = " or a pair (lowest, highest)" if kind in ("effort", "acceleration") else ""
-        raise UsageError(f"limits: '{key}' is a largest value such as '1.5 {unit}'{pair}, not {value!r:.60}.")
-    try:
-        numbers = [quantity(x, KINDS[dimension], f"limits: '{key}'") for x in entries]
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, LinkwrightError):
-            raise
-        raise UsageError(f"limits: '{key}' is a largest value such as '1.5 {unit}', not {value!r:.60}.") from error
-    low, high = (-numbers[0], numbers[0]) if len(numbers) == 1 else numbers
-    if not low < high:
-        if len(numbers) == 1:
-            raise UsageError(f"limits: '{key}' must be larger than zero, not {value!r}: it allows no motion.")
-        raise UsageError(f"limits: '{key}': the lowest value must be below the highest, not {value!r}.")
+    place = Place(f"limits: '{key}'", KINDS[dimension], partial(bare_size, c.skel.tree.description))
+    meant = meaning(value, place.name)
+    if isinstance(meant, Range) and kind not in ("effort", "acceleration"):
+        raise UsageError(f"{place.name} is a largest value such as '1.5 {unit}', not {meant}.")
+    low, high = limits(meant, place)
     return MotionLimit((RMS if kind == "heat" else "") + name, kind, name, low, high, unit, size)
