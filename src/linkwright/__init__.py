@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from linkwright.system.system import System
     from linkwright.system.transmission.maps import Transmission
     from linkwright.system.turns import Turns
+    from linkwright.text.ranges import Range, Tolerance
 
 __version__ = "0.1.0"
 
@@ -90,6 +91,7 @@ __all__ = [
     "Optimum",
     "ParetoFront",
     "Pose",
+    "Range",
     "SimulationError",
     "SingularityError",
     "State",
@@ -98,6 +100,7 @@ __all__ = [
     "Syntheses",
     "SynthesisedLinkage",
     "System",
+    "Tolerance",
     "Trajectory",
     "Transmission",
     "Turns",
@@ -171,6 +174,8 @@ _HOME = {
     "ParetoFront": "optimisation.front",
     "Bridge": "bridges.functions",
     "Pose": "numerics.spatial",
+    "Range": "text.ranges",
+    "Tolerance": "text.ranges",
     "State": "results.state",
     "Stepper": "simulation.stepper",
     "Study": "studies.study",

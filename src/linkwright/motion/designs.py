@@ -269,7 +269,7 @@ class Designs:
 def _numbers(p: Parameter, given: Any, described: Description) -> np.ndarray:
     """Values of a parameter in SI: arrays as they are, ranges and texts as in `lw.study`."""
     name, texts = p.name, isinstance(given, list) and any(isinstance(x, str) for x in given)
-    if texts or isinstance(given, (str, tuple, Range, Tolerance, Values)):
+    if texts or isinstance(given, (str, tuple, Mapping, Range, Tolerance, Values)):
         return np.array(place_of(described, p).values(meaning(given, name)))
     try:
         if np.iscomplexobj(given):

@@ -129,7 +129,7 @@ class _Parser:
         return ""
 
     def error(self, what: str) -> ModelError:
-        near = self.tokens[min(self.next, len(self.tokens) - 1)].at
+        near = self.tokens[self.next].at if self.next < len(self.tokens) else len(self.text.rstrip())
         return _at(near, ModelError(f"'{_short(self.text)}' is not a number or an expression: {what}. {_HELP}"))
 
     def sum(self, depth: int) -> Any:
