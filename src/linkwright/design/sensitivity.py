@@ -12,7 +12,6 @@ for the worst case.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,11 +37,10 @@ from linkwright.results.measures import BEGINNINGS, Measure, check, measure, uni
 from linkwright.results.singular_positions import NEAR_PEAK, PEAKS
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
+from linkwright.text.measures import LOAD_STATISTICS, load_phrase
 from linkwright.text.ranges import Range, half_width, meaning
 from linkwright.text.units import KINDS
 
-STATISTICS = ("peak", "rms", "max", "min", "mean")
-SORTS = ("torque", "force", "power", "load", "moment")
 FINEST = 360  # steps of a turn at least, where a measure of it is asked for
 CLOSE_SECOND = 0.99  # another peak this high may overtake the first
 
@@ -148,21 +146,15 @@ class LoadStatistic:
     signed: bool
 
 
-def _of_loads(text: str) -> re.Match[str] | None:
-    """A statistic of loads as text; None for anything else."""
-    m = re.fullmatch(r"\s*(\w+)\s+(\S+)\.(\w+)(?:\s+on\s+(\S+))?\s*", text)
-    return m if m and m[1] in STATISTICS and m[3] in SORTS else None
-
-
 def wanted(system: System, text: str, drives: Sequence[str]) -> LoadStatistic:
     """`peak A.torque`, `rms C.load`, `peak S.load on coupler`, `max A.power`, `peak shaking.force`."""
-    m = _of_loads(text)
+    m = load_phrase(text)
     if m is None:
         raise UsageError(
-            f"'{text}' is not a quantity. Write one of {', '.join(STATISTICS)} and what: 'peak A.torque' of a drive, 'rms C.load' or "
+            f"'{text}' is not a quantity. Write one of {', '.join(LOAD_STATISTICS)} and what: 'peak A.torque' of a drive, 'rms C.load' or "
             "'peak C.moment' of a joint, 'peak S.load on coupler', 'max A.power', 'peak shaking.force'; or a measure, 'stroke guide'."
         )
-    statistic, name, sort, body = m.groups()
+    statistic, name, sort, body = m.statistic, m.name, m.kind, m.body
     if name == "shaking" and sort in ("force", "moment"):
         part = 0 if sort == "force" else 1
         found = (lambda x: x.shaking()[part]), (lambda x: True)
@@ -316,7 +308,7 @@ def sensitivity(
     """
     system: System = mechanism.system
     known = every_parameter(mechanism.description)
-    if not _of_loads(quantity) and (measured := _measure(quantity)) is not None:
+    if load_phrase(quantity) is None and (measured := _measure(quantity)) is not None:
         turn = system.turn(drive, steps=max(steps, FINEST), speed=speed)
         return _of_measure(turn, measured, *_chosen(mechanism, known, parameters, tolerances), parameters is not None)
     c = Cycle(system, drive, steps, speed)
@@ -364,7 +356,7 @@ def _measure(text: str) -> Measure | None:
     try:
         return measure(text)
     except UsageError:
-        if str(text).split(" ")[0] in BEGINNINGS and str(text).split(" ")[0] not in STATISTICS:
+        if str(text).split(" ")[0] in BEGINNINGS and str(text).split(" ")[0] not in LOAD_STATISTICS:
             raise
         return None
 
