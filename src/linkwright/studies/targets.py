@@ -19,8 +19,9 @@ from linkwright.model import file as modelfile
 from linkwright.model.coordinates import coordinate, is_rotary, movable, start_channel
 from linkwright.model.description import Description
 from linkwright.model.file.overrides import place_of
-from linkwright.model.parameters import Parameter, every_parameter, holes, is_pattern, matched
+from linkwright.model.parameters import Parameter, every_parameter, holes, matched
 from linkwright.studies.cases import Case
+from linkwright.text.patterns import is_pattern
 from linkwright.text.ranges import Tolerance, tolerance_in
 from linkwright.text.units import KINDS, NONE, Dimension
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
 from linkwright.errors import UsageError, nearest
 from linkwright.model.file.written import bare_size
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.patterns import is_pattern, matching
 from linkwright.text.ranges import Place, Range, limits, meaning
 from linkwright.text.units import KINDS
 
@@ -69,10 +69,10 @@ def read_limits(given: Any, c: Trajectory) -> list[MotionLimit]:
         found = _matching(pattern, names, c)
         for name in found:
             limit = _limit(name, "heat" if heat else _kind(name, c), value, c, str(key))
-            if any(x in pattern for x in "*?") and limit.name in out:
+            if is_pattern(pattern) and limit.name in out:
                 continue  # a name alone decides before a pattern
             out[limit.name] = limit
-    exact = {k for k in given if not any(x in str(k) for x in "*?")}
+    exact = {k for k in given if not is_pattern(str(k))}
     for key in exact & set(out):
         out[key] = _limit(out[key].channel, out[key].kind, given[key], c, key)
     return list(out.values())
@@ -81,8 +81,7 @@ def read_limits(given: Any, c: Trajectory) -> list[MotionLimit]:
 def _matching(pattern: Any, names: Sequence[str], c: Trajectory) -> list[str]:
     if not isinstance(pattern, str):
         raise UsageError(f"limits: {pattern!r} is not the name of a channel. Limits: {WAYS}.")
-    several = any(x in pattern for x in "*?")
-    found = [n for n in names if (fnmatchcase(n, pattern) if several else n == pattern)]
+    several, found = is_pattern(pattern), matching(pattern, names)
     if several and pattern.endswith((".v", ".a", ".jerk")):  # "*.v": of the drives; other joints and points by their names
         found = [n for n in found if n.rsplit(".", 1)[0] in c.drives] or found
     if not found:
