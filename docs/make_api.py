@@ -33,6 +33,10 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Trajectory": ("The result of a turn, a path or a simulation ([channels and results](results.md)).", ("Trajectory",)),
     "Transmission": ("Series-parallel maps: `s.transmission(motors, joints)` ([transmissions](howto-transmission.md)).", ("Transmission",)),
     "Turns": ("The result of `m.turns(designs)`: a cycle of many designs ([many designs](kinematics.md#many-designs)).", ("Turns",)),
+    "Phrases": (
+        "Objects that every call takes in place of a phrase ([phrases](phrases.md)).",
+        ("Range", "Tolerance", "Window", "Measure", "Requirement", "Goal"),
+    ),
     "Studies": (
         "Many designs, measured ([studies](studies.md)).",
         ("study", "Study", "path_distance", "turning", "following", "simulating", "settling"),

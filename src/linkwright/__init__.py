@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from linkwright.numerics.spatial import Pose
     from linkwright.optimisation.front import ParetoFront
     from linkwright.optimisation.optimum import Optimum
+    from linkwright.results.measures.definition import Measure
     from linkwright.results.measures.grammar import path_distance
     from linkwright.results.state import State
     from linkwright.results.trajectory import Trajectory
@@ -69,6 +70,9 @@ if TYPE_CHECKING:
     from linkwright.system.system import System
     from linkwright.system.transmission.maps import Transmission
     from linkwright.system.turns import Turns
+    from linkwright.text.goals import Goal, Requirement
+    from linkwright.text.ranges import Range, Tolerance
+    from linkwright.text.windows import Window
 
 __version__ = "0.1.0"
 
@@ -83,13 +87,17 @@ __all__ = [
     "Description",
     "Excitation",
     "FastestMotion",
+    "Goal",
     "Identification",
     "LinkwrightError",
+    "Measure",
     "Mechanism",
     "ModelError",
     "Optimum",
     "ParetoFront",
     "Pose",
+    "Range",
+    "Requirement",
     "SimulationError",
     "SingularityError",
     "State",
@@ -98,10 +106,12 @@ __all__ = [
     "Syntheses",
     "SynthesisedLinkage",
     "System",
+    "Tolerance",
     "Trajectory",
     "Transmission",
     "Turns",
     "UsageError",
+    "Window",
     "__version__",
     "actuator",
     "baumgarte",
@@ -171,6 +181,12 @@ _HOME = {
     "ParetoFront": "optimisation.front",
     "Bridge": "bridges.functions",
     "Pose": "numerics.spatial",
+    "Goal": "text.goals",
+    "Measure": "results.measures.definition",
+    "Range": "text.ranges",
+    "Requirement": "text.goals",
+    "Window": "text.windows",
+    "Tolerance": "text.ranges",
     "State": "results.state",
     "Stepper": "simulation.stepper",
     "Study": "studies.study",

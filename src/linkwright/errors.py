@@ -71,7 +71,9 @@ class LinkwrightError(Exception):
 
 
 class ModelError(LinkwrightError):
-    """The model file (or dict) does not describe a mechanism."""
+    """The model file (or dict) does not describe a mechanism. `at` is the place in the text of a number or an expression, where known."""
+
+    at: int | None = None
 
     def __init__(self, message: str, where: Source | None = None):
         self.where = where

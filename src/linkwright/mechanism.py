@@ -22,11 +22,11 @@ from linkwright.errors import UsageError, call_explained, calls_explained, count
 from linkwright.mechanics import formulations
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
-from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory
 from linkwright.system import loading, runs
 from linkwright.system.motions import Motions
 from linkwright.system.system import System
+from linkwright.text.units import KINDS
 from linkwright.views.presenter import Designer
 
 if TYPE_CHECKING:
@@ -211,10 +211,10 @@ class Mechanism:
         `n` designs are drawn (a Sobol sequence), beside the linear estimate from exact derivatives; contributions are ranked. `limits` are
         two values, or a dict of such pairs by measure; names, measures and further options are those of `lw.study`.
         """
-        from linkwright.studies.tolerances import holding, tolerances
+        from linkwright.studies.tolerances import half_widths, holding, tolerances
 
         held = type(self)(holding(self.description, self.system, of))
-        return tolerances(study(held, vary, measure, of, plan="sobol", n=n, seed=seed, **options), limits)
+        return tolerances(study(held, half_widths(vary), measure, of, plan="sobol", n=n, seed=seed, **options), limits)
 
     def cam(self, name: str | None = None, **options: Any) -> CamDesign:
         """Return a cam: profile (`steps` samples), pressure angle, undercutting; contact force and lift-off over a `turn`."""

@@ -314,7 +314,7 @@ def test_wheels_that_mesh_keep_their_places() -> None:
         ("peak A.torque", None, {"L9": 1}, "tolerance"),
         ("peak A.torque", ["L1"], {"L1": "-1 mm"}, "half width"),
         ("peak A.torque", ["crank.mass"], {"crank.mass": "1 mm"}, "mass"),
-        ("peak A.torque", ["L1"], {"L1": "wide"}, "not a tolerance"),
+        ("peak A.torque", ["L1"], {"L1": "wide"}, "is no range, tolerance"),
     ],
 )
 def test_wrong_wishes_are_explained(quantity, parameters, tolerances, words) -> None:

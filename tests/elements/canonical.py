@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.model.expressions import Expr
+from linkwright.text.expressions import Expr
 
 FOLDER = Path(__file__).parents[1] / "data" / "elements"
 DIGITS = 12  # of numbers that are stored: the last ones differ from machine to machine

@@ -11,7 +11,7 @@ import linkwright as lw
 from linkwright import files
 from linkwright.files.sheets import TableError, read_csv_table
 from linkwright.model.curves.csv_columns import read_columns
-from linkwright.model.file.units import KINDS
+from linkwright.text.units import KINDS
 
 MODEL = """
 plane: xy

@@ -8,8 +8,8 @@ import pytest
 import linkwright as lw
 from linkwright.kernels import structures
 from linkwright.model import library
-from linkwright.model.expressions import evaluate_parameters
 from linkwright.model.numbers import DesignNumbers
+from linkwright.text.expressions import evaluate_parameters
 from tests.sweeps import sweep
 
 # turns of 24 samples against the float path with the engine that compiles nothing. Round-off of both, amplified by the condition of

@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 from linkwright.errors import UsageError
-from linkwright.model.file.units import KINDS
-from linkwright.studies.variations import unit_in, variation
+from linkwright.studies.variations import variation
+from linkwright.text.ranges import unit_written
+from linkwright.text.units import KINDS
 
 U = np.linspace(0.001, 0.999, 501)
 
@@ -20,13 +21,13 @@ def test_values_of_ranges_and_lists_are_in_si() -> None:
     np.testing.assert_allclose(v.values, [0.18, 0.2, 0.22], rtol=1e-15)
     assert set(v.at(U)) == {0.18, 0.2, 0.22}
     assert variation("k", "1..2 N/m / 4", None).values.tolist() == np.linspace(1.0, 2.0, 4).tolist()
-    assert unit_in("180..260 mm / 5") == unit_in("200 +- 0.1 mm") == unit_in("normal(200 mm, 1 mm)") == "mm"
+    assert unit_written("180..260 mm / 5") == unit_written("200 +- 0.1 mm") == unit_written("normal(200 mm, 1 mm)") == "mm"
 
 
 def test_a_tolerance_about_the_number_of_the_file() -> None:
     v = variation("rod", "+- 0.3 mm", KINDS["length"], nominal=0.2)
     np.testing.assert_array_equal(v.at(U), variation("rod", "200 +- 0.3 mm", KINDS["length"]).at(U))
-    assert v.as_text() == "0.2 +- 0.0003" and unit_in("+- 0.3 mm") == "mm"
+    assert v.as_text() == "0.2 +- 0.0003" and unit_written("+- 0.3 mm") == "mm"
     assert variation("k", "+- 5 %", None, nominal=-2.0).low == -2.1
     for text, said in (("+- 5 %", "present value is zero"), ("+- 0 mm", "must be positive"), ("+- 1 kg", "must be length")):
         with pytest.raises(UsageError, match=said):

@@ -173,7 +173,7 @@ def test_bad_calls_are_refused_by_name() -> None:
     cases = [
         ({"L9": [0.3]}, "no parameter 'L9'"),
         ({"L1": [0.3, np.nan]}, "'L1' is not a finite number in design 1"),
-        ({"L1": ["long"]}, "must be numbers in SI"),
+        ({"L1": ["long"]}, "is not a number"),
         ({"L1": []}, "no values"),
         ({"L1": [0.3, 0.3], "L2": [0.9, 0.9, 0.9]}, "do not fit each other"),
         ({}, "arrays by the names"),

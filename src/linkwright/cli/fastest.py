@@ -27,7 +27,7 @@ def run(given: argparse.Namespace) -> int:
     if given.output is not None:
         options.csv_marks(given, given.output)
     m = loading.load(given)
-    limits = _once(given.limit, "--limit", lambda text: [x.strip() for x in text.split("..")] if ".." in text else text)
+    limits = _once(given.limit, "--limit", str.strip)
     path = _once(given.path, "--path", lambda text: text)
     named = {name: _path(m, name, text, given) for name, text in path.items()}
     more = {} if given.steps is None else {"steps": given.steps}
@@ -124,7 +124,7 @@ def _of_text(m: Mechanism, name: str, text: str, kinds: Sequence[str]) -> np.nda
     import numpy as np
 
     from linkwright.model.file import quantity
-    from linkwright.model.file.units import KINDS
+    from linkwright.text.units import KINDS
 
     rows = []
     for place in text.split(","):
@@ -143,7 +143,7 @@ def _of_file(path: str, name: str, kinds: Sequence[str]) -> np.ndarray:
     import numpy as np
 
     from linkwright.identification.tables import measured_table
-    from linkwright.model.file.units import KINDS
+    from linkwright.text.units import KINDS
 
     table = measured_table(path, None, f"--path {name}")
     heads = ["x", "y", "z"][: len(kinds)] if len(kinds) > 1 else [name]

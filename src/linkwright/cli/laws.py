@@ -41,12 +41,12 @@ def run(given: argparse.Namespace) -> None:
 def _move(given: argparse.Namespace) -> tuple[float, float, str]:
     """Rise and duration in SI, and the unit of the rise as written."""
     from linkwright.model.file import quantity
-    from linkwright.model.file.quantities import QuantityAlgebra, from_python, read_quantity
-    from linkwright.model.file.units import ANGLE, ANGULAR_SPEED, LENGTH, TIME
+    from linkwright.text.quantities import GivenValue, QuantityAlgebra, read_quantity
+    from linkwright.text.units import ANGLE, ANGULAR_SPEED, LENGTH, TIME
 
     if given.rise is None or given.span is None:
         raise UsageError("the peaks of a move need --rise and --in: --rise '20 mm' --in '0.2 s', or --in '60 deg' with --speed '120 rpm'.")
-    over = read_quantity(from_python(given.span, "--in"), QuantityAlgebra()).dimension
+    over = read_quantity(GivenValue.of(given.span, "--in"), QuantityAlgebra()).dimension
     if over == ANGLE and given.speed is None:
         raise UsageError("--in is an angle, so the speed of the cam is needed: --speed '120 rpm'.")
     if over == ANGLE:
@@ -55,7 +55,7 @@ def _move(given: argparse.Namespace) -> tuple[float, float, str]:
         span = quantity(given.span, TIME, "--in")
     if span <= 0.0:
         raise UsageError(f"--in and --speed give a duration of {span:g} s; it must be greater than zero.")
-    kind = read_quantity(from_python(given.rise, "--rise"), QuantityAlgebra()).dimension
+    kind = read_quantity(GivenValue.of(given.rise, "--rise"), QuantityAlgebra()).dimension
     written = UNIT.search(given.rise.strip())
     unit = written[0] if written else "m"
     return quantity(given.rise, ANGLE if kind == ANGLE else LENGTH, "--rise"), span, unit

@@ -104,7 +104,7 @@ def in_file_units(m: Mechanism, name: str, text: str) -> str | list[Any]:
 
 def with_unit(m: Mechanism, text: str, kind: str) -> str:
     """A text that certainly has a unit."""
-    from linkwright.model.file.units import KINDS, display_unit
+    from linkwright.text.units import KINDS, display_unit
 
     try:
         float(text)
@@ -129,7 +129,7 @@ def drive(m: Mechanism, name: str, text: str) -> Any:
     `A=90 deg in 0.4 s by 345, dwell 0.2 s` are moves."""
     from linkwright import drives
     from linkwright.model.file.moves import is_programme, listed
-    from linkwright.model.file.units import KINDS, describe, matches
+    from linkwright.text.units import KINDS, describe, matches
 
     if text == "free":
         return drives.torque(0.0)
@@ -156,7 +156,7 @@ def _dimension(m: Mechanism, name: str, text: str) -> Any:
     """Of a value or an expression of t and channels."""
     from linkwright.model.file.loads import ChannelDimensions
     from linkwright.model.file.nodes import from_python
-    from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
+    from linkwright.text.quantities import QuantityAlgebra, read_quantity
 
     channels = ChannelDimensions.of(m.description)
     try:

@@ -18,8 +18,8 @@ import numpy as np
 from linkwright.control.quadrature import SMOOTH, held_integral, integral
 from linkwright.errors import LinkwrightError, UsageError, listing, nearest
 from linkwright.model.file import quantity
-from linkwright.model.file.units import TIME
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.units import TIME
 
 BAND = 0.02  # of the way, or of the largest force: what counts as settled
 STAYS = 0.1  # of the farthest way of all: the least size of a coordinate, for one that is to stay where it is

@@ -12,8 +12,8 @@ from linkwright.control.binding import bind
 from linkwright.control.bound import BoundControl
 from linkwright.errors import UsageError, nearest
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS, TIME
 from linkwright.results.state import State
+from linkwright.text.units import KINDS, TIME
 
 
 class Controller:

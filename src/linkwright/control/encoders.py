@@ -26,9 +26,9 @@ from linkwright.drives.place import DriveTarget, target
 from linkwright.errors import UsageError, call_explained
 from linkwright.mechanics.kinematics.motion import Skeleton, displaced, motion
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.metric import scale
+from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from linkwright.control.bound import BoundControl

@@ -32,8 +32,8 @@ from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
-from linkwright.model.file.units import TIME
 from linkwright.results.state import State
+from linkwright.text.units import TIME
 
 
 @dataclass(frozen=True, eq=False)

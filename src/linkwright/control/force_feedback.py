@@ -20,7 +20,7 @@ import numpy as np
 from linkwright.control.base import taken_in
 from linkwright.errors import UsageError
 from linkwright.model.file import quantity
-from linkwright.model.file.units import TIME
+from linkwright.text.units import TIME
 
 CALM = 0.5  # of the largest share that is stable: what is chosen where nothing is said
 

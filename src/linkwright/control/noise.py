@@ -13,7 +13,7 @@ import numpy as np
 from linkwright.errors import UsageError, call_explained
 from linkwright.mechanics.kinematics.motion import Skeleton, displaced, velocity_kinds
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
+from linkwright.text.units import KINDS
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from linkwright.model.curves import Curve
 from linkwright.model.curves.combined import Together
 from linkwright.model.curves.piecewise import Piecewise
 from linkwright.model.curves.reading import is_list, read_number, short
-from linkwright.model.file.units import KINDS
+from linkwright.text.units import KINDS
 
 
 @dataclass(frozen=True, eq=False, repr=False)

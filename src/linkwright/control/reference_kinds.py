@@ -23,8 +23,8 @@ from linkwright.model.curves.reading import is_list, read_number, read_points, r
 from linkwright.model.curves.sine import Sine
 from linkwright.model.description import Description, Table
 from linkwright.model.file.nodes import from_python
-from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
-from linkwright.model.file.units import ANGLE, ANGULAR_SPEED, KINDS, TIME, Dimension, matches, multiply, quantity
+from linkwright.text.quantities import QuantityAlgebra, read_quantity
+from linkwright.text.units import ANGLE, ANGULAR_SPEED, KINDS, TIME, Dimension, matches, multiply, quantity
 
 
 class Components(NamedTuple):

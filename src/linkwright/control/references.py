@@ -43,7 +43,7 @@ from linkwright.model.curves.functions import Function, differentiated, explaine
 from linkwright.model.curves.lines import Constant
 from linkwright.model.curves.reading import is_list, read_number, read_text, short
 from linkwright.model.description import Description
-from linkwright.model.expressions import Expr, free_variables
+from linkwright.text.expressions import Expr, free_variables
 
 WAYS = (
     "a number or text with a unit, an expression of t, (times, values), a function of t, or one of lw.setpoint, minimum_jerk, "

@@ -17,11 +17,11 @@ from linkwright.design.tables import extremes
 from linkwright.errors import LinkwrightError
 from linkwright.mechanics.constraints.coupling import cam_of
 from linkwright.model.description import CoilSpring, TorsionSpring
-from linkwright.model.expressions import Expr
 from linkwright.model.file import reread
 from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.trajectory import unit_of
 from linkwright.system.system import System
+from linkwright.text.expressions import Expr
 
 if TYPE_CHECKING:
     from linkwright.model.description import Coupling

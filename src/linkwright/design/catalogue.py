@@ -20,7 +20,7 @@ from linkwright.design.drive_sizing import Motor
 from linkwright.errors import Source, UsageError, listing, nearest
 from linkwright.files.sheets import CsvTable, TableError
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
+from linkwright.text.units import KINDS
 
 SHIPPED = Path(__file__).with_name("motors.csv")
 MOST_BYTES = 5_000_000

@@ -22,10 +22,10 @@ from linkwright.design.tables import integral, time_mean
 from linkwright.errors import UsageError, nearest
 from linkwright.files.tables import Cell, Result, Table, show
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.results.measures.extremes import curve_extremes
 from linkwright.results.singular_positions import NEAR_PEAK
 from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.text.units import KINDS
 
 MOTOR_KINDS = {
     "Kt": "torque constant", "Ke": "torque constant", "R": "resistance", "L": "inductance", "J": "inertia", "friction": "torque",

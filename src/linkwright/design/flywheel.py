@@ -21,8 +21,8 @@ from linkwright.errors import UsageError
 from linkwright.files.tables import Cell, Result, Table, show
 from linkwright.model.curves.tables import periodic_spline
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.text.units import KINDS
 
 EXACT = 1e-14  # relative width at which halving an interval ends
 

@@ -20,8 +20,8 @@ from linkwright.design.tables import time_mean
 from linkwright.errors import LinkwrightError
 from linkwright.files.tables import show
 from linkwright.model.description import Description, Table
-from linkwright.model.expressions import Expr
 from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.text.expressions import Expr
 
 FEWEST = 12  # steps of a cycle below which differences of neighbours say nothing
 PROMINENT = 1.5  # times the third largest of the three differences on either side

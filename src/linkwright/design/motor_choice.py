@@ -24,8 +24,8 @@ from linkwright.design.tables import time_mean
 from linkwright.errors import NoMotorError, UsageError, counted, listing, nearest
 from linkwright.files.tables import Result, Table, show
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.text.units import KINDS
 
 SORTS = ("heat", "mass", "price")
 PEAKED = 3.0  # largest power over the mean: from here on a flywheel is worth a word

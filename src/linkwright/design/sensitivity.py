@@ -12,7 +12,6 @@ for the worst case.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,17 +29,18 @@ from linkwright.mechanics.inverse import Loads
 from linkwright.model.coordinates import coordinate, is_rotary
 from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Description
-from linkwright.model.file import parse_unit, quantity
-from linkwright.model.file.units import KINDS
+from linkwright.model.file import quantity
+from linkwright.model.file.overrides import place_of
 from linkwright.model.parameters import Parameter, choose, every_parameter, holes, matched
 from linkwright.motion import cycle
 from linkwright.results.measures import BEGINNINGS, Measure, check, measure, unit_of_measure
 from linkwright.results.singular_positions import NEAR_PEAK, PEAKS
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
+from linkwright.text.measures import LOAD_STATISTICS, load_phrase
+from linkwright.text.ranges import Range, half_width, meaning
+from linkwright.text.units import KINDS
 
-STATISTICS = ("peak", "rms", "max", "min", "mean")
-SORTS = ("torque", "force", "power", "load", "moment")
 FINEST = 360  # steps of a turn at least, where a measure of it is asked for
 CLOSE_SECOND = 0.99  # another peak this high may overtake the first
 
@@ -150,21 +150,15 @@ class LoadStatistic:
     signed: bool
 
 
-def _of_loads(text: str) -> re.Match[str] | None:
-    """A statistic of loads as text; None for anything else."""
-    m = re.fullmatch(r"\s*(\w+)\s+(\S+)\.(\w+)(?:\s+on\s+(\S+))?\s*", text)
-    return m if m and m[1] in STATISTICS and m[3] in SORTS else None
-
-
 def wanted(system: System, text: str, drives: Sequence[str]) -> LoadStatistic:
     """`peak A.torque`, `rms C.load`, `peak S.load on coupler`, `max A.power`, `peak shaking.force`."""
-    m = _of_loads(text)
+    m = load_phrase(text)
     if m is None:
         raise UsageError(
-            f"'{text}' is not a quantity. Write one of {', '.join(STATISTICS)} and what: 'peak A.torque' of a drive, 'rms C.load' or "
+            f"'{text}' is not a quantity. Write one of {', '.join(LOAD_STATISTICS)} and what: 'peak A.torque' of a drive, 'rms C.load' or "
             "'peak C.moment' of a joint, 'peak S.load on coupler', 'max A.power', 'peak shaking.force'; or a measure, 'stroke guide'."
         )
-    statistic, name, sort, body = m.groups()
+    statistic, name, sort, body = m.statistic, m.name, m.kind, m.body
     if name == "shaking" and sort in ("force", "moment"):
         part = 0 if sort == "force" else 1
         found = (lambda x: x.shaking()[part]), (lambda x: True)
@@ -314,11 +308,11 @@ def sensitivity(
     """Exact derivatives of a peak, rms or mean over one cycle, sorted, and the scatter from tolerances.
 
     `parameters` are names or patterns (see `model_parameters`; default every mass, centre, inertia and joint point).
-    `tolerances` maps names or patterns to half widths: a number in SI, `"0.1 mm"`, or `"2 %"` of the value.
+    `tolerances` maps names or patterns to half widths, as in `m.tolerances`: `"+- 0.1 mm"`, `"0.1 mm"`, a number in SI, `"2 %"`.
     """
     system: System = mechanism.system
     known = every_parameter(mechanism.description)
-    if not _of_loads(quantity) and (measured := _measure(quantity)) is not None:
+    if load_phrase(quantity) is None and (measured := _measure(quantity)) is not None:
         turn = system.turn(drive, steps=max(steps, FINEST), speed=speed)
         return _of_measure(turn, measured, *_chosen(mechanism, known, parameters, tolerances), parameters is not None)
     c = Cycle(system, drive, steps, speed)
@@ -366,7 +360,7 @@ def _measure(text: str) -> Measure | None:
     try:
         return measure(text)
     except UsageError:
-        if str(text).split(" ")[0] in BEGINNINGS and str(text).split(" ")[0] not in STATISTICS:
+        if str(text).split(" ")[0] in BEGINNINGS and str(text).split(" ")[0] not in LOAD_STATISTICS:
             raise
         return None
 
@@ -429,22 +423,15 @@ def _tolerances(given: Mapping[str, Any], known: Mapping[str, Parameter], descri
         if not hits:
             raise UsageError(f"there is no parameter '{key}' to have a tolerance. {nearest(key, known, 'Known')}")
         for p in (hole for hit in hits for hole in holes(known, described, hit)):
-            out[p.name] = _width(given[key], p)
+            out[p.name] = _width(given[key], p, described)
     return out
 
 
-def _width(given: Any, p: Parameter) -> float:
-    text = str(given).strip()
-    relative = re.fullmatch(r"([0-9.eE+-]+)\s*%", text)
-    if relative:
-        width = float(relative[1]) / 100.0 * abs(p.value)
-    elif p.kind:
-        width = quantity(given, KINDS[p.kind], f"the tolerance of '{p.name}'")
-    else:
-        m = re.fullmatch(r"([0-9.eE+-]+)\s*(.*)", text)
-        if not m:
-            raise UsageError(f"'{given}' is not a tolerance of '{p.name}': write a number, '0.1 mm' or '2 %'.")
-        width = float(m[1]) * (parse_unit(m[2])[0] if m[2] else 1.0)
-    if not (np.isfinite(width) and width >= 0.0):
-        raise UsageError(f"the tolerance of '{p.name}' is a half width, zero or more, not '{given}'.")
-    return width
+def _width(given: Any, p: Parameter, described: Description) -> float:
+    """Half width of a tolerance in SI, as `m.tolerances` reads it."""
+    place = place_of(described, p, f"the tolerance of '{p.name}'")
+    meant = half_width(meaning(given, place.name), place.name)
+    low, high = place.ends(meant) if isinstance(meant, Range) else (p.value, p.value)
+    if not low <= p.value <= high:
+        raise UsageError(f"{place.name} is {meant}, and its present value, {p.value:g} in SI, lies outside.")
+    return place.width(meant)

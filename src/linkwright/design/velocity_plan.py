@@ -16,8 +16,8 @@ from linkwright.errors import UsageError, nearest
 from linkwright.files.tables import Result, Table
 from linkwright.joints import JOINTS, is_hinge, is_slider
 from linkwright.model.description import Joint
-from linkwright.model.file.units import KINDS, quantity
 from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.text.units import KINDS, quantity
 
 STILL = 1e-9  # share of the largest speed below which there is no motion
 

@@ -14,7 +14,7 @@ from linkwright.errors import UsageError, counted
 from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
-from linkwright.model.file.units import TIME
+from linkwright.text.units import TIME
 
 
 class DriveOutput(NamedTuple):

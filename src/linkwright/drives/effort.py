@@ -14,8 +14,8 @@ from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves.lines import Constant
 from linkwright.model.file import quantity
-from linkwright.model.file.units import NONE
 from linkwright.numerics.scalars import real, where
+from linkwright.text.units import NONE
 
 OPEN = (-np.inf, np.inf)
 

@@ -26,9 +26,9 @@ from linkwright.model.curves import Curve
 from linkwright.model.curves.functions import Function, takes_state
 from linkwright.model.curves.lines import Constant
 from linkwright.model.file import quantity
-from linkwright.model.file.units import FORCE, TORQUE
 from linkwright.numerics.spatial import cross
 from linkwright.results.channels import Channels
+from linkwright.text.units import FORCE, TORQUE
 
 Arrays = Mapping[str, Any]
 

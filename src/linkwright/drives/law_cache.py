@@ -18,7 +18,7 @@ import numpy as np
 
 from linkwright.compiler.program import Program
 from linkwright.kernels.kernels import Kernels
-from linkwright.model.expressions import Expr
+from linkwright.text.expressions import Expr
 
 MOST = 16  # laws and their codes a mechanism keeps; those not used for longest go
 

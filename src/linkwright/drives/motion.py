@@ -25,7 +25,7 @@ from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.model.curves.profiles import Programme
 from linkwright.model.description import Move
 from linkwright.model.file.moves import moves_of_call
-from linkwright.model.file.units import display_unit
+from linkwright.text.units import display_unit
 
 AGREE = 1e-6  # of the size of a coordinate: how well the start must lie on the prescribed motion
 Motion = tuple[Any, Any, Any]

@@ -13,7 +13,7 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.model.coordinates import Distance, JointCoordinate, coordinate, entry_of, lengths
-from linkwright.model.file.units import KINDS, Dimension
+from linkwright.text.units import KINDS, Dimension
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,10 @@ from linkwright.model.curves.functions import Function, takes_state
 from linkwright.model.curves.lines import Constant
 from linkwright.model.curves.reading import is_list, read_points, read_text, short, through_points
 from linkwright.model.description import Description, Table
-from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file import quantity
-from linkwright.model.file.units import Dimension
 from linkwright.results.state import State
+from linkwright.text.expressions import Expr, free_variables
+from linkwright.text.units import Dimension
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from linkwright.mechanics.forces.motor_dc import DCMotor, Flow, flow
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves.lines import Constant
 from linkwright.model.file import quantity
-from linkwright.model.file.units import CURRENT, KINDS, VOLTAGE
+from linkwright.text.units import CURRENT, KINDS, VOLTAGE
 
 KEYS = {
     "Kt": "torque constant", "R": "resistance", "Ke": "torque constant", "L": "inductance", "J": "inertia", "viscous": "torsional damping",

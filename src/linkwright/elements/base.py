@@ -39,7 +39,7 @@ LINE, JOINT, FRAMES, POINT, IDLE = "line", "joint", "frames", "point", ""
 
 @dataclass(frozen=True)
 class NumberRole:
-    """A number, or one for each axis, of a dimension: a key of `model.file.units.KINDS`, or relative to where the element acts:
+    """A number, or one for each axis, of a dimension: a key of `text.units.KINDS`, or relative to where the element acts:
     `effort`, `travel`, `effort/travel`, `effort/rate` (N/m along a line and in a slider, N m/rad in a hinge)."""
 
     dimension: str

@@ -97,8 +97,8 @@ class Episodes:
         task, core = self.task, self.system.core
         self.positions, self.speeds = start_names(core, names["start"])
         self.draws = [
-            draw_of("start", task.start, names["start"], self.reader.dimension),
-            draw_of("goal", task.goal, names["goal"], self.reader.dimension),
+            draw_of("start", task.start, names["start"], self.reader.dimension, core),
+            draw_of("goal", task.goal, names["goal"], self.reader.dimension, core),
             draw_of_parameters(task.randomise, names["randomise"], core),
         ]
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import ChannelError, UsageError, counted
+from linkwright.errors import ChannelError, LinkwrightError, UsageError
 from linkwright.model.coordinates import JointCoordinate
-from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
+from linkwright.model.file.overrides import place_of
+from linkwright.model.file.written import bare_size
+from linkwright.text.ranges import Place, Values, limits, meaning, tolerance_in, unit_written
+from linkwright.text.units import KINDS, NONE
 
 if TYPE_CHECKING:
     from linkwright.gym.random import RowRandom
@@ -21,27 +25,9 @@ if TYPE_CHECKING:
     from linkwright.system.system import System
 
 
-def number(value: Any, kind: str, what: str) -> float:
-    """A number or quantity in SI."""
-    if isinstance(value, str):
-        if kind not in KINDS:
-            raise UsageError(f"{what} has no unit of its own: write a number, not {value!r}.")
-        return quantity(value, KINDS[kind], what)
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)) or not np.isfinite(value):
-        raise UsageError(f"{what} is a finite number or a quantity, not {value!r:.40}.")
-    return float(value)
-
-
-def pair(value: Any, kind: str, what: str) -> tuple[float, float] | None:
-    """(low, high) in SI; None for a single value."""
-    if not isinstance(value, (tuple, list)):
-        return None
-    if len(value) != 2:
-        raise UsageError(f"{what} is (low, high), not {counted(len(value), 'value')}.")
-    low, high = (number(x, kind, what) for x in value)
-    if not low <= high:
-        raise UsageError(f"{what} is (low, high) with low below high, not ({low:g}, {high:g}).")
-    return low, high
+def _place(what: str, kind: str, core: Compiled, present: float | None = None) -> Place:
+    """Return how a number of this kind is read; one without a kind is a plain number."""
+    return Place(what, KINDS.get(kind, NONE), partial(bare_size, core.described), present)
 
 
 # -------------------------------------------------------------------- actions
@@ -62,17 +48,11 @@ def action_map(task: Task) -> ActionMap:
     system = task.system
     given = task.act if isinstance(task.act, Mapping) else dict.fromkeys(task.act)
     places, ranges = [], []
-    for name, limits in given.items():
+    for name, given_limits in given.items():
         place, kind = _effort(system, str(name))
         places.append(place)
-        found = _limits(system, str(name)) if limits is None else limits
-        both = pair(found, kind, f"act: the limits of '{name}'")
-        if both is None:
-            most = number(found, kind, f"act: the limit of '{name}'")
-            both = (-most, most)
-        if not both[0] < both[1]:
-            raise UsageError(f"act: the limits of '{name}' are {both[0]:g} and {both[1]:g}; the upper one has to be above the lower one.")
-        ranges.append(both)
+        found = _limits(system, str(name)) if given_limits is None else given_limits
+        ranges.append(limits(found, _place(f"act: the limit of '{name}'", kind, system.core)))
     low, high = np.array(ranges).T
     columns = np.array(places)
     steps = set(np.diff(columns).tolist()) or {1}
@@ -117,9 +97,11 @@ def scales(task: Task, dimension: Callable[[str], str]) -> tuple[np.ndarray, np.
             out.append((1.0, 0.0))
             continue
         kind = dimension(str(name))
-        both = pair(given, kind, f"observe: the range of '{name}'")
+        place = _place(f"observe: the scale of '{name}'", kind, task.system.core)
+        meant = meaning(given, place.name)
+        both = None if isinstance(meant, Values) and meant.single else place.ends(meant)
         if both is None:
-            size = number(given, kind, f"observe: the scale of '{name}'")
+            size = place.values(meant)[0]
             if not size > 0.0:
                 raise UsageError(f"observe: the scale of '{name}' is the size that becomes 1, above 0, not {size:g}.")
             out.append((1.0 / size, 0.0))
@@ -135,18 +117,21 @@ def scales(task: Task, dimension: Callable[[str], str]) -> tuple[np.ndarray, np.
 # -------------------------------------------------------------------- draws
 
 
+Drawn = tuple[float, float] | np.ndarray  # a range, or values of which one is drawn
+
+
 class Draw(NamedTuple):
     """Numbers drawn at the start of an episode: ranges by name, or a function."""
 
     what: str
     names: tuple[str, ...]
-    ranges: Mapping[str, tuple[float, float]]
+    ranges: Mapping[str, Drawn]
     function: Callable[[RowRandom], Mapping[str, Any]] | None
 
     def __call__(self, random: RowRandom) -> dict[str, np.ndarray]:
         """Arrays (n,) by name."""
         if self.function is None:
-            return {name: random.uniform(low, high) for name, (low, high) in self.ranges.items()}
+            return {name: random.choice(x) if isinstance(x, np.ndarray) else random.uniform(*x) for name, x in self.ranges.items()}
         found, out = self.function(random), {}
         if {str(k) for k in found} != set(self.names):
             raise UsageError(f"{self.what}: the function returned {', '.join(map(str, found))}; before: {', '.join(self.names)}.")
@@ -160,47 +145,46 @@ class Draw(NamedTuple):
         return out
 
 
-def draw_of(what: str, drawn: Any, names: list[str], dimension: Callable[[str], str]) -> Draw:
-    """Ranges in SI; a single value is drawn as itself."""
+def draw_of(what: str, drawn: Any, names: list[str], dimension: Callable[[str], str], core: Compiled) -> Draw:
+    """Ranges in SI; a single value is drawn as itself, of a list one value. A tolerance is about the value at the start of the model."""
     if drawn is None or callable(drawn):
         return Draw(what, tuple(names), {}, drawn)
-    ranges: dict[str, tuple[float, float]] = {}
+    ranges: dict[str, Drawn] = {}
     for name, given in drawn.items():
-        kind, label = _kind(str(name), given, dimension), f"{what}: '{name}'"
-        both = pair(given, kind, label)
-        if both is None:
-            value = number(given, kind, label)
-            both = (value, value)
-        ranges[str(name)] = both
+        place = _place(f"{what}: '{name}'", _kind(str(name), given, dimension), core)
+        if tolerance_in(given) is not None:
+            with suppress(LinkwrightError, TypeError, ValueError):  # no channel: the place reports that there is no present value
+                place = replace(place, present=float(core.start[name]))
+        ranges[str(name)] = _drawn(given, place)
     return Draw(what, tuple(names), ranges, None)
 
 
-PERCENT = re.compile(r"\s*(\d+(?:\.\d*)?)\s*%\s*")
+def _drawn(given: Any, place: Place) -> Drawn:
+    meant = meaning(given, place.name)
+    if isinstance(meant, Values):
+        values = np.array(place.values(meant))
+        return (float(values[0]), float(values[0])) if meant.single else values
+    return place.ends(meant)
 
 
 def draw_of_parameters(drawn: Any, names: list[str], core: Compiled) -> Draw:
-    """Ranges of named numbers of the model: patterns stand for all that fit, "10 %" is a range about the number of the model."""
+    """Ranges of named numbers of the model: patterns mean all that fit, "10 %" is a range about the number of the model."""
     free = {p.name: p for p in core.free}
     if not isinstance(drawn, Mapping):
         for name in names:
             if name not in free:
                 raise UsageError(f"randomise: the function returned '{name}', which is a pattern or no number of the model.")
         return Draw("randomise", tuple(names), {}, drawn)
-    ranges: dict[str, tuple[float, float]] = {}
+    ranges: dict[str, Drawn] = {}
     for pattern, given in drawn.items():
-        share = PERCENT.fullmatch(given) if isinstance(given, str) else None
         for p in core.chosen(str(pattern)):
-            if share is None:
-                ranges |= draw_of("randomise", {p.name: given}, [p.name], lambda _, kind=p.kind: kind).ranges
-            else:
-                about = 0.01 * float(share[1]) * abs(p.value)
-                ranges[p.name] = (p.value - about, p.value + about)
+            ranges[p.name] = _drawn(given, place_of(core.described, p, f"randomise: '{p.name}'"))
     return Draw("randomise", tuple(ranges), ranges, None)
 
 
 def _kind(name: str, given: Any, dimension: Callable[[str], str]) -> str:
     """Kind of a name; only asked where a text has a unit."""
-    if not any(isinstance(x, str) for x in (given if isinstance(given, (tuple, list)) else [given])):
+    if not unit_written(given) and not any(isinstance(x, str) for x in (given if isinstance(given, (tuple, list)) else [given])):
         return ""
     try:
         return dimension(name)

@@ -27,10 +27,10 @@ from linkwright.errors import UsageError, nearest
 from linkwright.mechanism import Mechanism, compile, load
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.numerics.pickling import essentials
 from linkwright.simulation.step_inputs import interval
 from linkwright.system.system import System
+from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from linkwright.gym.env import MechanismEnv

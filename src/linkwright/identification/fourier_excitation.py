@@ -22,10 +22,10 @@ from linkwright.identification.identification import condition_number
 from linkwright.identification.regressor import Sought, TwistHistory
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.results.recorded import cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
+from linkwright.text.units import KINDS
 
 SAMPLES, A_WAVE = 120, 30  # of the search, in a period and in one of its highest harmonic
 MARGIN = 0.99  # of limits: between samples a wave is higher by 0.5 %

@@ -19,8 +19,8 @@ from linkwright.identification.regressor import KINDS, Regressor, Sought, need_d
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
-from linkwright.model.file.units import FORCE, TORQUE
 from linkwright.system.system import System
+from linkwright.text.units import FORCE, TORQUE
 
 ROUNDS, SETTLED, RELATIVE = 12, 0.1, 1e-3  # of friction by load, whose column depends on its loads: changes over deviations and values
 DEFAULT = ("coulomb", "viscous")

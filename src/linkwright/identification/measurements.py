@@ -17,9 +17,9 @@ from linkwright.errors import UsageError
 from linkwright.identification.tables import MeasuredTable, measured_table
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
-from linkwright.model.file.units import CURRENT, FORCE, FREQUENCY, KINDS, TIME, TORQUE
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
+from linkwright.text.units import CURRENT, FORCE, FREQUENCY, KINDS, TIME, TORQUE
 
 FEWEST = 12  # samples that a spline and a filter need
 UNEVEN = 0.01  # variation of the time step that a filter tolerates

@@ -18,8 +18,8 @@ from linkwright.identification.tables import MeasuredTable
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.coordinates import is_rotary
-from linkwright.model.file.units import ANGLE, LENGTH, Dimension
 from linkwright.system.system import System
+from linkwright.text.units import ANGLE, LENGTH, Dimension
 
 ENCODER = 1e-4  # rad or m: deviation of columns where none is given, scaled by the residual in the end
 TURN = ("rx", "ry", "rz")

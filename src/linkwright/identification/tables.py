@@ -17,8 +17,8 @@ from linkwright import files
 from linkwright.errors import UsageError, nearest, package
 from linkwright.files.sheets import HEADER
 from linkwright.model.curves.csv_columns import CsvSheet, read_sheet, unit_factor
-from linkwright.model.file.units import Dimension
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.units import Dimension
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ ALONG: dict[str, tuple[float, float, float]] = {"x": (1.0, 0.0, 0.0), "y": (0.0,
 
 
 class JointOption(NamedTuple):
-    """A number that a joint type needs: its dimension (a key of `model.file.units.KINDS`) and its meaning, for error messages."""
+    """A number that a joint type needs: its dimension (a key of `text.units.KINDS`) and its meaning, for error messages."""
 
     dimension: str
     meaning: str

@@ -35,10 +35,10 @@ from linkwright.mechanics.kinematics.motion import (
 from linkwright.model.coordinates import Distance, JointCoordinate, coordinate, lengths
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Joint, Table
-from linkwright.model.expressions import Expr, evaluate, free_variables
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, point_acceleration, point_velocity
+from linkwright.text.expressions import Expr, evaluate, free_variables
 
 if TYPE_CHECKING:
     from linkwright.mechanics.constraints.closure import Closure

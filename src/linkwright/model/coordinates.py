@@ -33,7 +33,7 @@ EFFORT_KINDS = {"angle": "torque", "length": "force"}
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One number that can be driven, stopped and read. The kinds are those of `model.file.units.KINDS`."""
+    """One number that can be driven, stopped and read. The kinds are those of `text.units.KINDS`."""
 
     name: str
     kind: str  # "angle" or "length"

@@ -19,10 +19,10 @@ from linkwright import elements
 from linkwright.elements import Belt, Cam, CoilSpring, Coupling, Cylinder, Damper, Friction, GasSpring, Gear, Load, Rod, Stop, TorsionSpring
 from linkwright.elements import CamContact as CamContact
 from linkwright.errors import ModelError, Source, nearest
-from linkwright.model.expressions import Evaluation, evaluate_parameters
 from linkwright.model.report_block import ReportBlock
 from linkwright.model.substitution import EYE3, NO_INERTIA, ZERO3, compared, note_variables, substitute
 from linkwright.numerics.pickling import essentials
+from linkwright.text.expressions import Evaluation, evaluate_parameters
 
 Scalar = Any  # float | Expr; after numbers(): float, complex or traced symbol
 Vec3 = tuple[Scalar, Scalar, Scalar]

@@ -21,7 +21,7 @@ import numpy as np
 
 from linkwright import elements
 from linkwright.model.description import EYE3, Body, Description, Joint, Mat3, Placement
-from linkwright.model.expressions import Expr, evaluate, variable
+from linkwright.text.expressions import Expr, evaluate, variable
 
 UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 ENTRIES = tuple(f"{'xyz'[i]}{'xyz'[j]}" for i, j in UPPER)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
@@ -29,6 +28,7 @@ from linkwright import elements
 from linkwright.errors import ModelError, UsageError, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.description import Body, Description, Joint, Placement
+from linkwright.text.patterns import is_pattern, matching
 
 PAIRS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
@@ -129,7 +129,7 @@ def matched(known: Mapping[str, Parameter], name: str) -> list[Parameter]:
     if name in known:
         return [known[name]]
     if is_pattern(name):
-        return [p for key, p in known.items() if fnmatchcase(key, name)]
+        return [known[key] for key in matching(name, known)]
     return [known[f"{name}.{axis}"] for axis in "xyz" if f"{name}.{axis}" in known]
 
 
@@ -139,11 +139,6 @@ def holes(known: Mapping[str, Parameter], described: Description, p: Parameter) 
     if not p.drawn or p.name.endswith(".length"):
         return [p]
     return [known[key] for b in described.bodies if (key := f"{b.name}.{p.name}") in known]
-
-
-def is_pattern(name: str) -> bool:
-    """True if a name may mean several."""
-    return any(x in name for x in "*?[")
 
 
 def choose(known: Mapping[str, Parameter], wanted: Sequence[str] | None, described: Description) -> list[Parameter]:
@@ -164,7 +159,7 @@ def choose(known: Mapping[str, Parameter], wanted: Sequence[str] | None, describ
 
 
 def _named(described: Description) -> list[Parameter]:
-    from linkwright.model.expressions import evaluate_parameters
+    from linkwright.text.expressions import evaluate_parameters
 
     values = evaluate_parameters(dict(described.parameters), {})
     return [Parameter(n, "", float(x), float(x), True, partial(_with_named, described, n, float(x))) for n, x in values.items()]

@@ -15,8 +15,8 @@ from linkwright import elements
 from linkwright.joints import JOINTS, is_slider
 from linkwright.model.coordinates import joint_part, lengths
 from linkwright.model.description import Description, Table
-from linkwright.model.expressions import Expr, free_variables
-from linkwright.model.file.units import ACCELERATION, ANGLE, ANGULAR_SPEED, LENGTH, NONE, SPEED, Dimension, shown
+from linkwright.text.expressions import Expr, free_variables
+from linkwright.text.units import ACCELERATION, ANGLE, ANGULAR_SPEED, LENGTH, NONE, SPEED, Dimension, shown
 
 DENSEST = 22_600.0  # kg/m^3, osmium
 AROUND = 5.0  # edge of a cube in which all bodies have room, over the longest distance of two places of one body

@@ -10,8 +10,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from linkwright.model.description import Description
-from linkwright.model.expressions import Expr, variable
 from linkwright.model.parameters import Parameter, any_drawn, with_values
+from linkwright.text.expressions import Expr, variable
 
 
 def signature(described: Description, free: Sequence[Parameter]) -> str:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from linkwright.errors import Source
-from linkwright.model.expressions import Evaluation, Expr, free_variables
+from linkwright.text.expressions import Evaluation, Expr, free_variables
 
 ZERO3: tuple[Any, Any, Any] = (0.0, 0.0, 0.0)
 EYE3: tuple[tuple[Any, Any, Any], tuple[Any, Any, Any], tuple[Any, Any, Any]] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

@@ -30,7 +30,6 @@ from linkwright.model.coordinates import JointCoordinate, coordinate, lengths
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.motion import cycle
 from linkwright.motion.obstacles import cannot_move, unreachable
 from linkwright.motion.targets import Targets, attitude
@@ -41,6 +40,7 @@ from linkwright.numerics.sparse import SparseMatrix
 from linkwright.numerics.spatial import Pose, quaternion_rotation
 from linkwright.results.branches import Branches
 from linkwright.results.state import State
+from linkwright.text.units import KINDS
 
 CONSISTENT = 1e-6  # share of the accelerations by which they may open the loops
 UNCERTAIN = 1e-2  # the same beside a singular position

@@ -30,8 +30,6 @@ from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.model.curves.profiles import Programme
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Description, Drive, Table
-from linkwright.model.expressions import Expr
-from linkwright.model.file.units import KINDS, display_unit, shown
 from linkwright.motion import change_points
 from linkwright.motion.input_notes import effort_notes, static_note
 from linkwright.motion.joint_limits import REACH_STEP, before_zero, longest_way
@@ -44,6 +42,8 @@ from linkwright.results.place_geometry import places_of
 from linkwright.results.singular_positions import PEAKS, passage_note
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.travel import beyond_stops
+from linkwright.text.expressions import Expr
+from linkwright.text.units import KINDS, display_unit, shown
 
 MARGIN = 2e-3  # share of a swing left out at each dead centre, where speeds of the others are infinite
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a motion

@@ -20,11 +20,13 @@ from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.mechanics.kinematics.skeleton import drawn_coordinates
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
-from linkwright.model.expressions import Expr, free_variables
+from linkwright.model.file.overrides import place_of
 from linkwright.model.numbers import DesignNumbers
 from linkwright.model.parameters import Parameter, any_drawn, every_parameter, with_values
 from linkwright.motion.compiled import Compiled
 from linkwright.numerics.pickling import essentials
+from linkwright.text.expressions import Expr, free_variables
+from linkwright.text.ranges import Range, Tolerance, Values, meaning
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel
@@ -68,7 +70,7 @@ class Designs:
         for name in given:
             if name not in known:
                 raise UsageError(f"there is no parameter '{name}'. {nearest(str(name), known, 'Known')}")
-        arrays = {name: _numbers(name, x) for name, x in given.items()}
+        arrays = {name: _numbers(known[name], x, core.described) for name, x in given.items()}
         try:
             shape = np.broadcast_shapes(*(x.shape for x in arrays.values()))
         except ValueError:
@@ -264,7 +266,11 @@ class Designs:
         return all(np.allclose(here[name], new[name], rtol=0.0, atol=ROUND_OFF) for name in begins)
 
 
-def _numbers(name: str, given: Any) -> np.ndarray:
+def _numbers(p: Parameter, given: Any, described: Description) -> np.ndarray:
+    """Values of a parameter in SI: arrays as they are, ranges and texts as in `lw.study`."""
+    name, texts = p.name, isinstance(given, list) and any(isinstance(x, str) for x in given)
+    if texts or isinstance(given, (str, tuple, Mapping, Range, Tolerance, Values)):
+        return np.array(place_of(described, p).values(meaning(given, name)))
     try:
         if np.iscomplexobj(given):
             raise TypeError

@@ -9,9 +9,9 @@ from linkwright import elements
 from linkwright.errors import listing
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Description, Drive, Table
-from linkwright.model.expressions import Expr, evaluate, free_variables
-from linkwright.model.file.units import FORCE, TORQUE, shown
 from linkwright.model.plausibility import of_velocity
+from linkwright.text.expressions import Expr, evaluate, free_variables
+from linkwright.text.units import FORCE, TORQUE, shown
 
 STATIC = "Static analysis: inertia forces are ignored."
 EFFORTS = ("torque", "motor_dc")  # kinds of drives that act and prescribe nothing

@@ -18,9 +18,9 @@ from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.model.coordinates import JointCoordinate
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.motion.assembly import Assembler
 from linkwright.results.state import State
+from linkwright.text.units import KINDS
 
 
 def efforts(assembler: Assembler, st: State, tau: Any) -> tuple[np.ndarray, list[tuple[int, Any]]]:

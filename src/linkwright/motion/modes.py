@@ -23,7 +23,6 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_points, locate, node_motion
 from linkwright.model.coordinates import lengths
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS, shown
 from linkwright.motion.mode_paths import ClosedPositions, singularity_free
 from linkwright.motion.pose_equations import Leg, PoseEquations, Unsupported, pose_equations
 from linkwright.numerics.monodromy import monodromy, polynomial_trace
@@ -31,6 +30,7 @@ from linkwright.numerics.spatial import Pose
 from linkwright.numerics.tracking import NewtonSolve, homotopy
 from linkwright.results.branches import PASSED, Branches, Completeness, ModePath
 from linkwright.results.state import State
+from linkwright.text.units import KINDS, shown
 
 if TYPE_CHECKING:
     from linkwright.motion.assembly import Assembler

@@ -14,8 +14,8 @@ from linkwright.mechanics.constraints import Constraint, DrivenDistance, Driver
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import geometry_text, singular_geometry
-from linkwright.model.file.units import KINDS, shown
 from linkwright.numerics.linalg import factor
+from linkwright.text.units import KINDS, shown
 
 NEAR = 0.02  # a singular value below this share of the one at the start: the loops lose rank
 WEAK = 1e-6  # singular values of constraints below this leave a motion undecided

@@ -22,10 +22,10 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.tree import bias_force
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import velocity_kinds
-from linkwright.model.file.units import KINDS, shown
 from linkwright.motion.compiled import Compiled
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.results.state import LaterReferences, State
+from linkwright.text.units import KINDS, shown
 
 PROBE = 1e-5  # dimensionless step of the central difference
 MOST_STEPS = 200

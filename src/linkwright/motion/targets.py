@@ -30,9 +30,9 @@ from linkwright.model.curves.lines import Line
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
 from linkwright.model.file.geometry import rotation_rpy
-from linkwright.model.file.units import KINDS, shown
 from linkwright.motion import cycle
 from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_quaternion
+from linkwright.text.units import KINDS, shown
 
 FAR = 1e4  # radians, or multiples of the characteristic length
 

@@ -19,11 +19,11 @@ from linkwright.errors import UsageError, listing
 from linkwright.kernels.structures import KernelStructure
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Table
-from linkwright.model.expressions import Expr
 from linkwright.model.parameters import Parameter
 from linkwright.results.derivatives import MotionDerivatives
 from linkwright.results.recorded import cut_rows
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.expressions import Expr
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels

@@ -1,6 +1,6 @@
 """Optimisation: the numbers of a mechanism that serve a goal best.
 
-grammar.py      goals and constraints, from text             quantities.py   one number of a design, with its exact gradient
+requirements.py constraints checked on one motion            quantities.py   one number of a design, with its exact gradient
 variables.py    numbers that vary, with their bounds         problem.py      designs evaluated: one with gradients, or thousands
 program.py      the nonlinear program at chosen samples      local.py        SLSQP and least squares from one start
 restoration.py  back to designs that close and are feasible  search.py       thousands of candidates, then the best starts

@@ -13,10 +13,7 @@ import numpy as np
 from linkwright.errors import LinkwrightError, UsageError, counted, nearest
 from linkwright.model.description import Description
 from linkwright.model.file.editing import edited
-from linkwright.model.file.readings import unit_size
-from linkwright.model.file.units import NONE, describe, matches, parse_unit
 from linkwright.model.parameters import every_parameter
-from linkwright.optimisation import grammar
 from linkwright.optimisation.problem import DesignProblem, Goal, Limit
 from linkwright.optimisation.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers, moving_mass
 from linkwright.optimisation.rests import OfRest
@@ -24,6 +21,9 @@ from linkwright.optimisation.variables import DesignVariable, variables
 from linkwright.results.measures import check, measure, unit_of_measure
 from linkwright.results.state import State
 from linkwright.studies.cases import case
+from linkwright.text import goals as phrases
+from linkwright.text.readings import unit_size
+from linkwright.text.units import NONE, describe, matches, parse_unit
 
 MASS = ("mass", "moving mass", "total mass")
 ENDS = ("lower end", "upper end")  # of a range
@@ -80,7 +80,7 @@ class QuantityReader:
         else:
             items = [given] if not isinstance(given, Sequence) or isinstance(given, str) else list(given)
         if not items:
-            raise UsageError(f"goal is what to make best: {grammar.GOALS}.")
+            raise UsageError(f"goal is what to make best: {phrases.GOALS}.")
         return tuple(self._goal(x) for x in items)
 
     def _goal(self, given: Any) -> Goal:
@@ -90,9 +90,9 @@ class QuantityReader:
         if isinstance(given, Mapping):
             parts = [(_weight(x, w), self._term(x, str(x))) for x, w in given.items()]
             return Goal("min " + " + ".join(f"{w:g} * {q.name}" for w, q in parts), 1.0, tuple(parts))
-        if not isinstance(given, str):
-            raise UsageError(f"a goal is a text such as {grammar.GOALS}, or a function of the result, not {given!r:.40}.")
-        text = grammar.goal(given)
+        if not isinstance(given, (str, phrases.Goal)):
+            raise UsageError(f"a goal is a text such as {phrases.GOALS}, or a function of the result, not {given!r:.40}.")
+        text = phrases.Goal.parse(given) if isinstance(given, str) else given
         terms = tuple((t.weight, self._term(t.what, text.text)) for t in text.terms)
         self._same_divisors(text.terms, terms, text.text)
         plain = len(terms) == 1 and text.terms[0].divisor is None and terms[0][0] == 1.0
@@ -109,21 +109,21 @@ class QuantityReader:
             return OfModel("mass", "kg", ("kg", 1.0), moving_mass)
         if what in every_parameter(self.described):
             raise UsageError(f"'{name}': '{what}' does not vary; name it in vary=, or leave it out.")
-        found = grammar.CHANNEL.match(what)
-        if found is not None and found[1] in self.c.channels:
-            tries = ", ".join(f"{w} {found[1]}" for w in ("max", "rms", "range", "mean"))
-            raise UsageError(f"'{name}': '{found[1]}' is a curve; say which number of it is meant: {tries}.")
+        found = phrases.channel_in(what)
+        if found is not None and found[0] in self.c.channels:
+            tries = ", ".join(f"{w} {found[0]}" for w in ("max", "rms", "range", "mean"))
+            raise UsageError(f"'{name}': '{found[0]}' is a curve; say which number of it is meant: {tries}.")
         return self._measured(what, name)
 
     def _measured(self, text: str, name: str) -> OfMotion:
         try:
-            m = measure(grammar.measure_text(text))
+            m = measure(phrases.measure_text(text))
             check([m], self.c)
         except LinkwrightError as problem:
             raise UsageError(f"'{name}': {problem}") from None
         return OfMotion(m.text, unit_of_measure(m, self.c)[0], unit_of_measure(m, self.c, self.units), m)
 
-    def _same_divisors(self, texts: Sequence[grammar.TermText], terms: Sequence[tuple[float, MeasuredValue]], name: str) -> None:
+    def _same_divisors(self, texts: Sequence[phrases.GoalTerm], terms: Sequence[tuple[float, MeasuredValue]], name: str) -> None:
         """Raise UsageError where a term is divided by a quantity of another dimension."""
         for t, (_, q) in zip(texts, terms, strict=True):
             if t.divisor is not None and not matches(_dimension(q), t.divisor):
@@ -141,23 +141,21 @@ class QuantityReader:
                 q = OfFunction(getattr(x, "__name__", "function"), call=x)
                 out.append(Limit(f"{q.name} >= 0", ((1.0, q),), 0.0, np.inf))
                 continue
-            if not isinstance(x, str):
-                raise UsageError(f"a constraint is a text such as {grammar.CONSTRAINTS}, or a function that must not be negative.")
-            text = grammar.limit(x)
+            (text,) = phrases.requirements([x])
             if text.full_turn:
                 full = True
             else:
                 out += self._limit(text)
         return tuple(out), full
 
-    def _limit(self, text: grammar.LimitText) -> list[Limit]:
+    def _limit(self, text: phrases.Requirement) -> list[Limit]:
         if text.components:
             return self._box(text)
         if len(text.terms) == 1 and text.terms[0].weight == 1.0:
-            found = grammar.CHANNEL.match(text.terms[0].what)
-            curve = found is not None and found[1] in self.c.channels and found[1] not in self.numbers
+            found = phrases.channel_in(text.terms[0].what)
+            curve = found is not None and found[0] in self.c.channels and found[0] not in self.numbers
             if found is not None and curve:
-                return self._everywhere(text.text, found[1], found[2] or "", (text.low, text.high), text.unit)
+                return self._everywhere(text.text, *found, (text.low, text.high), text.unit)
         terms = tuple((t.weight, self._term(t.what, text.text)) for t in text.terms)
         self._same_divisors(text.terms, terms, text.text)
         size, *_ = [self._size(text.text, text.unit, q, divided=t.divisor is not None) for t, (_, q) in zip(text.terms, terms, strict=True)]
@@ -192,19 +190,19 @@ class QuantityReader:
                 out.append(Limit(named, ((1.0, q),), pair[0] * size, pair[1] * size, q.shown))
         return out
 
-    def _box(self, text: grammar.LimitText) -> list[Limit]:
-        found = grammar.CHANNEL.match(text.terms[0].what)
+    def _box(self, text: phrases.Requirement) -> list[Limit]:
+        found = phrases.channel_in(text.terms[0].what)
         if found is None:
             raise UsageError(f"'{text.text}': a box limits a point, such as coupler.P.")
         axes = self.described.plane or "xyz"
-        names = [f"{found[1]}.{axis}" for axis in axes]
+        names = [f"{found[0]}.{axis}" for axis in axes]
         if len(text.components) != len(axes):
             raise UsageError(f"'{text.text}': give a range for each of {', '.join(axes)}.")
         for name in names:
             if name not in self.c.channels:
-                raise UsageError(f"'{text.text}': there is no point '{found[1]}'. {nearest(found[1], self.c.channels, 'Channels')}")
-        rows = zip(names, text.components, grammar.box_sides(len(axes)), strict=True)
-        return [x for name, ends, sides in rows for x in self._everywhere(text.text, name, found[2] or "", ends, text.unit, sides)]
+                raise UsageError(f"'{text.text}': there is no point '{found[0]}'. {nearest(found[0], self.c.channels, 'Channels')}")
+        rows = zip(names, text.components, phrases.box_sides(len(axes)), strict=True)
+        return [x for name, ends, sides in rows for x in self._everywhere(text.text, name, found[1], ends, text.unit, sides)]
 
     def _size(self, text: str, unit: str, q: MeasuredValue, *, divided: bool = False) -> float:
         """Size in SI of the unit of a limit; raise UsageError where it does not suit."""

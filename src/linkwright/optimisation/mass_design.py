@@ -19,10 +19,10 @@ import numpy as np
 from linkwright.errors import UsageError, nearest
 from linkwright.model.description import Body, Description
 from linkwright.model.file import quantity
-from linkwright.model.file.units import LENGTH, MASS, NONE, shown
 from linkwright.numerics.linalg import least_squares
 from linkwright.optimisation.inertia_regressor import parameters
 from linkwright.optimisation.nonlinear import slsqp
+from linkwright.text.units import LENGTH, MASS, NONE, shown
 
 RANDOM_STARTS = 3
 POLISHING_STEPS = 8

@@ -13,18 +13,19 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.files.tables import Cell, Result, Table
-from linkwright.model.file.readings import channel_unit, unit_size
-from linkwright.model.file.units import ENERGY, KINDS, NONE, Dimension, describe, matches
-from linkwright.optimisation.grammar import CHANNEL, LimitText, TermText, box_sides, limit, measure_text, texts
 from linkwright.results.measures import check, dimension_of_measure, measure
 from linkwright.results.trajectory import Trajectory
+from linkwright.text import goals
+from linkwright.text.goals import GoalTerm, Requirement
+from linkwright.text.readings import channel_unit, unit_size
+from linkwright.text.units import ENERGY, KINDS, NONE, Dimension, describe, matches
 
 DIMENSIONS: dict[str, Dimension] = {**KINDS, "energy": ENERGY, "none": NONE, "mixed": NONE}  # of channels and measures
 ROUND_OFF = 1e-9  # share of a limit by which a value may pass it
 
 
 @dataclass(frozen=True)
-class Requirement:
+class CheckedRequirement:
     """A requirement and what the motion has: `value` is the one nearest to or farthest beyond the limit, in its `unit`."""
 
     text: str
@@ -50,7 +51,7 @@ class Requirement:
 class Requirements(Result):
     """Requirements one by one; prints as a table."""
 
-    rows: tuple[Requirement, ...]
+    rows: tuple[CheckedRequirement, ...]
 
     @property
     def ok(self) -> bool:
@@ -67,15 +68,15 @@ class Requirements(Result):
         return Table.of(heads, rows, "requirements").without_empty()
 
 
-def requirements(c: Trajectory, given: str | Sequence[str]) -> Requirements:
+def requirements(c: Trajectory, given: str | Requirement | Sequence[str | Requirement]) -> Requirements:
     """Compare a turn or run with requirements: constraints of `m.optimise` on channels and measures. Raise UsageError for one that
     cannot be read, or whose units do not fit."""
-    return Requirements(tuple(_row(c, limit(text)) for text in texts(given)))
+    return Requirements(tuple(_row(c, wanted) for wanted in goals.requirements(given)))
 
 
-def _row(c: Trajectory, wanted: LimitText) -> Requirement:
+def _row(c: Trajectory, wanted: Requirement) -> CheckedRequirement:
     if wanted.full_turn:
-        return Requirement(wanted.text, None, "", bool(c.full_turn))  # not met where it cannot be determined
+        return CheckedRequirement(wanted.text, None, "", bool(c.full_turn))  # not met where it cannot be determined
     size = channel_unit(wanted.unit)[0] if wanted.unit else 1.0
     parts = [term.weight * np.asarray(_values(c, term, wanted), dtype=float) for term in wanted.terms]
     if wanted.components:
@@ -91,21 +92,21 @@ def _row(c: Trajectory, wanted: LimitText) -> Requirement:
     worst = int(np.argmax(np.where(np.isnan(beyond), np.inf, beyond)))
     met = bool(beyond[worst] <= 0.0)  # False for NaN
     far = float(max(wanted.low - flat[worst], flat[worst] - wanted.high))
-    return Requirement(wanted.text, float(flat[worst]), wanted.unit, met, 0.0 if met else far)
+    return CheckedRequirement(wanted.text, float(flat[worst]), wanted.unit, met, 0.0 if met else far)
 
 
-def _boxed(found: np.ndarray, wanted: LimitText) -> Requirement:
+def _boxed(found: np.ndarray, wanted: Requirement) -> CheckedRequirement:
     """A point in a box: where it is passed, its farthest coordinate beyond a side, and the side."""
     rows = []
-    for k, ((low, high), sides) in enumerate(zip(wanted.components, box_sides(found.shape[1]), strict=True)):
+    for k, ((low, high), sides) in enumerate(zip(wanted.components, goals.box_sides(found.shape[1]), strict=True)):
         x = found[:, k]
         room = ROUND_OFF * max(abs(low), abs(high))
         rows += [(low - x.min(), room, float(x.min()), sides[0]), (x.max() - high, room, float(x.max()), sides[1])]
     missed = [row for row in rows if not row[0] <= row[1]]
     if not missed:
-        return Requirement(wanted.text, None, wanted.unit, True)
+        return CheckedRequirement(wanted.text, None, wanted.unit, True)
     far, _, value, side = max(missed, key=lambda row: row[0])
-    return Requirement(wanted.text, value, wanted.unit, False, float(far), side)
+    return CheckedRequirement(wanted.text, value, wanted.unit, False, float(far), side)
 
 
 def _beyond(x: np.ndarray, low: float, high: float) -> np.ndarray:
@@ -114,19 +115,19 @@ def _beyond(x: np.ndarray, low: float, high: float) -> np.ndarray:
     return np.maximum(low - x, x - high) - room
 
 
-def _values(c: Trajectory, term: TermText, wanted: LimitText) -> Any:
+def _values(c: Trajectory, term: GoalTerm, wanted: Requirement) -> Any:
     """Return a measure of the motion, or a channel at the samples that count, SI; raise UsageError where units do not fit."""
-    found = CHANNEL.match(term.what)
-    if found is not None and found[1].partition(".")[0] in {name.partition(".")[0] for name in c.channels}:
-        if found[2] and len(wanted.terms) > 1:
+    found = goals.channel_in(term.what)
+    if found is not None and found[0].partition(".")[0] in {name.partition(".")[0] for name in c.channels}:
+        if found[1] and len(wanted.terms) > 1:
             raise UsageError(
-                f"'{wanted.text}': {found[1]} is a curve over a part of the motion; in a sum say which number of it is meant: "
+                f"'{wanted.text}': {found[0]} is a curve over a part of the motion; in a sum say which number of it is meant: "
                 f"max {term.what}."
             )
-        curve = _curve(c, found[1], found[2] or "", wanted.text, alone=len(wanted.terms) == 1)
-        values, dimension = curve, c.dimension(found[1])
+        curve = _curve(c, found[0], found[1], wanted.text, alone=len(wanted.terms) == 1)
+        values, dimension = curve, c.dimension(found[0])
     else:
-        asked = measure(measure_text(term.what))
+        asked = measure(goals.measure_text(term.what))
         check([asked], c)
         values, dimension = asked.read_from(c), dimension_of_measure(asked, c)
     _need_unit(term, DIMENSIONS[dimension], wanted, energy=dimension == "energy")
@@ -157,7 +158,7 @@ def _curve(c: Trajectory, channel: str, window: str, text: str, *, alone: bool) 
     return inside[0] if samples.ndim == 1 else inside.T
 
 
-def _need_unit(term: TermText, dimension: Dimension, wanted: LimitText, *, energy: bool) -> None:
+def _need_unit(term: GoalTerm, dimension: Dimension, wanted: Requirement, *, energy: bool) -> None:
     """Raise UsageError unless a term, over its divisor, is measured in the unit of the limit."""
     what = term.what
     if term.divisor is not None:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, counted, nearest
-from linkwright.model.file.units import NONE, TIME, parse_unit, quantity
 from linkwright.optimisation.certificate import OptimumCertificate, certify
 from linkwright.optimisation.local import MOST_DESIGNS, LocalOptimum, LocalSearch, Terms, value_of, violation_of
 from linkwright.optimisation.nonlinear import SOLVERS
 from linkwright.optimisation.problem import FEASIBLE, DesignPoint, DesignProblem, Goal, TimeIsUp
 from linkwright.optimisation.search import CandidatePool, GlobalSearch, method_named
+from linkwright.text.units import NONE, TIME, parse_unit, quantity
 
 IN_LANES, SINGLY = 2048, 64  # candidates where designs share lanes, and where each is computed by itself
 STARTS = 8  # local searches

@@ -2,7 +2,7 @@
 
     vary={"rod": "180..260 mm", "C": "+- 30 mm", "crank.mass": "+- 20 %", "L4": None}
 
-A range, a band about the present value (in a unit or in per cent), "200 +- 20 mm", two numbers in SI, or None for `min:` and `max:` of the
+A range, a tolerance about the present value or about another one, (low, high) in SI (`text.ranges`), or None for `min:` and `max:` of the
 file. A pin of the drawing (`C`) means its coordinates, a pattern (`*.length`) the numbers it matches. A list of names takes all bounds
 from the file.
 """
@@ -18,14 +18,13 @@ import numpy as np
 
 from linkwright.errors import UsageError, nearest
 from linkwright.model.description import Description
-from linkwright.model.file.units import Dimension, display_unit
 from linkwright.model.file.written import bare_size
 from linkwright.model.parameters import every_parameter
 from linkwright.studies.cases import Case
 from linkwright.studies.targets import Target, expanded, target
-from linkwright.studies.variations import ListedValues, variation
-
-SHAPES = 'Write "180..260 mm", "+- 20 mm", "+- 20 %", two numbers in SI, or None where the file has min: and max:.'
+from linkwright.studies.variations import variation
+from linkwright.text.ranges import WAYS, Distribution, Place, meaning
+from linkwright.text.units import Dimension, display_unit
 
 
 @dataclass(frozen=True)
@@ -116,12 +115,13 @@ def _shown(t: Target, described: Description) -> tuple[str, float]:
 def _bounds(name: str, given: Any, t: Target, sizes: Any, in_file: tuple[float | None, float | None]) -> tuple[float, float]:
     if given is None or given is True:
         if in_file[0] is None or in_file[1] is None:
-            raise UsageError(f"vary: '{name}' has no bounds: the file has no min: and max: for it. {SHAPES}")
+            raise UsageError(f"vary: '{name}' has no bounds: the file has no min: and max: for it. {WAYS['a range']}")
         return in_file[0], in_file[1]
-    if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
-        found = variation(name, list(given), t.dimension, sizes)
-        return found.low, found.high
+    if not hasattr(given, "ppf"):
+        meant = meaning(given, name)
+        if not isinstance(meant, Distribution):
+            return Place(name, t.dimension, sizes, t.nominal).ends(meant)
     found = variation(name, given, t.dimension, sizes, nominal=t.nominal)
-    if isinstance(found, ListedValues) or not np.isfinite([found.low, found.high]).all():
-        raise UsageError(f"vary: {name} = {given!r:.40} is no range. {SHAPES}")
+    if not np.isfinite([found.low, found.high]).all():
+        raise UsageError(f"vary: {name} = {given!r:.40} is no range. {WAYS['a range']}")
     return found.low, found.high

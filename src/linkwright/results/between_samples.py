@@ -9,10 +9,10 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.results import interpolation
 from linkwright.results.recorded import Column, CutReferences, cut_rows
 from linkwright.results.state import State
+from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory

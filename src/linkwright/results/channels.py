@@ -41,11 +41,11 @@ from linkwright.mechanics.kinematics.motion import (
 from linkwright.mechanics.kinematics.transmission import transmission
 from linkwright.model.coordinates import coordinate, lengths
 from linkwright.model.description import Coupling, Joint
-from linkwright.model.file.readings import unit_size
-from linkwright.model.file.units import KINDS
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, cross, quaternion_rotation, rotation_quaternion
 from linkwright.results.cylinder_channels import flow_channels
+from linkwright.text.readings import unit_size
+from linkwright.text.units import KINDS
 
 REST = 1e-10  # m: a point whose v^2/|a| is shorter rests or reverses, and its path has no curvature there
 STILL = 1e-12  # m/s: round-off of a speed, where the acceleration vanishes too

@@ -16,9 +16,9 @@ from linkwright.elements import CONTACT, DRIVES, REACH
 from linkwright.errors import LinkwrightError
 from linkwright.model.coordinates import coordinate, lengths, slides
 from linkwright.model.description import Description
-from linkwright.model.file.units import KINDS, shown
 from linkwright.results.checks import Check
 from linkwright.results.measures.motions import MeasuredMotions
+from linkwright.text.units import KINDS, shown
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory

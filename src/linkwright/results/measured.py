@@ -11,7 +11,6 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.files.tables import Result, Table
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.results.channels import Channel
 from linkwright.results.measures.courses import Course, rate_names
 from linkwright.results.measures.definition import check, dimension_of_measure
@@ -19,6 +18,7 @@ from linkwright.results.measures.dwells import DwellWindow, longest_dwells
 from linkwright.results.measures.grammar import measure
 from linkwright.results.measures.motions import MeasuredMotions
 from linkwright.results.measures.numbers import MeasuredNumber
+from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory

@@ -17,8 +17,8 @@ from linkwright.errors import UsageError, counted, nearest
 from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.coordinates import coordinate_or_none
-from linkwright.model.file.units import KINDS
 from linkwright.results.checks import Checks
+from linkwright.text.units import KINDS
 
 DIMENSIONS = (*KINDS, "energy", "mixed", "none")
 THIRD = "third."  # arrays of a turn: third derivatives of what prescribes it, by drive or path; none for a constant speed

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError, nearest, package
-from linkwright.model.file.units import KINDS, display_unit
+from linkwright.text.units import KINDS, display_unit
 
 Units = str | Mapping[str, str] | None
 

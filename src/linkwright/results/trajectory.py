@@ -22,7 +22,6 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.numerics.pickling import essentials
 from linkwright.results import files as run_files
 from linkwright.results import tables as table_views
@@ -44,6 +43,7 @@ from linkwright.results.recorded import (
 )
 from linkwright.results.state import State
 from linkwright.results.tables import unit_of
+from linkwright.text.units import KINDS
 
 NEAR_SINGULAR = "near_singular"  # array of a turn: 1 at samples near a singular position
 PATH_V, PATH_A = "path.v", "path.a"  # arrays of a static analysis: rates of its positions over t

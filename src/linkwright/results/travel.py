@@ -10,7 +10,7 @@ import numpy as np
 from linkwright import elements
 from linkwright.model.coordinates import slides
 from linkwright.model.description import Description
-from linkwright.model.file.units import ANGLE, LENGTH, shown
+from linkwright.text.units import ANGLE, LENGTH, shown
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory

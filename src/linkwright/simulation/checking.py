@@ -12,9 +12,9 @@ from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.integrators import method_of
 from linkwright.mechanics import formulations
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.simulation import stabilisers
 from linkwright.simulation.options import SAMPLES, Options
+from linkwright.text.units import KINDS
 
 MOST_SAMPLES = 5_000_000
 WANTED = {"output": "seconds between samples (0.01, '10 ms'), times, or 'steps'", "duration": "seconds (5, '200 ms')", "step": "seconds"}

@@ -17,8 +17,8 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError
 from linkwright.integrators import Solution
-from linkwright.model.file.units import KINDS, shown
 from linkwright.simulation import step_length
+from linkwright.text.units import KINDS, shown
 
 if TYPE_CHECKING:
     from linkwright.simulation.run import RunPiece, Simulation

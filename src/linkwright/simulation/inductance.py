@@ -20,7 +20,7 @@ from linkwright.drives.voltage import BoundVoltage
 from linkwright.errors import listing
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.model.curves.lines import Line
-from linkwright.model.file.units import KINDS, shown
+from linkwright.text.units import KINDS, shown
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory

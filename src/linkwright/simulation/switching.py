@@ -25,11 +25,11 @@ from linkwright.mechanics.dynamics.terms import terms
 from linkwright.model.curves.lines import Line, Parabola
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS, LENGTH, shown
 from linkwright.numerics.linalg import least_squares
 from linkwright.results.state import State
 from linkwright.simulation.events import When
 from linkwright.simulation.watching import RunChannel
+from linkwright.text.units import KINDS, LENGTH, shown
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled

@@ -11,11 +11,11 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
-from linkwright.model.file.units import KINDS, shown
 from linkwright.results.element_limits import ElementLimit, JudgedLimit, element_limits, leads, limit_text, position_at, unresolved
 from linkwright.results.measures.motions import MeasuredMotions
 from linkwright.studies.cases import Case, Simulating
 from linkwright.studies.targets import VariedNumbers
+from linkwright.text.units import KINDS, shown
 
 LOST = "a check of this motion failed"
 APART = 1e-3  # share by which numbers are changed to see whether limits depend on them; each by another share

@@ -16,7 +16,6 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.kernels import sources
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
-from linkwright.model.file.units import parse_unit
 from linkwright.model.file.written import bare_size
 from linkwright.results.files import versions
 from linkwright.results.measures import BEGINNINGS, REDUCTIONS, Measure, check, measure, unit_of_measure
@@ -28,7 +27,9 @@ from linkwright.studies.running import run
 from linkwright.studies.store import FORMAT, FolderStore, MemoryStore, manifest_of, unusable
 from linkwright.studies.study import VERDICT_COLUMNS, Study
 from linkwright.studies.targets import Target, VariedNumbers, expanded, need_different, target
-from linkwright.studies.variations import Variation, unit_in, variation
+from linkwright.studies.variations import Variation, variation
+from linkwright.text.ranges import unit_written
+from linkwright.text.units import parse_unit
 
 EQUATIONS = ("studies.evaluation",)  # what this module imports decides the rows
 
@@ -147,7 +148,7 @@ def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n:
 
 def _need_unit(described: Description, t: Target, given: Any) -> None:
     """Raise UsageError where a parameter of the file is given in a unit that does not suit what is written with it."""
-    unit = unit_in(given) if isinstance(given, str) else ""
+    unit = unit_written(given) if not hasattr(given, "ppf") else ""
     if unit and t.bare and described.document is not None:
         size, dimension = parse_unit(unit)
         try:

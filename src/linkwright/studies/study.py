@@ -14,7 +14,6 @@ import numpy as np
 from linkwright.errors import UsageError, calls_explained, counted, nearest, package
 from linkwright.files.tables import Column, Result, Table
 from linkwright.model.description import Description
-from linkwright.model.file.units import shown
 from linkwright.numerics.pickling import essentials
 from linkwright.results.checks import Verdict
 from linkwright.results.state import State
@@ -23,6 +22,7 @@ from linkwright.studies.evaluation import Work
 from linkwright.studies.plans import Grid, Plan, Saltelli
 from linkwright.studies.statistics import SobolIndices, StudySummary, sobol_indices, statistics
 from linkwright.studies.store import FolderStore, MemoryStore, Part
+from linkwright.text.units import shown
 
 VERDICT_COLUMNS = ("ok", "verdict", "why")
 

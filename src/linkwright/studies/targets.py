@@ -18,12 +18,12 @@ from linkwright.errors import UsageError, nearest
 from linkwright.model import file as modelfile
 from linkwright.model.coordinates import coordinate, is_rotary, movable, start_channel
 from linkwright.model.description import Description
-from linkwright.model.file.overrides import dimension as number_dimension
-from linkwright.model.file.units import KINDS, NONE, Dimension
-from linkwright.model.file.written import parameter_dimension
-from linkwright.model.parameters import Parameter, every_parameter, holes, is_pattern, matched
+from linkwright.model.file.overrides import place_of
+from linkwright.model.parameters import Parameter, every_parameter, holes, matched
 from linkwright.studies.cases import Case
-from linkwright.studies.variations import is_band, is_tolerance
+from linkwright.text.patterns import is_pattern
+from linkwright.text.ranges import Tolerance, tolerance_in
+from linkwright.text.units import KINDS, NONE, Dimension
 
 DRIVE_KINDS = {  # of drives along and about an axis
     "speed": ("speed", "angular speed"), "position": ("length", "angle"), "torque": ("force", "torque"), "motor_dc": ("voltage", "voltage"),
@@ -48,11 +48,8 @@ def target(name: str, described: Description, case: Case) -> Target:
     known = every_parameter(described)
     if name in known:
         p = known[name]
-        if name not in dict(described.parameters):
-            kind = KINDS.get(p.kind) if p.placed is None or p.kind in KINDS else number_dimension(described, name, p)
-            return Target(name, "", name, p.value, kind)
-        dimension = parameter_dimension(described, name)
-        return Target(name, "", name, p.value, None if dimension == NONE else dimension, bare=dimension == NONE)
+        dimension = place_of(described, p).dimension
+        return Target(name, "", name, p.value, dimension, bare=dimension is None and name in dict(described.parameters))
     if name.startswith(START):
         return _of_start(name, described)
     if name.startswith(DRIVE):
@@ -73,11 +70,12 @@ def expanded(vary: Mapping[Any, Any], described: Description, *, parts: bool = T
     out: dict[str, Any] = {}
     for key, given in vary.items():
         names = _components(str(key), known)
-        of_parts = parts and is_tolerance(given)
+        tolerance = tolerance_in(given) if parts else None
+        of_parts = tolerance is not None
         if of_parts and names == [str(key)] and str(key) not in known:  # a pin that the file does not draw
             names = [n for b in described.bodies for n in (p.name for p in matched(known, f"{b.name}.{key}"))] or names
-        if of_parts:
-            names = [hole for name in names for hole in _holes(name, known, described, str(given))]
+        if tolerance is not None:
+            names = [hole for name in names for hole in _holes(name, known, described, tolerance)]
         for name in names:
             if name in out:
                 raise UsageError(f"vary: '{name}' is named more than once.")
@@ -93,7 +91,7 @@ def _components(name: str, known: Mapping[str, Parameter]) -> list[str]:
     return found or [name]
 
 
-def _holes(name: str, known: Mapping[str, Parameter], described: Description, given: str) -> list[str]:
+def _holes(name: str, known: Mapping[str, Parameter], described: Description, given: Tolerance) -> list[str]:
     """Return the numbers of which a tolerance is one: of a coordinate of a drawn pin those of the holes there, else the name itself."""
     p, pin = known.get(name), name.rpartition(".")[0]
     found = [name] if p is None else [x.name for x in holes(known, described, p)]
@@ -104,7 +102,7 @@ def _holes(name: str, known: Mapping[str, Parameter], described: Description, gi
             f"vary: {name} = {given}: a tolerance is one of a part, and no part has a hole or point '{pin}'. "
             f"{nearest(name, [n for n, x in known.items() if not x.drawn], 'Numbers of parts')}"
         )
-    if not is_band(given):
+    if given.about is not None:
         raise UsageError(
             f"vary: {name} = {given}: a tolerance of a drawn pin is one of the holes of {', '.join(n.split('.')[0] for n in found)} there, "
             f"about their own places: write '+- 0.1 mm', or name a hole, {found[0]}."

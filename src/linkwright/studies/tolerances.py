@@ -20,15 +20,16 @@ from linkwright.errors import LinkwrightError, Renamed, UsageError, counted
 from linkwright.files.tables import Column, Result, Table
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.motion import cycle
 from linkwright.results.measures import Measure, dimension_of_measure
 from linkwright.results.trajectory import Trajectory
 from linkwright.studies.cases import Turning
 from linkwright.studies.statistics import ROUND_OFF
 from linkwright.studies.study import Study
-from linkwright.studies.variations import SIGMAS, Law, ListedValues, Tolerance, ValueRange, Variation
+from linkwright.studies.variations import SIGMAS, Law, ListedValues, ToleranceBand, ValueRange, Variation
 from linkwright.system.system import System
+from linkwright.text.ranges import Place, Values, half_width, meaning
+from linkwright.text.units import KINDS
 
 STEP = 1e-3  # of a tolerance: central differences, where a result has no derivatives
 SHARES = (0.00135, 0.5, 0.99865)  # quantiles that a normal law has at -3, 0 and 3 standard deviations
@@ -165,7 +166,7 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
     variations = study.plan.variations
     for v in variations:
         if isinstance(v, ListedValues):
-            raise UsageError(f"{v.name} = {v.text} is no tolerance: write '{v.middle:g} +- ...', a range, or a distribution.")
+            raise Place(v.name).refused(meaning(list(v.given)), "a tolerance")
     middle = np.array([v.middle for v in variations])
     nominal = study.work.result(middle)
     slopes, values, exact = _linear(study, nominal, middle, variations)
@@ -199,6 +200,18 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
     return ToleranceAnalysis(tuple(out), study, exact, tuple(notes), _held(study, nominal))
 
 
+def half_widths(vary: Any) -> Any:
+    """Return the tolerances that are given, with single values as half widths; raise UsageError for lists of values."""
+    if not isinstance(vary, Mapping):
+        raise UsageError('tolerances are a dict by the names of numbers, {"rod": "+- 0.1 mm", "*.mass": "2 %"}.')
+    out = {}
+    for name, given in vary.items():
+        out[name] = given if hasattr(given, "ppf") else half_width(meaning(given, str(name)), str(name))
+        if isinstance(out[name], Values):
+            raise Place(str(name)).refused(out[name], "a tolerance")
+    return out
+
+
 def holding(described: Description, system: System, of: Any) -> Description:
     """Return the model with its drives held where its drawing has them: a tolerance must not move the beginning of the cycle as well.
 
@@ -230,7 +243,7 @@ def _held(study: Study, nominal: Any) -> str:
 
 def _is_elsewhere(v: Variation, in_file: float) -> bool:
     """True if the number of the file lies outside a tolerance: another design is measured than that of the file."""
-    return isinstance(v, Tolerance) and abs(v.nominal - in_file) > v.band * (1.0 + 1e-9)
+    return isinstance(v, ToleranceBand) and abs(v.nominal - in_file) > v.band * (1.0 + 1e-9)
 
 
 def _elsewhere(study: Study, v: Variation, in_file: float) -> str:
@@ -295,14 +308,14 @@ def _outside(nominal: float, deviation: float, limits: tuple[float | None, float
 
 def _band(v: Variation) -> float:
     """Half the band of a tolerance or a range; of laws without ends three standard deviations."""
-    if isinstance(v, Tolerance):
+    if isinstance(v, ToleranceBand):
         return v.band
     return 0.5 * (v.high - v.low) if isinstance(v, ValueRange) else SIGMAS * _deviation(v)
 
 
 def _deviation(v: Variation) -> float:
     """Standard deviation: of a tolerance a third of it, of a range that of equal likelihood."""
-    if isinstance(v, Tolerance):
+    if isinstance(v, ToleranceBand):
         return v.deviation
     if isinstance(v, ValueRange):
         return (v.high - v.low) / np.sqrt(12.0)

@@ -1,40 +1,30 @@
 """Variations of a study: one number each, with the values or the distribution it takes.
 
-    "180..260 mm / 20"          twenty values of a grid; anywhere between in plans that draw
+    "180..260 mm / 20"          twenty values of a grid; anywhere between in plans that draw; so is (0.18, 0.26, 20)
     "200 +- 0.1 mm"             a tolerance: normal with a third of it as standard deviation, none outside
-    "+- 0.1 mm", "+- 2 %"       the same about the number of the file
+    "+- 0.1 mm", "2 %"          the same about the number of the file
     "normal(200 mm, 0.1 mm)"    mean and standard deviation; also uniform(low, high), triangular(low, mode, high),
                                 lognormal(median, factor): normal in the logarithm, two thirds between median / factor and median * factor
     [0.18, 0.2, "220 mm"]       values of a grid, equally likely in plans that draw
     scipy.stats.beta(2, 5)      anything with a `ppf`
 
-Numbers without a unit are SI. A distribution is asked by its quantiles (`at`), so one draw is one number between 0 and 1 whatever the law.
+The phrases are those of `text.ranges`. A distribution is asked by its quantiles (`at`), so one draw is one number between 0 and 1 whatever
+the law.
 """
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, counted
-from linkwright.model.file.readings import reading
-from linkwright.model.file.units import Dimension, describe, matches, parse_unit
+from linkwright.errors import UsageError
+from linkwright.text.ranges import DEFAULT_COUNT, Distribution, Place, Range, Values, meaning
+from linkwright.text.units import Dimension
 
-NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_RANGE = re.compile(rf"^\s*({NUMBER})\s*\.\.\s*({NUMBER})\s*(.*?)\s*(?:/\s*(\d+))?\s*$")
-_TOLERANCE = re.compile(rf"^\s*({NUMBER})\s*(?:\+-|\+/-|±)\s*({NUMBER})\s*(.*?)\s*$")
-_BAND = re.compile(rf"^\s*(?:\+-|\+/-|±)\s*({NUMBER})\s*(.*?)\s*$")
-_CALL = re.compile(r"^\s*(\w+)\s*\((.*)\)\s*$")
-_QUANTITY = re.compile(rf"^\s*({NUMBER})\s*(.*?)\s*$")
-MOST_VALUES = 1_000_000
-DEFAULT_COUNT = 11  # values of a range in a grid, if nothing is said
 SIGMAS = 3.0  # standard deviations in a tolerance
-SHAPES = 'Write "180..260 mm / 20", "200 +- 0.1 mm", "+- 0.1 mm", "normal(200 mm, 0.1 mm)", a list, or a distribution of scipy.stats.'
 
 
 @dataclass(frozen=True)
@@ -100,7 +90,7 @@ class ValueRange(Variation):
 
 
 @dataclass(frozen=True)
-class Tolerance(Variation):
+class ToleranceBand(Variation):
     """A nominal value with limits: normal, cut off at the limits."""
 
     nominal: float
@@ -170,98 +160,34 @@ LAWS = {
 }
 
 
-Sizes = Callable[[Dimension], float]  # of bare numbers in a place of a dimension
-
-
-def variation(name: str, given: Any, dimension: Dimension | None, bare: Sizes | None = None, *, nominal: float | None = None) -> Variation:
-    """Read one entry of `vary`; `dimension` is that of the number, None of a parameter that the file writes without a unit. `bare` are the
-    sizes of bare numbers in the file: text without a unit is one of them, and a parameter without a unit is counted in them. `nominal` is
-    the number of the file, about which "+- 0.1 mm" is a tolerance."""
+def variation(name: str, given: Any, dimension: Dimension | None, bare: Any = None, *, nominal: float | None = None) -> Variation:
+    """Read one entry of `vary` as a number of this dimension; see `text.ranges.Place`. `nominal` is the number of the file."""
     if hasattr(given, "ppf"):
         low, high = (float(x) for x in given.support()) if hasattr(given, "support") else (-np.inf, np.inf)
         return Quantiles(name, f"{getattr(getattr(given, 'dist', given), 'name', type(given).__name__)}", low, high, given)
-    if isinstance(given, str):
-        band = _BAND.match(given)
-        if band is not None and nominal is not None:
-            return _about(name, given.strip(), band, nominal, dimension, bare)
-        return _from_text(name, given, dimension, bare)
-    if isinstance(given, Mapping):
-        raise UsageError(f"{name}: a dict is no range. {SHAPES}")
-    items = list(given) if isinstance(given, Sequence | np.ndarray) else [given]
-    if not items:
-        raise UsageError(f"{name}: an empty list has no values. {SHAPES}")
-    numbers = tuple(_number(name, x, dimension, bare) for x in items)
-    return ListedValues(name, ", ".join(map(str, items[:8])) + (", ..." if len(items) > 8 else ""), min(numbers), max(numbers), numbers)
-
-
-def is_band(given: Any) -> bool:
-    """True for a tolerance about the number of the file, "+- 0.1 mm"."""
-    return isinstance(given, str) and _BAND.match(given) is not None
-
-
-def is_tolerance(given: Any) -> bool:
-    """True for "+- 0.1 mm" and "200 +- 0.1 mm"."""
-    return is_band(given) or (isinstance(given, str) and _TOLERANCE.match(given) is not None)
-
-
-def unit_in(text: str) -> str:
-    """The unit in which a range, a tolerance or the first number of a distribution is written; "" if there is none, or no number."""
-    call = _CALL.match(text)
-    found = _QUANTITY.match(call[2].split(",")[0]) if call is not None else None
-    for pattern, group in ((_RANGE, 3), (_TOLERANCE, 3), (_BAND, 2), (_QUANTITY, 2)):
-        found = found or pattern.match(text)
-        if found is not None:
-            unit = found[2 if call is not None else group]
-            try:
-                parse_unit(unit)
-            except UsageError:
-                return ""
-            return unit
-    return ""
-
-
-def _from_text(name: str, text: str, dimension: Dimension | None, bare: Sizes | None) -> Variation:
-    found = _RANGE.match(text)
-    if found is not None:
-        low, high = (_with_unit(name, x, found[3], dimension, bare) for x in found.group(1, 2))
-        if not low < high:
-            raise UsageError(f"{name}: the range {text.strip()} is empty: its first number must be the smaller one.")
-        count = int(found[4] or DEFAULT_COUNT)
-        if not 2 <= count <= MOST_VALUES:
-            raise UsageError(f"{name}: {counted(count, 'value')} of a range; 2 to {MOST_VALUES:,} are possible.")
-        return ValueRange(name, text.strip(), low, high, count)
-    found = _TOLERANCE.match(text)
-    if found is not None:
-        nominal, band = (_with_unit(name, x, found[3], dimension, bare) for x in found.group(1, 2))
-        if not band > 0.0:
-            raise UsageError(f"{name}: the tolerance of {text.strip()} must be positive.")
-        return Tolerance(name, text.strip(), nominal - band, nominal + band, nominal, band)
-    found = _CALL.match(text)
-    if found is not None:
-        return _law(name, text.strip(), found[1], [x.strip() for x in found[2].split(",")], dimension, bare)
-    value = _number(name, text, dimension, bare)
-    return ListedValues(name, text.strip(), value, value, (value,))
-
-
-def _about(name: str, text: str, band: re.Match[str], nominal: float, dimension: Dimension | None, bare: Sizes | None) -> Tolerance:
-    """A tolerance about the number of the file, in a unit or in per cent of it."""
-    share = band[2] in ("%", "percent", "per cent")
-    width = abs(nominal) * float(band[1]) / 100.0 if share else _with_unit(name, band[1], band[2], dimension, bare)
+    meant, place = meaning(given, name), Place(name, dimension, bare, nominal)
+    text = given.strip() if isinstance(given, str) else str(meant)
+    if isinstance(meant, Range):
+        return ValueRange(name, text, *place.ends(meant), meant.count or DEFAULT_COUNT)
+    if isinstance(meant, Values):
+        numbers = tuple(place.values(meant))
+        return ListedValues(name, text, min(numbers), max(numbers), numbers)
+    if isinstance(meant, Distribution):
+        return _law(meant, place)
+    middle, width = place.middle(meant), place.width(meant)
     if not width > 0.0:
-        why = "its present value is zero, give a unit" if share and nominal == 0.0 else "the band must be positive"
-        raise UsageError(f"vary: {name} = {text}: {why}.")
-    return Tolerance(name, text, nominal - width, nominal + width, nominal, width)
+        raise UsageError(f"{name} = {text}: the tolerance must be positive.")
+    return ToleranceBand(name, text, middle - width, middle + width, middle, width)
 
 
-def _law(name: str, text: str, law: str, arguments: Sequence[str], dimension: Dimension | None, bare: Sizes | None) -> Variation:
+def _law(meant: Distribution, place: Place) -> Variation:
+    name, text, law = place.name, meant.text, meant.law
     if law not in LAWS:
         raise UsageError(f"{name}: there is no distribution '{law}'. Known: {', '.join(LAWS)}; those of scipy.stats are taken as objects.")
-    if len(arguments) != len(LAWS[law]):
+    if len(meant.numbers) != len(LAWS[law]):
         raise UsageError(f"{name}: {law} takes {', '.join(LAWS[law])}, not {text}.")
-    numbers = [
-        _number(name, x, None if what == "factor" else dimension, None if what == "factor" else bare)
-        for what, x in zip(LAWS[law], arguments, strict=True)
-    ]
+    plain = replace(place, dimension=None, bare=None)
+    numbers = [(plain if what == "factor" else place).si(x.value, x.unit) for what, x in zip(LAWS[law], meant.numbers, strict=True)]
     if law == "uniform":
         if not numbers[0] < numbers[1]:
             raise UsageError(f"{name}: the range of {text} is empty.")
@@ -277,38 +203,3 @@ def _law(name: str, text: str, law: str, arguments: Sequence[str], dimension: Di
     if not numbers[1] > 1.0 or not numbers[0] > 0.0:
         raise UsageError(f"{name}: {text} needs a positive median and a factor above 1.")
     return Law(name, text, 0.0, np.inf, law, tuple(numbers))
-
-
-def _number(name: str, given: Any, dimension: Dimension | None, bare: Sizes | None) -> float:
-    """A number in SI, of a text with or without unit."""
-    if isinstance(given, str):
-        found = _QUANTITY.match(given)
-        if found is None:
-            raise UsageError(f"{name}: {given.strip()!r} is no range, tolerance or distribution. {SHAPES}")
-        return _with_unit(name, found[1], found[2], dimension, bare)
-    try:
-        value = float(given)
-    except (TypeError, ValueError):
-        raise UsageError(f"{name}: {given!r:.40} is not a number. {SHAPES}") from None
-    return _finite(name, value)
-
-
-def _with_unit(name: str, number: str, unit: str, dimension: Dimension | None, bare: Sizes | None) -> float:
-    value = float(number)
-    if not unit:  # as in the file: millimetres or degrees where it writes these
-        return _finite(name, value if bare is None or dimension is None else value * bare(dimension))
-    try:
-        factor, found = parse_unit(unit)
-    except UsageError as problem:
-        raise UsageError(f"{name}: {problem} {SHAPES}") from None
-    if dimension is not None and not matches(found, dimension):
-        raise UsageError(f"{name} must be {describe(dimension)}, but {number} {unit} is {describe(found)}.")
-    if dimension is not None:
-        return _finite(name, value * factor * reading(found, dimension, f"{number} {unit}", name, unit))
-    return _finite(name, value * factor if bare is None else value * factor / bare(found))
-
-
-def _finite(name: str, value: float) -> float:
-    if not np.isfinite(value):
-        raise UsageError(f"{name}: {value} is not a finite number.")
-    return value

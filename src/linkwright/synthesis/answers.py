@@ -12,8 +12,8 @@ from typing import Any
 from linkwright import files
 from linkwright.errors import UsageError, counted
 from linkwright.files.tables import Result, Table
-from linkwright.model.file.units import parse_unit
 from linkwright.synthesis.linkage import Linkage
+from linkwright.text.units import parse_unit
 
 DEFECTS = {
     "grashof": "the crank cannot turn fully",

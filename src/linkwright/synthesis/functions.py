@@ -167,8 +167,8 @@ def _function(function: Any, x_range: Any) -> tuple[Callable[[np.ndarray], np.nd
 
 
 def _formula(text: str) -> Callable[[np.ndarray], np.ndarray]:
-    from linkwright.model.expressions import Expr, evaluate, free_variables
-    from linkwright.model.file.parser import parse
+    from linkwright.text.expressions import Expr, evaluate, free_variables
+    from linkwright.text.parser import parse
 
     expression = parse(text)
     if not isinstance(expression, Expr) or free_variables(expression) != {"x"}:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.model.file.units import parse_unit
 from linkwright.synthesis.answers import SynthesisedLinkage
 from linkwright.synthesis.cognates import cognates
 from linkwright.synthesis.coupler_chains import Array, lengths
@@ -16,6 +15,7 @@ from linkwright.synthesis.linkage import Linkage, four_bar, slider_crank
 from linkwright.synthesis.path_problem import PathProblem
 from linkwright.synthesis.path_search import PathOptimum
 from linkwright.synthesis.tracing import crank_linkage
+from linkwright.text.units import parse_unit
 
 BINDING = 1e-7  # distance from a limit, points of size 1
 SAME = 0.01  # of the size: pins of two linkages that are alike

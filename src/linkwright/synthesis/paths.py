@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
-from linkwright.model.file.units import parse_unit
 from linkwright.numerics.blas import SHARED, one_thread
 from linkwright.synthesis.answers import SynthesisedLinkage, ranked
 from linkwright.synthesis.atlas import atlas_starts
@@ -17,6 +16,7 @@ from linkwright.synthesis.path_answers import PathScale, answers
 from linkwright.synthesis.path_bounds import HOLD, held_of, limits_of, plain
 from linkwright.synthesis.path_problem import PathProblem
 from linkwright.synthesis.path_search import MOST_ANSWERS, all_choices, search
+from linkwright.text.units import parse_unit
 
 FEWEST = 3
 EXACT = 1e-29  # sum of squares, points of size 1: rounding

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, call_explained, counted, nearest
-from linkwright.model.file.readings import bare_angle, typed_angle
-from linkwright.model.file.units import ANGLE, LENGTH, parse_unit, quantity
 from linkwright.synthesis.answers import Syntheses, SynthesisedLinkage
 from linkwright.synthesis.bound_checks import DEMANDS, missed_bounds
 from linkwright.synthesis.wanted_points import check_distinct, checked_angles, crank_angles, csv_rows, is_closed, length_unit, path_points
+from linkwright.text.readings import bare_angle, typed_angle
+from linkwright.text.units import ANGLE, LENGTH, parse_unit, quantity
 
 SIX_BARS = ("watt I", "watt II", "stephenson I", "stephenson II", "stephenson III")
 FUNCTION_SIX_BARS = ("watt II", "stephenson II", "stephenson III")

@@ -10,8 +10,8 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import UsageError, counted
-from linkwright.model.file.readings import unit_size
-from linkwright.model.file.units import ANGLE, LENGTH, matches, parse_unit, quantity
+from linkwright.text.readings import unit_size
+from linkwright.text.units import ANGLE, LENGTH, matches, parse_unit, quantity
 
 Array = np.ndarray
 MOST_BYTES = 20_000_000

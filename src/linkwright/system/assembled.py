@@ -16,9 +16,9 @@ from linkwright.errors import LinkwrightError, SingularityError, UsageError, cou
 from linkwright.kernels.walking_lanes import Homotopy, LaneWalking
 from linkwright.model.coordinates import is_rotary, joint_name
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.motion.compiled import Compiled
 from linkwright.results.state import LaterReferences, State
+from linkwright.text.units import KINDS
 
 ON_FLOATS = 0.003  # seconds of one state
 BEYOND = "out of reach from the guess, or a dead centre lies on the way."

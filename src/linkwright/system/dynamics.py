@@ -24,7 +24,6 @@ from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.mechanics.kinematics.motion import joint_rate
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.motion.compiled import OPEN, Compiled
 from linkwright.motion.inputs import efforts, wrenches
 from linkwright.numerics.linalg import factor, pivoted_columns
@@ -34,6 +33,7 @@ from linkwright.results.kernel_loads import KernelLoads
 from linkwright.results.recorded import coordinate_names, cut_rows
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.units import KINDS
 from linkwright.topology.order import inverse_tree
 
 EXACT = 1e-10  # share of accelerations, and of efforts, up to which they are round-off

@@ -16,7 +16,6 @@ from linkwright.mechanics.kinematics.base import base_joints
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.curves.lines import Line
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.motion import cycle, joint_limits
 from linkwright.motion.compiled import Compiled
 from linkwright.motion.lane_turns import LaneTurns
@@ -27,6 +26,7 @@ from linkwright.results.recorded import CutReferences, cut_rows
 from linkwright.results.state import LaterReferences, State
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.named_terms import named_terms
+from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from linkwright.kernels.walking import Walking

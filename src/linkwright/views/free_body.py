@@ -22,9 +22,9 @@ from linkwright.files.tables import Cell, Result, Table
 from linkwright.mechanics.inverse import Loads
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
-from linkwright.model.file.units import ANGLE, KINDS, LENGTH, TIME, matches, parse_unit
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.text.units import ANGLE, KINDS, LENGTH, TIME, matches, parse_unit
 from linkwright.views.plots import natural_axis
 
 

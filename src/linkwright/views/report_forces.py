@@ -20,9 +20,9 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.inverse import rubbing_effort
 from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Description, PointRef, Table
-from linkwright.model.expressions import Expr, free_variables
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
+from linkwright.text.expressions import Expr, free_variables
 from linkwright.views.report_parts import MINUS
 
 MOST_LOADS = 6

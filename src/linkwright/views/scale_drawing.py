@@ -23,7 +23,7 @@ import numpy as np
 from linkwright.elements import ELEMENTS
 from linkwright.errors import UsageError, whole_number
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
+from linkwright.text.units import KINDS
 from linkwright.views.link_outline import Contour, circle_contour, flattened, link_outline
 from linkwright.views.picture import turned
 from linkwright.views.planar import coil

@@ -12,9 +12,9 @@ import numpy as np
 from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
-from linkwright.model.file.units import NONE, display_unit, parse_unit
 from linkwright.studies.study import Study
-from linkwright.studies.variations import unit_in
+from linkwright.text.ranges import unit_written
+from linkwright.text.units import NONE, display_unit, parse_unit
 from linkwright.views.live.sliders import parameter_dimension
 from linkwright.views.plots.frame import four, with_unit, written
 
@@ -123,7 +123,7 @@ def units_of(study: Study) -> dict[str, tuple[str, float]]:
     out = {}
     for name in study.names:
         text = str(ranges.get(name, ""))
-        symbol = unit_in(text) or unit_in(text.split(",")[0])  # the second of a list of values
+        symbol = unit_written(text) or unit_written(text.split(",")[0])  # the second of a list of values
         if symbol:
             out[name] = symbol, parse_unit(symbol)[0]
             continue

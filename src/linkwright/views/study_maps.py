@@ -9,8 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import UsageError, counted, nearest
-from linkwright.model.file.units import quantity
 from linkwright.studies.statistics import statistics
+from linkwright.text.units import quantity
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn, in_lines, y_axis
 from linkwright.views.study_columns import StudyColumn, StudyTable, dimension_of, outcome, plain_ticks, signed, x_axis_of
 from linkwright.views.style import RAMP

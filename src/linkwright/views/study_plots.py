@@ -18,9 +18,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import UsageError, nearest, whole_number
-from linkwright.model.file.units import quantity
 from linkwright.studies.plans import DRAWN, Saltelli
 from linkwright.studies.study import Study
+from linkwright.text.units import quantity
 from linkwright.views.plots import Entry, checked_options
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn, in_lines, width_of, y_axis
 from linkwright.views.study_columns import StudyColumn, StudyTable, dimension_of, outcome, table, x_axis_of

@@ -7,8 +7,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.model.file.units import parse_unit
 from linkwright.synthesis.answers import Syntheses, SynthesisedLinkage
+from linkwright.text.units import parse_unit
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn
 from linkwright.views.style import DRIVEN
 

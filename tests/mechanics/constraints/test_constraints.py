@@ -17,7 +17,7 @@ from linkwright.model import description as d
 from linkwright.model.curves.formula import Formula
 from linkwright.model.curves.lines import Line
 from linkwright.model.curves.tables import table
-from linkwright.model.expressions import variable
+from linkwright.text.expressions import variable
 from linkwright.topology import build_tree
 from tests import factory
 

@@ -12,7 +12,7 @@ from linkwright.mechanics.dynamics import tree as dyn
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot, skeleton
 from linkwright.model import description as d
-from linkwright.model.expressions import variable
+from linkwright.text.expressions import variable
 from linkwright.topology import build_tree
 from tests import factory
 

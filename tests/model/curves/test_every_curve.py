@@ -20,7 +20,7 @@ from linkwright.model.curves.polynomial import Polynomial
 from linkwright.model.curves.profiles import MinimumJerkRise, Programme, repeated, trapezoidal_rise
 from linkwright.model.curves.sine import Sine
 from linkwright.model.curves.tables import SampledSpline, clamped_spline, natural_spline, periodic_spline, polyline, table, through_motion
-from linkwright.model.expressions import variable
+from linkwright.text.expressions import variable
 
 T = np.array([0.0, 0.5, 0.9, 1.4, 2.0])
 Y = np.array([0.2, 1.0, -0.3, 0.6, 0.2])

@@ -10,7 +10,7 @@ from linkwright.model.curves.formula import Formula, need_smooth
 from linkwright.model.curves.laws import LAWS, law_factors
 from linkwright.model.curves.profiles import Programme, repeated
 from linkwright.model.curves.thirds import third_derivatives
-from linkwright.model.expressions import variable
+from linkwright.text.expressions import variable
 
 STEP = 1e-30
 

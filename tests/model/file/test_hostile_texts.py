@@ -142,7 +142,7 @@ def test_digits_of_other_scripts_are_no_numbers(digits: str) -> None:
 
 def test_long_sums_are_written_as_quickly_as_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each part of an expression is visited once: 200 terms once took 2^200 steps."""
-    from linkwright.model import expression_text
+    from linkwright.text import expression_text
 
     calls = [0]
     text = expression_text.text

@@ -8,7 +8,7 @@ import pytest
 from linkwright.errors import ModelError
 from linkwright.model.file import read
 from linkwright.model.file.inertia import is_positive, why_impossible
-from linkwright.model.file.units import UnitSystem
+from linkwright.text.units import UnitSystem
 
 SIZES = [1e-7, 1.0, 1e5]  # kg m^2: a watch, a machine, a bridge
 

@@ -9,8 +9,8 @@ import pytest
 
 from linkwright.errors import ModelError, UsageError
 from linkwright.model.description import CoilSpring, GasSpring, Table, TorsionSpring
-from linkwright.model.expressions import Expr
 from linkwright.model.file import read, read_text, reread
+from linkwright.text.expressions import Expr
 
 WIPER = """\
 name: wiper

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from linkwright.errors import ModelError
-from linkwright.model.expressions import Expr
 from linkwright.model.file import read
+from linkwright.text.expressions import Expr
 
 SQUARE = {"A": [0, 0], "B": [2, 0], "C": [2, 1], "D": [0, 1]}
 

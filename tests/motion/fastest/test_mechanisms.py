@@ -107,7 +107,7 @@ def test_a_path_that_rests_and_reverses_is_travelled_from_stop_to_stop(robot: lw
         (TIP, {"A.tork": 3}, {}, "no limit 'A.tork'"),
         (TIP, {"A.torque": -3}, {}, "larger than zero"),
         (TIP, {"A.torque": "3 N"}, {}, "A.torque"),
-        (TIP, {"A.torque": (2, 1)}, {}, "below the highest"),
+        (TIP, {"A.torque": (2, 1)}, {}, "the range 2..1 SI is empty"),
         (TIP, {"C.load": (1, 2)}, {}, "largest value"),
         (TIP, {**TORQUE, "A.jerk": 100}, {}, "smooth law"),
         (TIP, {**TORQUE, "rms A.torque": "0.05 N m"}, {}, "cannot be held at any speed"),

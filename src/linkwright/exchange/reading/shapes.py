@@ -12,9 +12,9 @@ from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.model.description import Mat3, Placement, Visual
 from linkwright.model.file.geometry import matrix, product, transpose
 from linkwright.model.file.inertia import principal, why_impossible
-from linkwright.model.file.units import UnitSystem
 from linkwright.model.file.visuals import MOST_VISUALS
 from linkwright.model.meshes.reading import MESHES
+from linkwright.text.units import UnitSystem
 
 TINY = 1e-18  # of the largest moment, below which a product of inertia is zero
 SIZES = {"mesh": 3, "box": 3, "cylinder": 2, "capsule": 2, "sphere": 1}  # numbers of a shape's size that count

@@ -28,10 +28,10 @@ from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, mo
 from linkwright.mechanics.kinematics.skeleton import pose_of
 from linkwright.model.description import Joint, Placement
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.numerics.linalg import least_squares
 from linkwright.results.state import State
 from linkwright.system.system import System
+from linkwright.text.units import KINDS
 from linkwright.topology.cuts import protected_joints
 
 CLOSED_BY = {("tx", "ty", "tz"): "point", ("tx", "ty", "tz", "rx", "ry"): "axis", ("tx", "ty", "tz", "rx", "ry", "rz"): "weld"}

@@ -20,8 +20,8 @@ from linkwright.mechanics.constraints import Constraint, DrivenDistance, RodCons
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, counted_references, pose_of
-from linkwright.model.file.units import KINDS, shown
 from linkwright.numerics.linalg import Factored, factor
+from linkwright.text.units import KINDS, shown
 
 __all__ = ["counted_references"]
 

@@ -29,9 +29,9 @@ from linkwright.mechanics.kinematics.motion import Motion, Skeleton, node_motion
 from linkwright.model.curves import Curve
 from linkwright.model.curves.combined import ScaledCurve
 from linkwright.model.description import CamContact, Coupling, Description, Joint
-from linkwright.model.file.units import LENGTH, shown
 from linkwright.numerics.scalars import arctan2, real, where
 from linkwright.numerics.spatial import array, cross, normalise, point_wrench
+from linkwright.text.units import LENGTH, shown
 
 PARALLEL = 1e-9
 

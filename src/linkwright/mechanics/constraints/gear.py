@@ -18,8 +18,8 @@ from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.constraints.carriers import common_carrier, frame_on
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate, node_motion
 from linkwright.model.description import Gear, Joint
-from linkwright.model.file.units import LENGTH, shown
 from linkwright.numerics.spatial import cross, normalise, point_wrench
+from linkwright.text.units import LENGTH, shown
 
 
 @dataclass(frozen=True)

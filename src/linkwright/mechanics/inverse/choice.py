@@ -21,8 +21,8 @@ from linkwright.mechanics.inverse.effort_weights import EffortWeights, effort_we
 from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
-from linkwright.model.file.units import FORCE, TORQUE
 from linkwright.numerics.linalg import factor
+from linkwright.text.units import FORCE, TORQUE
 
 UNIQUE = 1e-9
 

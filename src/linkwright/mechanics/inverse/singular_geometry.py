@@ -31,7 +31,7 @@ from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.transmission import BodyPoint, Element, Normal, clusters, elements_of, vector
 from linkwright.model.curves.lines import Line
-from linkwright.model.file.units import KINDS, display_unit
+from linkwright.text.units import KINDS, display_unit
 
 EXACT = 1e-9  # sine of an angle, or distance over the size: positions are exact to 1e-13 and the geometry to some thousand times that
 CARRIES = 1e-7  # share of the largest force from which a joint carries one: self-stresses are exact to 1e-9

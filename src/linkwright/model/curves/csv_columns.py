@@ -13,8 +13,8 @@ import numpy as np
 from linkwright import files
 from linkwright.errors import LinkwrightError, Source, UsageError, counted, listing
 from linkwright.model.file import parse_unit, quantity
-from linkwright.model.file.readings import unit_size
-from linkwright.model.file.units import TIME, Dimension, describe, matches
+from linkwright.text.readings import unit_size
+from linkwright.text.units import TIME, Dimension, describe, matches
 
 MOST_BYTES = 50_000_000
 Column = str | int

@@ -15,7 +15,7 @@ from linkwright.compiler.program import Program, interpret
 from linkwright.errors import UsageError
 from linkwright.model.curves import Curve, Jet
 from linkwright.model.curves.combined import Finite
-from linkwright.model.expressions import Expr, evaluate
+from linkwright.text.expressions import Expr, evaluate
 
 SMOOTH = ("add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "tan", "exp", "log", "asin", "acos", "atan", "atan2")
 

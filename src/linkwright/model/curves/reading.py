@@ -19,9 +19,9 @@ from linkwright.model.description import Description, Table
 from linkwright.model.file import quantity
 from linkwright.model.file.loads import ChannelDimensions
 from linkwright.model.file.nodes import from_python
-from linkwright.model.file.quantities import SI, QuantityAlgebra, place, read_quantity
-from linkwright.model.file.readings import typed_angle
-from linkwright.model.file.units import ANGLE, TIME, Dimension
+from linkwright.text.quantities import SI, QuantityAlgebra, place, read_quantity
+from linkwright.text.readings import typed_angle
+from linkwright.text.units import ANGLE, TIME, Dimension
 
 CLOSED = 1e-9  # of its range: how well a periodic curve must end where it begins
 

@@ -17,8 +17,8 @@ from linkwright.model.edits.points import make_pin, move_points
 from linkwright.model.edits.references import BODY, JOINT, POINT, NameUse, references
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.surgery import Edit, apply, key_text, quantity
-from linkwright.model.file.units import KINDS as KINDS_OF_NUMBERS
-from linkwright.model.file.units import LENGTH, NONE, Dimension
+from linkwright.text.units import KINDS as KINDS_OF_NUMBERS
+from linkwright.text.units import LENGTH, NONE, Dimension
 
 ON_LINE = 1e-9  # m: a point so near to the mirror's line stays where it is
 COPIED = ("joints", *elements.SECTIONS, "masses")  # sections whose entries can be copied

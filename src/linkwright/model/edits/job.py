@@ -16,11 +16,11 @@ from linkwright import elements
 from linkwright.errors import LinkwrightError, ModelError, Source, UsageError, nearest
 from linkwright.model.edits.draft import At, Draft, DraftBody, DraftPoint, number_or_none, read_draft
 from linkwright.model.edits.sheet import EditSheet
-from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.context import LONGEST_NAME, RESERVED, Literal
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.surgery import SPECIAL, exchanged, quantity
-from linkwright.model.file.units import LENGTH, Dimension, shown
+from linkwright.text.expressions import Expr, free_variables
+from linkwright.text.units import LENGTH, Dimension, shown
 
 SAME = 1e-12  # relative: a number that changes by less is left as it is written
 COMMA = re.compile(r"\s*[-+]?\d+,\d+(?:[eE][-+]?\d+)?\s*(?:[A-Za-z°µ%].*)?\Z")  # a whole text that is a number with a decimal comma

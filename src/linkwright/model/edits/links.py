@@ -12,11 +12,11 @@ from linkwright.model.description import GROUND
 from linkwright.model.edits.draft import At
 from linkwright.model.edits.job import BARE, Job, decimal
 from linkwright.model.edits.points import make_pin, move_points, where
-from linkwright.model.expressions import Expr
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.surgery import key_text
-from linkwright.model.file.units import LENGTH, MASS
+from linkwright.text.expressions import Expr
+from linkwright.text.units import LENGTH, MASS
 
 MASS_KEYS = ("mass", "com", "inertia", "physical", "bar", "bars", "plate", "mesh")
 SECTIONS = ({"width", "height"}, {"diameter"}, {"diameter", "inner"})

@@ -14,7 +14,7 @@ from linkwright.model.edits.references import POINT, references
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import read_shape
 from linkwright.model.file.surgery import Edit, key_text, quantity
-from linkwright.model.file.units import LENGTH
+from linkwright.text.units import LENGTH
 
 ON_LINE = 1e-6  # of a bar's length: how far from its line a station may be drawn
 

@@ -23,8 +23,8 @@ from linkwright.model.file.context import Context, read_abbreviations, read_para
 from linkwright.model.file.nodes import FileNode, TextSpan, from_text
 from linkwright.model.file.reader import MODEL_KEYS, PLANES
 from linkwright.model.file.surgery import Edit, added, apply, key_text
-from linkwright.model.file.units import UnitSystem
 from linkwright.model.file.written import node_at
+from linkwright.text.units import UnitSystem
 
 ORDER = (
     "name", "about", "report", "plane", "space", "units", "show", "gravity", "parameters", "let", "backdrop", "drawing", "bodies", "masses",

@@ -8,8 +8,8 @@ from linkwright.model.file.converted import read_converted, read_made
 from linkwright.model.file.editing import edited, rewrite
 from linkwright.model.file.nodes import MOST_BYTES
 from linkwright.model.file.reader import LINK, read, read_enclosed, read_text, redesigned, reread
-from linkwright.model.file.units import convert, display_unit, parse_unit, quantity
 from linkwright.model.file.writer import save, write
+from linkwright.text.units import convert, display_unit, parse_unit, quantity
 
 __all__ = [
     "LINK",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from linkwright.model.file.context import Context
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.units import ANGLE, LENGTH, NONE, Dimension
+from linkwright.text.units import ANGLE, LENGTH, NONE, Dimension
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 DRAWINGS = (".dxf", ".svg")

@@ -13,11 +13,11 @@ from linkwright.elements.belt import PULLEY
 from linkwright.errors import listing
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.model.description import GROUND, Vec3
-from linkwright.model.expressions import atan2, sqrt
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.geometry import add, rotate, transpose
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.units import FORCE, LENGTH, NONE
+from linkwright.text.expressions import atan2, sqrt
+from linkwright.text.units import FORCE, LENGTH, NONE
 
 TURNS = {"ccw": 1.0, "cw": -1.0}
 STRAIGHT = 1e-9  # share of the distances: a path that bends by less does not say on which side it passes a pulley

@@ -13,7 +13,7 @@ from linkwright.model.file.couplings import programme
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.loads import TABLE_KEYS, tabulated
 from linkwright.model.file.nodes import FileNode, from_python
-from linkwright.model.file.units import ANGLE, LENGTH, Dimension
+from linkwright.text.units import ANGLE, LENGTH, Dimension
 
 TURN = 2.0 * math.pi
 CLOSES = 1e-9  # of a turn, and of the lift: how well a law of one turn ends where it begins

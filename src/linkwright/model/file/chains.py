@@ -17,7 +17,7 @@ from linkwright.model.file.context import POSE_KEYS, Context
 from linkwright.model.file.geometry import add, matrix, product, rotate, sub, transpose
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
-from linkwright.model.file.units import LENGTH
+from linkwright.text.units import LENGTH
 
 OWN = ("between", "connect", "at", "chain")  # keys of the chain
 WHOLE = ("between", "connect", "pin", "chain")  # keys that a joint of it cannot have

@@ -16,12 +16,12 @@ from typing import Any
 
 from linkwright.errors import ModelError, Source, UsageError, nearest
 from linkwright.model.description import Mat3, PointRef, Vec3
-from linkwright.model.expressions import FUNCTIONS, Evaluation, Expr, dependency_order, free_variables, variable
 from linkwright.model.file.geometry import matrix, rotation_quaternion, rotation_rpy, rotation_z, vector
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.parser import NOT_NUMBERS, parse
-from linkwright.model.file.quantities import Quantity, QuantityAlgebra, numeric, parameter, place, read_quantity
-from linkwright.model.file.units import ANGLE, LENGTH, MASS, NONE, TIME, Dimension, UnitSystem, describe, display_unit, matches, shown
+from linkwright.text.expressions import FUNCTIONS, Evaluation, Expr, dependency_order, free_variables, variable
+from linkwright.text.parser import NOT_NUMBERS, parse
+from linkwright.text.quantities import Quantity, QuantityAlgebra, numeric, parameter, place, read_quantity
+from linkwright.text.units import ANGLE, LENGTH, MASS, NONE, TIME, Dimension, UnitSystem, describe, display_unit, matches, shown
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
 RESERVED = (*FUNCTIONS, "pi", "t", *NOT_NUMBERS)

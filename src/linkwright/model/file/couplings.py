@@ -10,7 +10,7 @@ from linkwright.model.file.elements import Elements
 from linkwright.model.file.loads import TABLE_KEYS, tabulated
 from linkwright.model.file.moves import read_moves, whole_turns
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.units import Dimension, multiply
+from linkwright.text.units import Dimension, multiply
 
 
 def read_coupling(reader: Elements, name: str, entry: FileNode) -> Coupling:

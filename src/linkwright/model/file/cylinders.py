@@ -12,7 +12,7 @@ from linkwright.model.description import Table
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.loads import varying
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.units import FORCE, LENGTH, PRESSURE
+from linkwright.text.units import FORCE, LENGTH, PRESSURE
 
 
 def read_cylinder(reader: Elements, name: str, entry: FileNode) -> Cylinder:

@@ -13,8 +13,8 @@ from linkwright.model.file.instead import spaced
 from linkwright.model.file.loads import ChannelDimensions, varying
 from linkwright.model.file.moves import read_moves
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
-from linkwright.model.file.units import (
+from linkwright.text.quantities import QuantityAlgebra, read_quantity
+from linkwright.text.units import (
     ANGLE,
     ANGULAR_SPEED,
     CURRENT,

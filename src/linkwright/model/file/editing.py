@@ -21,19 +21,19 @@ from linkwright import files
 from linkwright.elements import SECTIONS
 from linkwright.errors import ModelError, UsageError, listing
 from linkwright.model.description import Description
-from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.context import Literal
 from linkwright.model.file.entries import MASS_KEYS, derived
 from linkwright.model.file.fitting import FITS, Label, fitted, flat, missed
 from linkwright.model.file.geometry import frame_along, rotate, sub, transpose, vector
 from linkwright.model.file.nodes import ENCODING, FileNode, from_text
 from linkwright.model.file.overrides import DRIVE, START
-from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
 from linkwright.model.file.reader import Document, reread
 from linkwright.model.file.surgery import Edit, added, apply, exchanged, number, quantity
-from linkwright.model.file.units import LENGTH, NONE, UnitSystem
 from linkwright.model.file.writer import write
 from linkwright.model.file.written import inside, node_at, parameter_path
+from linkwright.text.expressions import Expr, free_variables
+from linkwright.text.quantities import QuantityAlgebra, read_quantity
+from linkwright.text.units import LENGTH, NONE, UnitSystem
 
 ROUNDS = 4  # of entries that are added: a mass, then what followed from it
 MOST_NAMED = 6  # names in a message

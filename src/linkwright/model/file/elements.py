@@ -18,12 +18,7 @@ from linkwright.model.file.geometry import add, length, rotate, sub, transpose, 
 from linkwright.model.file.loads import ChannelDimensions, varying
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
-from linkwright.model.file.units import (
-    ANGLE,
-    LENGTH,
-    Dimension,
-    dimension_of,
-)
+from linkwright.text.units import ANGLE, LENGTH, Dimension, dimension_of
 
 EXAMPLES = {"torque": "5 N m", "torsional stiffness": "30 N m/rad", "torsional damping": "0.1 N m s/rad"}
 

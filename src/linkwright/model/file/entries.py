@@ -12,8 +12,8 @@ from linkwright.model.file.fitting import Label
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.overrides import field_dimension
 from linkwright.model.file.surgery import Edit, put, quantity
-from linkwright.model.file.units import ACCELERATION, INERTIA, LENGTH, MASS, UnitSystem
 from linkwright.model.file.written import inside
+from linkwright.text.units import ACCELERATION, INERTIA, LENGTH, MASS, UnitSystem
 
 MASS_KEYS = ("mass", "com", "inertia")
 SHAPE_KEYS = ("pins", "points", "along", "sides", "bar", "bars", "plate", "mesh")

@@ -15,8 +15,8 @@ import numpy as np
 
 from linkwright import elements
 from linkwright.model.description import Description
-from linkwright.model.expressions import Evaluation, Expr, evaluate, evaluate_parameters, free_variables
 from linkwright.model.file.context import Literal
+from linkwright.text.expressions import Evaluation, Expr, evaluate, evaluate_parameters, free_variables
 
 Label = tuple[Any, ...]
 SECTIONS = (

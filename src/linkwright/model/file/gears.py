@@ -9,7 +9,7 @@ from linkwright import elements
 from linkwright.elements import Gear
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.units import ANGLE, LENGTH, NONE
+from linkwright.text.units import ANGLE, LENGTH, NONE
 
 
 def read_gear(reader: Elements, name: str, entry: FileNode) -> Gear:

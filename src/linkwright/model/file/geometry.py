@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from linkwright.model.description import EYE3, Mat3, Vec3
-from linkwright.model.expressions import Expr, cos, sin, sqrt
+from linkwright.text.expressions import Expr, cos, sin, sqrt
 
 STEEP = 0.9  # component of a direction above which an axis does not complete its frame
 RETAINED = 2048  # results that are: a model is read again for every design, with the same expressions

@@ -14,9 +14,9 @@ from itertools import pairwise
 from typing import Any
 
 from linkwright.model.description import NO_INERTIA, ZERO3, Mat3, Vec3
-from linkwright.model.expressions import Expr
 from linkwright.model.file.geometry import add, cross, dot, length, matrix, scale, sub
-from linkwright.model.file.units import INERTIA, LENGTH, UnitSystem, display_unit, shown
+from linkwright.text.expressions import Expr
+from linkwright.text.units import INERTIA, LENGTH, UnitSystem, display_unit, shown
 
 DENSITIES = {  # kg/m^3, standard handbook values
     "steel": 7850.0, "stainless": 7900.0, "cast-iron": 7200.0, "aluminium": 2700.0, "aluminum": 2700.0, "brass": 8500.0, "bronze": 8800.0,

@@ -19,8 +19,8 @@ from linkwright.model.file.geometry import frame_along, product, transpose, vect
 from linkwright.model.file.instead import instead, types
 from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
-from linkwright.model.file.units import INERTIA, KINDS, LENGTH, MASS, NONE
 from linkwright.numerics.groups import Groups
+from linkwright.text.units import INERTIA, KINDS, LENGTH, MASS, NONE
 
 JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames", "armature", "stroke")  # and those of single types
 

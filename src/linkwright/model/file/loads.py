@@ -14,11 +14,11 @@ from linkwright.joints import JOINTS, speed_names, velocity_kinds
 from linkwright.model.coordinates import lengths
 from linkwright.model.curves.tables import INTERPOLATIONS
 from linkwright.model.description import Description, Joint, Table
-from linkwright.model.expressions import Expr, evaluate, free_variables, variable
 from linkwright.model.file.context import Context
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.quantities import Quantity, QuantityAlgebra, place, read_quantity
-from linkwright.model.file.units import ANGLE, LENGTH, TIME, Dimension, multiply
+from linkwright.text.expressions import Expr, evaluate, free_variables, variable
+from linkwright.text.quantities import Quantity, QuantityAlgebra, place, read_quantity
+from linkwright.text.units import ANGLE, LENGTH, TIME, Dimension, multiply
 
 RATE = (0, 0, -1, 0, 0)
 

@@ -12,8 +12,8 @@ from linkwright.model.curves.laws import LAWS, MEETING, SYNONYMS
 from linkwright.model.description import Move
 from linkwright.model.file.context import Context
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.quantities import SI
-from linkwright.model.file.units import ANGLE, TIME, Dimension
+from linkwright.text.quantities import SI
+from linkwright.text.units import ANGLE, TIME, Dimension
 
 WHOLE_TURN = 1e-9  # of a turn: how well spans of moves must add up to turns in order to repeat
 MOVE_KEYS = ("to", "in", "law", "dwell")

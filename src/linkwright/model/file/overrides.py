@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from linkwright import elements
@@ -15,8 +16,11 @@ from linkwright.errors import UsageError, nearest
 from linkwright.model.coordinates import slides
 from linkwright.model.description import Description, Drive
 from linkwright.model.file.nodes import FileNode, from_python
-from linkwright.model.file.quantities import si_value
-from linkwright.model.file.units import (
+from linkwright.model.file.written import bare_size, parameter_dimension
+from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
+from linkwright.text.quantities import si_value
+from linkwright.text.ranges import Place
+from linkwright.text.units import (
     ACCELERATION,
     ANGLE,
     FORCE,
@@ -31,7 +35,6 @@ from linkwright.model.file.units import (
     multiply,
     of_pair,
 )
-from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 
 OVERRIDES = ("gravity", "cuts", "start", "space", "name")
 START, DRIVE = "start.", "drive."
@@ -157,3 +160,14 @@ def field_dimension(d: Description, thing: Any, key: str) -> Dimension:
         return of_pair(kind, _coordinate(d, thing.first), _coordinate(d, thing.second))
     joint = elements.joint_of(thing)
     return dimension_of(kind, not joint or slides(d, joint))
+
+
+def place_of(described: Description, p: Parameter, what: str = "") -> Place:
+    """How values of a number of the model are read: its dimension, the file's unit of bare numbers, its present value."""
+    own = p.name in dict(described.parameters)
+    if own:
+        found = parameter_dimension(described, p.name)
+        of: Dimension | None = None if found == NONE else found
+    else:
+        of = KINDS.get(p.kind) if p.placed is None or p.kind in KINDS else dimension(described, p.name, p)
+    return Place(what or p.name, of, partial(bare_size, described) if own or of is not None else None, p.value)

@@ -28,9 +28,9 @@ from linkwright.model.file.nodes import FileNode, from_python, from_text, text_o
 from linkwright.model.file.overrides import apply_overrides, changed_singly, is_single, overridden
 from linkwright.model.file.repeat import expand
 from linkwright.model.file.report_section import read_report
-from linkwright.model.file.units import ACCELERATION, LENGTH, UnitSystem
 from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 from linkwright.numerics.memory import all_in_use
+from linkwright.text.units import ACCELERATION, LENGTH, UnitSystem
 
 KEY_GROUPS = {
     "general": ("name", "about", "report", "units", "show", "plane", "space", "gravity", "backdrop"),

@@ -19,7 +19,7 @@ from linkwright import elements
 from linkwright.errors import ModelError
 from linkwright.model.file.context import IDENTIFIER, RESERVED, Context
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.quantities import QuantityAlgebra, numeric, read_quantity
+from linkwright.text.quantities import QuantityAlgebra, numeric, read_quantity
 
 SECTIONS = (
     "drawing", "bodies", "joints", *elements.SECTIONS, "masses", "drive", "start", "guess", "cuts",

@@ -20,7 +20,7 @@ from linkwright.model.curves.laws import LAWS
 from linkwright.model.curves.tables import INTERPOLATIONS
 from linkwright.model.file.schema_parts import any_of, mapping, one_of, record, ref
 from linkwright.model.file.schema_sections import SECTION_FORMS, described, measured, shared
-from linkwright.model.file.units import KINDS, OF_PLACE
+from linkwright.text.units import KINDS, OF_PLACE
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 

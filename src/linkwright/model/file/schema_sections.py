@@ -12,8 +12,8 @@ from linkwright.model.file.drives import ACTUATOR_KEYS, DRIVE_KEYS, MOTOR, MOTOR
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.model.file.report_section import REPORT_KEYS
 from linkwright.model.file.schema_parts import PLACE, any_of, mapping, one_of, record, ref
-from linkwright.model.file.units import KINDS, NONE, Dimension, display_unit
 from linkwright.model.file.visuals import ROUND_KEYS, VISUAL_KEYS
+from linkwright.text.units import KINDS, NONE, Dimension, display_unit
 
 ANY = r"^\S+$"
 _NAMED = {dimension: name for name, dimension in reversed(KINDS.items())}

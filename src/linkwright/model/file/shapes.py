@@ -13,11 +13,11 @@ from itertools import combinations, pairwise
 
 from linkwright.errors import listing, nearest
 from linkwright.model.description import EYE3, GROUND, ZERO3, Mat3, Placement, Vec3
-from linkwright.model.expressions import Expr, sqrt
 from linkwright.model.file.context import POSE_KEYS, Context
 from linkwright.model.file.geometry import add, frame_along, length, matrix, rotate, scale, sub, transpose, vector
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.units import LENGTH
+from linkwright.text.expressions import Expr, sqrt
+from linkwright.text.units import LENGTH
 
 FAR_FROM_DRAWN = 3.0  # a sketch may be rough, but not by this factor
 SHAPE_KEYS = ("pins", "points", "along", "sides", "outline")

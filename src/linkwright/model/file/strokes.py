@@ -12,7 +12,7 @@ from linkwright.model.coordinates import joint_name
 from linkwright.model.file.chains import is_chain
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.units import ANGLE, LENGTH, NONE, STIFFNESS, TIME, TORSIONAL_STIFFNESS, multiply
+from linkwright.text.units import ANGLE, LENGTH, NONE, STIFFNESS, TIME, TORSIONAL_STIFFNESS, multiply
 
 
 def strokes(reader: Elements, keys: dict[str, FileNode]) -> tuple[Stop, ...]:

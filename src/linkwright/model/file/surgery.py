@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from linkwright.errors import UsageError
 from linkwright.model.file.context import Literal
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.quantities import scaled
-from linkwright.model.file.readings import LITERAL, unit_size
-from linkwright.model.file.units import Dimension, UnitSystem, display_unit, parse_unit
+from linkwright.text.quantities import scaled
+from linkwright.text.readings import LITERAL, unit_size
+from linkwright.text.units import Dimension, UnitSystem, display_unit, parse_unit
 
 READS_BACK = 1e-13  # relative: a number is written with as few digits as read back so closely
 MOST_DIGITS = 17

@@ -17,8 +17,8 @@ from linkwright.model.description import EYE3, ZERO3, Placement, Vec3, Visual
 from linkwright.model.file.context import POSE_KEYS, Context
 from linkwright.model.file.geometry import matrix
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.units import LENGTH, NONE, parse_unit
 from linkwright.model.meshes.reading import MESHES
+from linkwright.text.units import LENGTH, NONE, parse_unit
 
 SHAPES = ("mesh", "box", "cylinder", "sphere", "capsule")
 ROUND = ("cylinder", "capsule")

@@ -47,11 +47,11 @@ from linkwright.model.description import (
     Table,
     Visual,
 )
-from linkwright.model.expressions import Expr, variable
 from linkwright.model.file.inertia import is_positive, why_impossible
-from linkwright.model.file.units import UnitSystem
 from linkwright.model.file.visuals import written
 from linkwright.model.report_block import TEXTS, ReportBlock
+from linkwright.text.expressions import Expr, variable
+from linkwright.text.units import UnitSystem
 
 LONG = 200  # nodes of an expression that is printed in one piece
 _PLAIN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.\- +*/^()]*[A-Za-z0-9_.\-+*/^()])?\Z")  # no colon, comma, hash or bracket

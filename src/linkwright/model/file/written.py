@@ -12,8 +12,8 @@ from linkwright.errors import LinkwrightError
 from linkwright.model.description import Description
 from linkwright.model.file.context import names_in
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.quantities import Quantity, QuantityAlgebra, parameter, read_quantity
-from linkwright.model.file.units import NONE, Dimension, UnitSystem
+from linkwright.text.quantities import Quantity, QuantityAlgebra, parameter, read_quantity
+from linkwright.text.units import NONE, Dimension, UnitSystem
 
 
 def root(described: Description) -> FileNode | None:

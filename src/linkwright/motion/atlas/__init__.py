@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, counted, nearest
-from linkwright.model.file.units import KINDS, quantity
 from linkwright.motion.atlas import measures, request
 from linkwright.motion.atlas.computing import ComputedMap, MapTask, computed
 from linkwright.motion.atlas.coordinates import PoseCoordinates, pose_coordinates
@@ -39,6 +38,7 @@ from linkwright.motion.atlas.result_modes import AtlasModes
 from linkwright.motion.atlas.window import window
 from linkwright.motion.compiled import Compiled
 from linkwright.results.state import State
+from linkwright.text.units import KINDS, quantity
 
 UNITS = {"type1": "", "type2": ""}
 ABOUT = {
@@ -185,7 +185,10 @@ def _grid(
     given = [over.get(n) if isinstance(over, Mapping) else None for n in names]
     kinds = [coordinates.kinds[p] for p in places]
     count = len(names) if counted is None else counted
-    known = [request.axis_values(n, x, kind, count) for n, x, kind in zip(names, given, kinds, strict=True)]
+    described = solver.core.described
+    known = [
+        request.axis_values(n, x, kind, count, described, float(pose[p])) for n, x, kind, p in zip(names, given, kinds, places, strict=True)
+    ]
     notes: list[str] = []
     if any(k is None for k in known):
         ends, beyond = window(solver, q, pose, base, places, known, limits)

@@ -20,7 +20,6 @@ from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import is_rotary, movable
 from linkwright.model.curves.lines import Line
 from linkwright.model.description import Description
-from linkwright.model.file.units import KINDS, display_unit, quantity, shown
 from linkwright.motion.atlas import request
 from linkwright.motion.atlas.readings import JointLimits
 from linkwright.motion.atlas.result import Atlas, axis
@@ -32,6 +31,7 @@ from linkwright.motion.undriven import check_driven
 from linkwright.results.recorded import CutReferences
 from linkwright.results.singular_positions import steep_minima
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.units import KINDS, display_unit, quantity, shown
 
 REASONS = ("", "out of reach", "beyond a stop")
 OPTIONS = ("at", "limits")
@@ -57,7 +57,8 @@ def drive_map(system: Any, what: Any, over: Any, options: Mapping[str, Any]) -> 
     if len(names) > request.MOST_AXES:
         raise UsageError(f"over: {counted(len(names), 'axis', 'axes')}; {request.MOST_AXES} at most. Hold others by at=.")
     kinds = ["angle" if is_rotary(d, n) else "length" for n in names]
-    values = [_axis(d, n, over, kind, len(names)) for n, kind in zip(names, kinds, strict=True)]
+    home = np.array([coordinate_now(core.loops, n, core.start.instant) for n in names])
+    values = [_axis(core.described, n, over, kind, len(names), float(x)) for n, kind, x in zip(names, kinds, home, strict=True)]
     held = _held(core, names, options.get("at"))
     tied = core.loops.with_([driven(d, n, Line(coordinate_now(core.loops, n, core.start.instant), 0.0)) for n in [*names, *held]])
     check_driven(core.loops, tied, core.start.instant, [*names, *held])
@@ -72,7 +73,6 @@ def drive_map(system: Any, what: Any, over: Any, options: Mapping[str, Any]) -> 
         inside = why.ravel() == 0
     channels = _channels(system, what, [*names, *held])
     found, units, display = _read(system, channels, q, references, inside, [*names, *held])
-    home = np.array([coordinate_now(core.loops, n, core.start.instant) for n in names])
     notes = [f"held: {', '.join(_text(d, n, x) for n, x in held.items())}"] if held else []
     return Atlas(
         name=d.name,
@@ -94,9 +94,9 @@ def drive_map(system: Any, what: Any, over: Any, options: Mapping[str, Any]) -> 
     )
 
 
-def _axis(d: Description, name: str, over: Any, kind: str, axes: int) -> np.ndarray:
+def _axis(d: Description, name: str, over: Any, kind: str, axes: int, present: float) -> np.ndarray:
     """Values of an axis: as given, or over the stroke."""
-    found = request.axis_values(name, over.get(name) if isinstance(over, Mapping) else None, kind, axes)
+    found = request.axis_values(name, over.get(name) if isinstance(over, Mapping) else None, kind, axes, d, present)
     if found is not None:
         return found
     lows, highs = stops_of(d, name)

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from linkwright import elements
-from linkwright.errors import UsageError, counted, listing, nearest
+from linkwright.errors import UsageError, listing, nearest
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.description import Description
-from linkwright.model.file.units import KINDS, parse_unit, quantity
+from linkwright.model.file.written import bare_size
 from linkwright.motion.atlas.measures import RobotData
 from linkwright.motion.atlas.readings import positions
 from linkwright.motion.compiled import Compiled
+from linkwright.text.ranges import Place, Range, Values, meaning, open_ends
+from linkwright.text.units import KINDS, parse_unit, quantity
 
 COUNTS = {1: 400, 2: 100, 3: 30, 4: 16}  # values of an axis, by the number of axes
 MOST_POSES = 2_000_000
 MOST_AXES = 4
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_RANGE = re.compile(rf"^\s*({NUMBER})\s*([^.\d/][^/]*?|)\s*\.\.\s*({NUMBER})\s*(.*?)\s*(?:/\s*(\d+))?\s*$")
-SHAPES = 'a range "-0.5..1.3 m / 100", (low, high), (low, high, count) or a list of values'
 
 
 def names_over(over: Any) -> list[str]:
@@ -37,45 +36,26 @@ def names_over(over: Any) -> list[str]:
     )
 
 
-def axis_values(name: str, given: Any, kind: str, axes: int) -> np.ndarray | None:
-    """Increasing values of an axis, SI; None where the range is left open (given None or "auto")."""
+def axis_values(name: str, given: Any, kind: str, axes: int, d: Description, present: float | None = None) -> np.ndarray | None:
+    """Increasing values of an axis, SI; None where the range is left open (given None or "auto"). A tolerance is about the present
+    value."""
     if given is None or (isinstance(given, str) and given.strip() == "auto"):
         return None
-    what = f"over: '{name}'"
-    if isinstance(given, str):
-        low, high, count = _of_text(what, given, kind, COUNTS[axes])
-    elif isinstance(given, np.ndarray) or (isinstance(given, Sequence) and len(given) not in (2, 3)):
-        return _listed(what, given, kind)
-    elif isinstance(given, Sequence) and (len(given) == 2 or isinstance(given[2], (int, np.integer))):
-        low, high = (quantity(x, KINDS[kind], what) for x in given[:2])
-        count = int(given[2]) if len(given) == 3 else COUNTS[axes]
-    elif isinstance(given, Sequence):
-        return _listed(what, given, kind)
-    else:
-        raise UsageError(f"{what} is {SHAPES}, not {given!r:.60}.")
-    if not low < high:
-        raise UsageError(f"{what}: the range is empty; its first number must be the smaller one.")
-    if not 2 <= count <= MOST_POSES:
-        raise UsageError(f"{what}: {counted(count, 'value')}; 2 at least.")
-    return np.linspace(low, high, count)
-
-
-def _of_text(what: str, text: str, kind: str, count: int) -> tuple[float, float, int]:
-    found = _RANGE.match(text)
-    if found is None:
-        raise UsageError(f"{what} is {SHAPES}, not '{text}'.")
-    first, second = found[2] or found[4], found[4] or found[2]
-    low, high = (
-        quantity(f"{x} {unit}".strip() if unit else float(x), KINDS[kind], what) for x, unit in ((found[1], first), (found[3], second))
-    )
-    return low, high, int(found[5] or count)
-
-
-def _listed(what: str, given: Any, kind: str) -> np.ndarray:
-    values = np.array([quantity(x if isinstance(x, str) else float(x), KINDS[kind], what) for x in given])
+    place = _place(f"over: '{name}'", kind, d, present)
+    meant = meaning(given, place.name)
+    if isinstance(meant, Values) and meant.single:
+        raise place.refused(meant, "a range")
+    if not isinstance(meant, Values):
+        count = (isinstance(meant, Range) and meant.count) or COUNTS[axes]
+        return np.linspace(*place.ends(meant), count)
+    values = np.array(place.values(meant))
     if len(values) < 2 or not (np.diff(values) > 0.0).all():
-        raise UsageError(f"{what}: a list of values needs two at least, each larger than the one before.")
+        raise UsageError(f"{place.name}: a list of values needs two at least, each larger than the one before.")
     return values
+
+
+def _place(what: str, kind: str, d: Description, present: float | None = None) -> Place:
+    return Place(what, KINDS[kind], partial(bare_size, d), present)
 
 
 def by_drive(drives: Sequence[str], d: Description, given: Any, kinds: tuple[str, str], what: str) -> np.ndarray | None:
@@ -143,20 +123,9 @@ def joint_ranges(core: Compiled, given: Any) -> dict[str, tuple[float, float]]:
         raise UsageError(f"limits is a dict of ranges by joint or cylinder, {{'leg1': ('-0.1 m', '0.1 m')}}, not {given!r:.60}.")
     out = {}
     for name, ends in given.items():
-        positions(core, str(name), core.start.q[None])
+        present = float(positions(core, str(name), core.start.q[None])[0])
         kind = "angle" if is_rotary(core.description, str(name)) else "length"
-        if isinstance(ends, str):
-            low, high, _ = _of_text(f"limits: '{name}'", ends, kind, 2)
-        elif isinstance(ends, Sequence) and len(ends) == 2:
-            low, high = (
-                default if x is None else quantity(x, KINDS[kind], f"limits: '{name}'")
-                for x, default in zip(ends, (-np.inf, np.inf), strict=True)
-            )
-        else:
-            raise UsageError(f"limits: '{name}' needs a range, (low, high) or '-0.1..0.1 m', not {ends!r:.40}.")
-        if not low < high:
-            raise UsageError(f"limits: '{name}': the range is empty; its first number must be the smaller one.")
-        out[str(name)] = (low, high)
+        out[str(name)] = open_ends(ends, _place(f"limits: '{name}'", kind, core.described, present))
     return out
 
 

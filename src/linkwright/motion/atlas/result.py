@@ -14,10 +14,10 @@ import numpy as np
 from linkwright import files
 from linkwright.errors import UsageError, calls_explained, counted, nearest
 from linkwright.files.tables import ENDINGS, Result, Table
-from linkwright.model.file.units import KINDS, display_unit, quantity, shown
 from linkwright.motion.atlas import pieces
 from linkwright.motion.atlas.grid import PoseGrid
 from linkwright.motion.atlas.inscribed import Inscribed, inscribed
+from linkwright.text.units import KINDS, display_unit, quantity, shown
 
 KIND_NAMES = ("type I", "type II", "limit")
 

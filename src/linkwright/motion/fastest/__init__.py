@@ -21,7 +21,6 @@ import numpy as np
 
 from linkwright.errors import AssemblyError, LinkwrightError, SingularityError, UsageError, whole_number
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.fastest.limits import MotionLimit, read_limits
 from linkwright.motion.fastest.result import FastestMotion
@@ -35,6 +34,7 @@ from linkwright.motion.following.prescribed import PrescribedPath, prescribed_pa
 from linkwright.results.recorded import Column
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.units import KINDS
 
 MOST_STEPS = 20_000
 FEWEST_STEPS = 24

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
-from linkwright.errors import LinkwrightError, UsageError, nearest
-from linkwright.model.curves.reading import is_list
-from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
+from linkwright.errors import UsageError, nearest
+from linkwright.model.file.written import bare_size
 from linkwright.results.trajectory import Trajectory
+from linkwright.text.patterns import is_pattern, matching
+from linkwright.text.ranges import Place, Range, limits, meaning
+from linkwright.text.units import KINDS
 
 RMS = "rms "
 EXAMPLE = "{'A.torque': '1.5 N m', 'A.v': '300 rpm', '*.load': '200 N'}"
@@ -68,10 +69,10 @@ def read_limits(given: Any, c: Trajectory) -> list[MotionLimit]:
         found = _matching(pattern, names, c)
         for name in found:
             limit = _limit(name, "heat" if heat else _kind(name, c), value, c, str(key))
-            if any(x in pattern for x in "*?") and limit.name in out:
+            if is_pattern(pattern) and limit.name in out:
                 continue  # a name alone decides before a pattern
             out[limit.name] = limit
-    exact = {k for k in given if not any(x in str(k) for x in "*?")}
+    exact = {k for k in given if not is_pattern(str(k))}
     for key in exact & set(out):
         out[key] = _limit(out[key].channel, out[key].kind, given[key], c, key)
     return list(out.values())
@@ -80,8 +81,7 @@ def read_limits(given: Any, c: Trajectory) -> list[MotionLimit]:
 def _matching(pattern: Any, names: Sequence[str], c: Trajectory) -> list[str]:
     if not isinstance(pattern, str):
         raise UsageError(f"limits: {pattern!r} is not the name of a channel. Limits: {WAYS}.")
-    several = any(x in pattern for x in "*?")
-    found = [n for n in names if (fnmatchcase(n, pattern) if several else n == pattern)]
+    several, found = is_pattern(pattern), matching(pattern, names)
     if several and pattern.endswith((".v", ".a", ".jerk")):  # "*.v": of the drives; other joints and points by their names
         found = [n for n in found if n.rsplit(".", 1)[0] in c.drives] or found
     if not found:
@@ -105,19 +105,9 @@ def _kind(name: str, c: Trajectory) -> str:
 
 def _limit(name: str, kind: str, value: Any, c: Trajectory, key: str) -> MotionLimit:
     dimension, (unit, size) = c.dimension(name), c.unit(name)
-    entries = list(value) if is_list(value) else [value]
-    if len(entries) not in (1, 2) or (len(entries) == 2 and kind not in ("effort", "acceleration")):
-        pair = " or a pair (lowest, highest)" if kind in ("effort", "acceleration") else ""
-        raise UsageError(f"limits: '{key}' is a largest value such as '1.5 {unit}'{pair}, not {value!r:.60}.")
-    try:
-        numbers = [quantity(x, KINDS[dimension], f"limits: '{key}'") for x in entries]
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, LinkwrightError):
-            raise
-        raise UsageError(f"limits: '{key}' is a largest value such as '1.5 {unit}', not {value!r:.60}.") from error
-    low, high = (-numbers[0], numbers[0]) if len(numbers) == 1 else numbers
-    if not low < high:
-        if len(numbers) == 1:
-            raise UsageError(f"limits: '{key}' must be larger than zero, not {value!r}: it allows no motion.")
-        raise UsageError(f"limits: '{key}': the lowest value must be below the highest, not {value!r}.")
+    place = Place(f"limits: '{key}'", KINDS[dimension], partial(bare_size, c.skel.tree.description))
+    meant = meaning(value, place.name)
+    if isinstance(meant, Range) and kind not in ("effort", "acceleration"):
+        raise UsageError(f"{place.name} is a largest value such as '1.5 {unit}', not {meant}.")
+    low, high = limits(meant, place)
     return MotionLimit((RMS if kind == "heat" else "") + name, kind, name, low, high, unit, size)

@@ -17,7 +17,6 @@ from linkwright.mechanics.constraints import Constraint, ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, locate_at, node_motion
 from linkwright.model.curves.thirds import third_derivatives
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.following.authority import with_authority_notes
 from linkwright.motion.following.native import SHORT, swept
@@ -28,6 +27,7 @@ from linkwright.results.recorded import THIRD
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.travel import beyond_stops
+from linkwright.text.units import KINDS
 
 MOST_TURNS = 1000.0  # between two samples: a shaft at 60000 rpm that is sampled once a second
 HALVINGS = 10  # of the way between two samples, to say when a path leaves the reach

@@ -23,11 +23,11 @@ from linkwright.model.curves.functions import Function, JetFunction, explained, 
 from linkwright.model.curves.reading import is_list, short
 from linkwright.model.curves.tables import SampledSpline
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.following.smoothness import Jets, breaks, doubts, jets, sizes
 from linkwright.numerics.spatial import Pose
 from linkwright.results.state import State
+from linkwright.text.units import KINDS
 
 FEWEST = 6  # samples: what a spline of fifth degree takes
 TURNED = 1e-6  # how far the columns of a rotation may be from orthonormal

@@ -17,8 +17,9 @@ Extremes and ranges `while` a range of the drive or of times also count its ends
 (`window_ends`). Samples without a value (nan) do not count.
 """
 
-from linkwright.results.measures.definition import REDUCTIONS, Measure, check, dimension_of_measure, unit_of_measure
-from linkwright.results.measures.grammar import BEGINNINGS, EXAMPLES, measure, path_distance
+from linkwright.results.measures.definition import Measure, check, dimension_of_measure, unit_of_measure
+from linkwright.results.measures.grammar import measure, path_distance
+from linkwright.text.measures import BEGINNINGS, EXAMPLES, REDUCTIONS
 
 __all__ = [
     "BEGINNINGS",

@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
-from linkwright.model.file.readings import reading
-from linkwright.model.file.units import KINDS, NONE, TIME, describe, matches
+from linkwright.errors import UsageError, nearest
 from linkwright.results.measures.courses import rate_names
 from linkwright.results.measures.distances import TargetPoints, distance_pull, distances
 from linkwright.results.measures.dwells import dwell_pull, longest_dwells
-from linkwright.results.measures.motions import MeasuredMotions, MeasureWindow, Pulls, SampledCurve
+from linkwright.results.measures.motions import MeasuredMotions, Pulls, SampledCurve
 from linkwright.results.measures.numbers import MeasuredNumber
-from linkwright.results.measures.reductions import EXTREMES, REDUCTIONS, extremes_at, first_time, first_time_pull, reduced, reduction_pull
+from linkwright.results.measures.reductions import EXTREMES, extremes_at, first_time, first_time_pull, reduced, reduction_pull
 from linkwright.results.measures.straightness import straightness, straightness_pull
 from linkwright.results.measures.strokes import stroke_pull, strokes, time_ratio_pull, time_ratios
+from linkwright.text.measures import BEGINNINGS, REDUCTIONS
+from linkwright.text.readings import reading
+from linkwright.text.units import KINDS, NONE, TIME, describe, matches
+from linkwright.text.windows import Window
 
 BETWEEN = ("stroke", "time ratio", "dwell", "distance")  # reductions that look between samples: they read rates as well
 OF_PATHS = ("straightness", "distance")  # of a point, not of a number
@@ -32,7 +34,7 @@ class Measure:
     text: str
     reduction: str
     channel: str
-    window: MeasureWindow | None = None
+    window: Window | None = None
     above: bool = True  # of "time when": whether the channel is to be above or below
     limit: float = 0.0  # of "time when"; of a dwell the height of its band
     unit: Any = None  # dimension of the limit's unit; None without one
@@ -40,6 +42,20 @@ class Measure:
     by: Any = None  # dimension of what a dwell is measured in: a time, or the leading drive's position; None: the drive's, if there is one
     target: TargetPoints | None = None  # of a distance
     worst: bool = False  # of a distance: the largest instead of the root mean square
+
+    def __post_init__(self) -> None:
+        if self.reduction not in (*REDUCTIONS, *BETWEEN, "straightness", "when"):
+            raise UsageError(f"'{self.reduction}' is no measure. {nearest(self.reduction, BEGINNINGS, 'They begin with')}")
+
+    @classmethod
+    def parse(cls, text: str) -> Measure:
+        """Read "max A.torque", "range guide while 100..180 deg" and all other measures."""
+        from linkwright.results.measures.grammar import measure  # which builds on this module
+
+        return measure(text)
+
+    def __str__(self) -> str:
+        return self.text
 
     @property
     def name(self) -> str:
@@ -67,8 +83,7 @@ class Measure:
         assert self.window is not None
         found = self.window.axis(drive)
         if not found:
-            low, high = self.window.low, self.window.high
-            raise UsageError(f"'{self.text}': this motion has no leading drive; name a channel, while A {low:g}..{high:g}, or times.")
+            raise UsageError(f"'{self.text}': this motion has no leading drive; name a channel, while A {self.window}, or times.")
         return found
 
     def axis(self, drive: str) -> str:
@@ -327,4 +342,4 @@ def unit_of_measure(m: Measure, c: Any, units: tuple[str, ...] = ()) -> tuple[st
     return unit_of(units, dimension_of_measure(m, c))
 
 
-__all__ = ["REDUCTIONS", "Measure", "check", "dimension_of_measure", "unit_of_measure"]
+__all__ = ["Measure", "check", "dimension_of_measure", "unit_of_measure"]

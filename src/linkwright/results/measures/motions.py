@@ -9,33 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.model.file.units import TIME
 from linkwright.results.measures.courses import Course, CoursePull, rate_names
 from linkwright.results.measures.extremes import SharpenedCurves
 from linkwright.results.measures.window_ends import WHOLE, WindowEnds
+from linkwright.text.windows import Window
 
 SLACK = 1e-9  # rad, or of the range of times: a window holds samples at its ends whatever the last digit
-
-
-@dataclass(frozen=True)
-class MeasureWindow:
-    """Samples that count: those whose channel is in a range. An empty channel: time, or the leading drive, as the unit says.
-
-    A range whose first number is the larger one goes through the end of the cycle: `300..60 deg`.
-    """
-
-    channel: str
-    low: float
-    high: float
-    dimension: Any = None  # of the unit that was written
-
-    def axis(self, drive: str) -> str:
-        """The channel that decides; empty where there is no leading drive."""
-        return self.channel or ("t" if self.dimension is not None and self.dimension == TIME else drive)
-
-    @property
-    def wraps(self) -> bool:
-        return not self.low < self.high
 
 
 Pulls = dict[str, np.ndarray]  # weights of the samples of channels, (samples, ...)
@@ -121,31 +100,31 @@ class MeasuredMotions:
         x = self.values[name]
         return np.linalg.norm(x.reshape(*x.shape[:2], -1), axis=2) if x.ndim > 2 else x
 
-    def mask(self, window: MeasureWindow | None) -> np.ndarray | None:
+    def mask(self, window: Window | None) -> np.ndarray | None:
         """Samples that count, (motions, samples); None: all."""
         if window is None:
             return None
-        name = window.axis(self.drive)
+        name, (low, high) = window.axis(self.drive), window.ends
         x = np.broadcast_to(self.values[name] if name != "t" else self.t, self.t.shape)
         if self._by_turns(window):
-            span = window.high - window.low + (WHOLE if window.wraps else 0.0)
-            return np.mod(x - window.low + SLACK, WHOLE) <= span + 2.0 * SLACK
-        inside = (x >= window.low, x <= window.high)
+            span = high - low + (WHOLE if window.wraps else 0.0)
+            return np.mod(x - low + SLACK, WHOLE) <= span + 2.0 * SLACK
+        inside = (x >= low, x <= high)
         return inside[0] | inside[1] if window.wraps else inside[0] & inside[1]
 
-    def _by_turns(self, window: MeasureWindow) -> bool:
+    def _by_turns(self, window: Window) -> bool:
         """True for a window of the leading drive's angle, from which whole turns are taken off."""
         return window.axis(self.drive) == self.drive and not window.channel and self.turns
 
-    def ends(self, window: MeasureWindow | None) -> WindowEnds | None:
+    def ends(self, window: Window | None) -> WindowEnds | None:
         """Ends of a window of times or of the leading drive's positions; None: of any other channel, or there are no steps."""
         if window is None or window.channel or self.t.shape[1] < 2:
             return None
         name = window.axis(self.drive)
         axis = np.broadcast_to(self.values[name] if name != "t" else self.t, self.t.shape)
-        return WindowEnds.of(axis, (window.low, window.high), self._by_turns(window))
+        return WindowEnds.of(axis, window.ends, self._by_turns(window))
 
-    def curve(self, name: str, window: MeasureWindow | None, *, extreme: bool) -> SampledCurve:
+    def curve(self, name: str, window: Window | None, *, extreme: bool) -> SampledCurve:
         """Return a channel (of a vector its length) at the samples; for an extreme with local extremes between samples and the ends of
         the window."""
         x, mask = self.scalar(name), self.mask(window)

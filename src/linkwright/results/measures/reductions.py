@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-REDUCTIONS = ("max", "min", "mean", "rms", "peak", "range", "std", "start", "end")
 EXTREMES = ("max", "min", "peak", "range")
 
 

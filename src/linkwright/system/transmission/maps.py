@@ -19,7 +19,6 @@ import numpy as np
 from linkwright.errors import SingularityError, UsageError, calls_explained, listing, nearest
 from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.numerics.pickling import essentials
 from linkwright.results.labelled import Labelled
 from linkwright.results.recorded import cut_rows
@@ -33,6 +32,7 @@ from linkwright.system.transmission.parts import between, half_inertia
 from linkwright.system.transmission.polynomials import Polynomials, polynomials
 from linkwright.system.transmission.ranges import JointTravel, Ranges, WorstPosition, as_table, conditioning
 from linkwright.system.transmission.terms import TransmissionTerms
+from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled

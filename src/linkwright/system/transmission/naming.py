@@ -12,9 +12,9 @@ import numpy as np
 
 from linkwright.errors import UsageError, counted, listing
 from linkwright.model.coordinates import is_rotary
-from linkwright.model.file.units import KINDS, shown
 from linkwright.system.independent import FIRM, Independent
 from linkwright.system.named_terms import NamedTerms
+from linkwright.text.units import KINDS, shown
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled

@@ -18,9 +18,9 @@ import numpy as np
 from linkwright import elements
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
 from linkwright.motion import joint_limits
 from linkwright.system.transmission.naming import place, position, scaled
+from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from linkwright.system.transmission.maps import Transmission

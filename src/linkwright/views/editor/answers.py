@@ -13,11 +13,11 @@ from linkwright.model.description import Description
 from linkwright.model.edits.draft import Draft, DraftProblem, number_or_none, read_draft
 from linkwright.model.edits.missing import count, missing
 from linkwright.model.edits.sheet import EditSheet
-from linkwright.model.expressions import Expr
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.model.file.nodes import ENCODING
-from linkwright.model.file.units import ACCELERATION
 from linkwright.model.plausibility import implausible
+from linkwright.text.expressions import Expr
+from linkwright.text.units import ACCELERATION
 from linkwright.views.editor.drawing import drawing_json
 from linkwright.views.editor.motion import KernelSets, values_json
 from linkwright.views.editor.parts import kinds_json

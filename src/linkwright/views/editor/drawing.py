@@ -17,18 +17,7 @@ from linkwright.model.edits.missing import loose_pins
 from linkwright.model.edits.naming import KINDS
 from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.file.backdrop import read_backdrop
-from linkwright.model.file.units import (
-    ANGLE,
-    ANGULAR_SPEED,
-    FORCE,
-    LENGTH,
-    MASS,
-    NONE,
-    SPEED,
-    TORQUE,
-    Dimension,
-    matches,
-)
+from linkwright.text.units import ANGLE, ANGULAR_SPEED, FORCE, LENGTH, MASS, NONE, SPEED, TORQUE, Dimension, matches
 from linkwright.views.editor.parts import coordinate_part, elements_json, listed
 from linkwright.views.style import DRIVEN, PALETTE
 

@@ -16,7 +16,7 @@ from linkwright.elements import COORDINATES, ELEMENTS, ChoiceRole, EndsRole, Joi
 from linkwright.model.edits.draft import At, Draft, DraftPart, number_or_none
 from linkwright.model.edits.elements import addable
 from linkwright.model.edits.sheet import EditSheet
-from linkwright.model.file.units import ANGLE, LENGTH, NONE, OF_PAIR, Dimension, dimension_of, display_unit, of_pair
+from linkwright.text.units import ANGLE, LENGTH, NONE, OF_PAIR, Dimension, dimension_of, display_unit, of_pair
 
 TAKEN = "vglpsefm"  # letters of tools that draw no element
 

@@ -16,11 +16,11 @@ from linkwright.mechanics.closing.idle import idle_rows
 from linkwright.mechanics.inverse.lines import line_eyes
 from linkwright.mechanics.inverse.meshes import meshes_not_modelled
 from linkwright.model.coordinates import joint_part, lengths
-from linkwright.model.file.units import KINDS, display_unit
 from linkwright.model.plausibility import elastic_loads
 from linkwright.results.element_limits import element_limits
 from linkwright.results.trajectory import unit_of
 from linkwright.system.system import System
+from linkwright.text.units import KINDS, display_unit
 from linkwright.topology import order, report
 from linkwright.views.applied_loads import largest_loads
 from linkwright.views.live import cycle_data, geometry, source

@@ -20,12 +20,12 @@ from linkwright.errors import LinkwrightError, Source, UsageError, listing
 from linkwright.kernels import export
 from linkwright.model import file as modelfile
 from linkwright.model.description import Body, Description
-from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.overrides import dimension
-from linkwright.model.file.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, display_unit
 from linkwright.model.file.written import inside, parameter_dimension, parameter_path, root
 from linkwright.model.parameters import PAIRS, Parameter, every_parameter
 from linkwright.system.system import System
+from linkwright.text.expressions import Expr, free_variables
+from linkwright.text.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, display_unit
 
 MOST_MASSES, MOST_POINTS = 12, 14
 LOW, HIGH = 0.5, 1.6  # shares of the value between which a slider moves it

@@ -14,7 +14,7 @@ from linkwright.exchange.imported import Imported
 from linkwright.exchange.reading.mjcf import read_mjcf
 from linkwright.exchange.writing.mujoco.text import mjcf
 from linkwright.model.description import Drive
-from linkwright.model.expressions import Expr, evaluate
+from linkwright.text.expressions import Expr, evaluate
 from tests.exchange.reading.mjcf.files import written
 
 MODEL = """

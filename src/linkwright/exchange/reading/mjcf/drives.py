@@ -18,8 +18,8 @@ from linkwright.exchange.reading.mjcf.steady import steady
 from linkwright.exchange.reading.mjcf.tendons import transmission
 from linkwright.exchange.reading.notes import ImportNotes
 from linkwright.model.description import CoilSpring, Cylinder, Drive, Load
-from linkwright.model.expressions import variable
 from linkwright.numerics.spatial import quaternion_rotation
+from linkwright.text.expressions import variable
 
 
 @dataclass

@@ -72,7 +72,7 @@ def _shortened(sentences: list[str]) -> list[str]:
 
 def _length(given: Any) -> float | None:
     """A tolerance in mm; a bare number is in mm as well."""
-    from linkwright.model.file.units import KINDS
+    from linkwright.text.units import KINDS
 
     if given is None:
         return None

@@ -99,7 +99,7 @@ def _ended(content: bytes) -> bytes:
 def _scale(document: Any, unit: str | None) -> tuple[float, str]:
     """(millimetres of a unit, how it was found)."""
     from linkwright.model.file import quantity
-    from linkwright.model.file.units import KINDS
+    from linkwright.text.units import KINDS
 
     if unit is not None:
         try:

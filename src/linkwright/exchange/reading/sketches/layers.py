@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 from linkwright.errors import UsageError, nearest
 from linkwright.exchange.reading.sketches.geometry import Sketch
+from linkwright.text.patterns import matching
 
 PINS, POINTS, GROUND, GUIDES, OUTLINES, LINKS, OTHER, OWN = "pins", "points", "ground", "guides", "outlines", "links", "other", "own"
 _NAMES = {
@@ -68,7 +68,7 @@ def _chosen(layers: Sequence[str], given: Any, what: str) -> list[str]:
     wanted = [given] if isinstance(given, str) else list(given)
     out: list[str] = []
     for text in wanted:
-        fitting = [n for n in layers if fnmatchcase(n.lower(), str(text).lower())]
+        fitting = [n for n in layers if matching(str(text).lower(), [n.lower()])]
         if not fitting and what != GROUND:
             raise UsageError(f"{what}: there is no layer '{text}'. {nearest(str(text), layers, 'Layers')}")
         out += fitting

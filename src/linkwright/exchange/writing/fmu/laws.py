@@ -14,8 +14,8 @@ from linkwright.errors import UsageError, nearest
 from linkwright.model.curves.formula import Formula
 from linkwright.model.curves.lines import Constant
 from linkwright.model.description import Description
-from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.substitution import compared, note_variables
+from linkwright.text.expressions import Expr, free_variables
 
 FORCES = (*elements.ACTING, "gravity", "parameters", "bounds")  # these hold no places
 PARAMETER = "parameter"  # kind of an input

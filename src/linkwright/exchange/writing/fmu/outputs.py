@@ -7,7 +7,6 @@ motors, the size of every joint's load, and the total energy; any other channel 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from linkwright.results.channels import Channel, Channels
 from linkwright.results.load_channels import load_channels
 from linkwright.results.recorded import multipliers
 from linkwright.results.state import State, wound
+from linkwright.text.patterns import matching
 
 UNTRACEABLE = (TracingError, TypeError, AttributeError)
 EVERY = "*"
@@ -119,7 +119,7 @@ class OutputReader:
             if str(name) in known:
                 out[str(name)] = None
                 continue
-            hits = [n for n in known if fnmatchcase(n, str(name))] if EVERY in str(name) else []
+            hits = matching(str(name), known) if EVERY in str(name) else []
             if not hits:
                 head = str(name).split(".")[0]
                 family = [n for n in known if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in known})

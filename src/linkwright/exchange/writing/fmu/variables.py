@@ -16,7 +16,7 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.exchange.writing.fmu.equations import FmuEquations, state_names
 from linkwright.exchange.writing.fmu.inputs import ExternalMotion
-from linkwright.model.file.units import KINDS, TORQUE, Dimension
+from linkwright.text.units import KINDS, TORQUE, Dimension
 
 # characters that XML 1.0 can hold, without those that a name in one line cannot
 _ALLOWED = re.compile("[\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")

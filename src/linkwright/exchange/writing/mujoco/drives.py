@@ -18,8 +18,8 @@ from linkwright.exchange.writing.mujoco.map import placed_pieces
 from linkwright.exchange.writing.mujoco.servos import Servo, servos
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Drive, Table
-from linkwright.model.expressions import free_variables
 from linkwright.system.system import System
+from linkwright.text.expressions import free_variables
 
 LAWS = {
     "speed": "its prescribed speed: there a motor, whose torque is the input",

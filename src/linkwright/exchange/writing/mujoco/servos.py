@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from linkwright.model.description import Drive
-from linkwright.model.expressions import Expr, evaluate, evaluate_parameters, free_variables
+from linkwright.text.expressions import Expr, evaluate, evaluate_parameters, free_variables
 
 CONTROL = "_ctrl"  # ending of a parameter that is a control
 SAME = 1e-9  # share by which the laws of a tendon's joints may differ

@@ -156,7 +156,7 @@ def variable(name: str) -> Expr:
 
 
 def _printing() -> Any:
-    from linkwright.model import expression_text  # which builds on this module
+    from linkwright.text import expression_text  # which builds on this module
 
     return expression_text
 

@@ -13,8 +13,8 @@ import re
 from typing import Any, NamedTuple, Protocol
 
 from linkwright.errors import ModelError, counted, nearest
-from linkwright.model.expressions import BINARY_FUNCTIONS, FUNCTIONS, apply, combine, variable
-from linkwright.model.file.units import UNIT_NAMES, UNITS
+from linkwright.text.expressions import BINARY_FUNCTIONS, FUNCTIONS, apply, combine, variable
+from linkwright.text.units import UNIT_NAMES, UNITS
 
 MOST_CHARACTERS = 20_000
 DEEPEST = 60
@@ -22,7 +22,7 @@ NOT_NUMBERS = ("nan", "inf", "infinity")
 
 DECIMAL_COMMA = re.compile(r"(\d[\d.]*),(\d+(?:[eE][-+]?\d+)?)")
 TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?P<name>[A-Za-z_µΩ°][A-Za-z_0-9µΩ]*(?:\.[A-Za-z_0-9]+)*)"
+    r"\s*(?:(?P<number>(?:[0-9]+(?:\.(?!\.)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?P<name>[A-Za-z_µΩ°][A-Za-z_0-9µΩ]*(?:\.[A-Za-z_0-9]+)*)"
     r"|(?P<op>\*\*|[-+*/^(),%·]))"
 )
 
@@ -104,9 +104,13 @@ class _Parser:
             if not found or not found.lastgroup:
                 letter = self.text[position:].strip()[:1]
                 other = " Write digits as 0 to 9." if letter.isdigit() else ""
-                raise ModelError(f"'{_short(self.text)}' is not a number or an expression: '{letter}' is not allowed.{other} {_HELP}")
+                blank = len(self.text[position:]) - len(self.text[position:].lstrip())
+                raise _at(
+                    position + blank,
+                    ModelError(f"'{_short(self.text)}' is not a number or an expression: '{letter}' is not allowed.{other} {_HELP}"),
+                )
             kind = found.lastgroup
-            yield Token(kind, found.group(kind), position)
+            yield Token(kind, found.group(kind), found.start(kind))
             position = found.end()
 
     @property
@@ -125,7 +129,8 @@ class _Parser:
         return ""
 
     def error(self, what: str) -> ModelError:
-        return ModelError(f"'{_short(self.text)}' is not a number or an expression: {what}. {_HELP}")
+        near = self.tokens[self.next].at if self.next < len(self.tokens) else len(self.text.rstrip())
+        return _at(near, ModelError(f"'{_short(self.text)}' is not a number or an expression: {what}. {_HELP}"))
 
     def sum(self, depth: int) -> Any:
         if depth > DEEPEST:
@@ -228,9 +233,12 @@ class _Parser:
             if not token or not (token.text in UNITS or (token.kind == "name" and not divided)):
                 return " ".join(parts)
             if token.text not in UNITS:
-                raise ModelError(
-                    f"'{_short(self.text)}': '{token.text}' follows a number but is not a unit. "
-                    f"{nearest(token.text, UNITS, 'Units', UNIT_NAMES)} To multiply, write *."
+                raise _at(
+                    token.at,
+                    ModelError(
+                        f"'{_short(self.text)}': '{token.text}' follows a number but is not a unit. "
+                        f"{nearest(token.text, UNITS, 'Units', UNIT_NAMES)} To multiply, write *."
+                    ),
                 )
             self.next += 1
             parts.append(("/" if divided else "") + token.text + self._unit_power())
@@ -244,6 +252,12 @@ class _Parser:
             raise self.error("the power of a unit must be a whole number, as in mm^2")
         self.next += 2 + len(sign)
         return f"^{sign}{token.text}"
+
+
+def _at(place: int, error: ModelError) -> ModelError:
+    """The error with its place in the text, for phrases that show a column."""
+    error.at = place
+    return error
 
 
 _HELP = "Write for example 0.3, 45 rpm, 2*L1 + 5 mm or sqrt(a^2 + b^2)."

@@ -212,7 +212,7 @@ def convert(value_si: Any, unit: str) -> Any:
 
 def quantity(text_or_number: Any, dimension: Dimension, what: str = "the value") -> float:
     """An SI float from a number (SI, radians) or a text with a unit: quantity("45 rpm", ANGULAR_SPEED)."""
-    from linkwright.model.file.quantities import si_value  # which builds on this module
+    from linkwright.text.quantities import si_value  # which builds on this module
 
     return si_value(text_or_number, dimension, what)
 

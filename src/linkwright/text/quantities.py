@@ -7,18 +7,19 @@ match the place. Where a bare number could mean two things the message shows bot
 from __future__ import annotations
 
 import math
+import numbers
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Protocol
 
-from linkwright.errors import ModelError, UsageError, nearest
-from linkwright.model.expressions import Evaluation, Expr, apply, combine, evaluate, free_variables, variable
-from linkwright.model.file.nodes import FileNode, from_python
-from linkwright.model.file.parser import parse
-from linkwright.model.file.readings import reading, typed_angle, unit_of_literal
-from linkwright.model.file.units import (
+from linkwright.errors import ModelError, Source, UsageError, nearest
+from linkwright.files import is_text
+from linkwright.text.expressions import Evaluation, Expr, apply, combine, evaluate, free_variables, variable
+from linkwright.text.parser import parse
+from linkwright.text.readings import reading, typed_angle, unit_of_literal
+from linkwright.text.units import (
     ANGLE,
     ANGULAR_SPEED,
     FREQUENCY,
@@ -40,6 +41,54 @@ COUNTS = tuple(multiply(NONE, TIME, -n) for n in (1, 2, 3))
 MOST_PARSED = 10_000  # texts
 _numbers: dict[Any, int] = {}  # of the units and names of models
 _parsed: dict[Any, Quantity] = {}  # what texts mean, by everything that this depends on: a model is read again for every design
+
+
+class WrittenValue(Protocol):
+    """A value in a text or a call, with its place: a node of a model file, or a `GivenValue`."""
+
+    @property
+    def where(self) -> Source: ...
+    @property
+    def text(self) -> str | None: ...  # None: a list or a mapping
+    @property
+    def scope(self) -> Mapping[str, int]: ...  # indices of the repeat block it came from
+    @property
+    def si(self) -> bool: ...  # bare numbers are SI and radians
+    @property
+    def kind(self) -> str: ...
+    def error(self, message: str) -> ModelError: ...
+
+
+@dataclass(frozen=True)
+class GivenValue:
+    """A value of a call: a number, or a text with a unit."""
+
+    where: Source
+    text: str | None
+    kind: str
+    scope: Mapping[str, int] = field(default_factory=dict)
+    si: bool = False
+
+    @classmethod
+    def of(cls, value: Any, what: str) -> GivenValue:
+        """The value as text; raise ModelError for what no text can be."""
+        where = Source(what)
+        if isinstance(value, Mapping):
+            return cls(where, None, "a mapping")
+        if isinstance(value, (list, tuple)) or (hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0):
+            return cls(where, None, "a list")
+        if isinstance(value, numbers.Real) and not isinstance(value, bool):
+            text = repr(int(value)) if isinstance(value, numbers.Integral) else repr(float(value))
+        elif value is None or isinstance(value, (bool, str, Expr)):
+            text = "" if value is None else str(value)
+        else:
+            raise ModelError(f"a {type(value).__name__} is not allowed in a model. Use dicts, lists, numbers and strings.", where)
+        if not is_text(text):
+            raise ModelError(f"'{text}' is not valid Unicode. Write it in letters that UTF-8 has.", where)
+        return cls(where, text, f"'{text}'" if text else "nothing")
+
+    def error(self, message: str) -> ModelError:
+        return ModelError(message, self.where)
 
 
 @dataclass(frozen=True)
@@ -193,7 +242,7 @@ def _show(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def read_quantity(node: FileNode, algebra: QuantityAlgebra) -> Quantity:
+def read_quantity(node: WrittenValue, algebra: QuantityAlgebra) -> Quantity:
     """The value of the node, with its own dimension."""
     if node.text is None:
         raise node.error(f"a number or an expression is needed here, not {node.kind}.")
@@ -217,7 +266,7 @@ def read_quantity(node: FileNode, algebra: QuantityAlgebra) -> Quantity:
     return quantity
 
 
-def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: FileNode, what: str) -> Any:
+def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: WrittenValue, what: str) -> Any:
     """The SI value of a quantity in a place that needs `dimension`."""
     text = (node.text or "").strip()
     if quantity.dimension == NONE and not (dimension != NONE and text.endswith(("%", "percent"))):
@@ -247,14 +296,14 @@ def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
     if dimension == ANGLE:
         typed_angle(text_or_number, what)
     try:
-        node = from_python(text_or_number, what)
+        node = text_or_number if hasattr(text_or_number, "scope") else GivenValue.of(text_or_number, what)
         value = place(read_quantity(node, QuantityAlgebra()), dimension, SI, node, what)
     except ModelError as error:
         raise UsageError(error.message) from error
     return float(value)
 
 
-def numeric(value: Any, env: Mapping[str, Any] | Evaluation, node: FileNode | None = None) -> float:
+def numeric(value: Any, env: Mapping[str, Any] | Evaluation, node: WrittenValue | None = None) -> float:
     """The float an expression has with the parameters' present values."""
     if not isinstance(value, Expr):
         return float(value)

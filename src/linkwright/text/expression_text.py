@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwright.model.expressions import SYMBOL, Expr
+from linkwright.text.expressions import SYMBOL, Expr
 
 LEVEL = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
 LONGEST = 1000  # operations, names and numbers of a text that is printed whole

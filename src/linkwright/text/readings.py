@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from linkwright.errors import UsageError
-from linkwright.model.file.units import (
+from linkwright.text.units import (
     ANGULAR_SPEED,
     FREQUENCY,
     LEAD,

@@ -12,8 +12,8 @@ import pytest
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.errors import ModelError
-from linkwright.model.expressions import Expr, atan2, cos, evaluate, evaluate_parameters, free_variables, sin, sqrt, variable
-from linkwright.model.file.parser import parse
+from linkwright.text.expressions import Expr, atan2, cos, evaluate, evaluate_parameters, free_variables, sin, sqrt, variable
+from linkwright.text.parser import parse
 
 x, y = variable("x"), variable("y")
 

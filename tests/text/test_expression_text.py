@@ -1,8 +1,8 @@
 """Printed forms of expressions: whole where they are short, an outline where parts that are shared would be repeated without end."""
 
 import linkwright as lw
-from linkwright.model.expression_text import LONGEST, brief
-from linkwright.model.expressions import variable
+from linkwright.text.expression_text import LONGEST, brief
+from linkwright.text.expressions import variable
 
 
 def doubled(times):
