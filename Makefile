@@ -58,7 +58,7 @@ check-builds: $(VENV)/installed-test browser build/node/installed
 	$(PY) -m pytest -p no:xdist $(BUILDS)
 
 check-slow: $(VENV)/installed-test browser firefox
-	LINKWRIGHT_OPTIMISATION=1 $(PY) -m pytest $(PYTEST_FLAGS) -m slow
+	LINKWRIGHT_OPTIMIZATION=1 $(PY) -m pytest $(PYTEST_FLAGS) -m slow
 
 # zig's cache is in build, so that the C libraries of other systems are built once
 test-bridges: $(VENV)/installed-bridges compiler controller

@@ -28,7 +28,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("LINKWRIGHT_CACHE", str(Path(tempfile.gettempdir()) / f"linkwright-tests-{getpass.getuser()}"))
 
 # Code is made in a third of the time; tests of the compiler and of kernels (their own conftest.py) and `make check-slow` take the good one.
-os.environ.setdefault("LINKWRIGHT_OPTIMISATION", "0")
+os.environ.setdefault("LINKWRIGHT_OPTIMIZATION", "0")
 
 # A worker holds some million objects (models, programs, traces); going through them as often as Python does takes a tenth of the time.
 gc.set_threshold(200_000, 50, 50)

@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from benchmarks.closed_loop_set import cases
-from linkwright.motion.modes import held_system, newton_of, solutions
+from linkwright.motion.assembly_modes import held_system, newton_of, solutions
 from linkwright.numerics.monodromy import polynomial_trace
 
 # Platforms of benchmarks/closed-loop-set: Dietmaier's, with 40 real modes of 40 complex ones, and a planar one with six.

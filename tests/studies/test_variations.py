@@ -8,7 +8,7 @@ from scipy import stats
 
 from linkwright.errors import UsageError
 from linkwright.model.file.units import KINDS
-from linkwright.studies.variations import unit_in, variation
+from linkwright.rings.design.studies.variations import unit_in, variation
 
 U = np.linspace(0.001, 0.999, 501)
 

@@ -13,8 +13,8 @@ from linkwright.errors import UsageError
 from linkwright.kernels import structures
 from linkwright.kernels.structures import KernelStructure
 from linkwright.model.description import TorsionSpring
-from linkwright.results.kernel_loads import KernelLoads
 from linkwright.results.state import LaterReferences, State
+from linkwright.results.state_loads import KernelLoads
 from tests.factory import stream
 from tests.sweeps import every_model
 
@@ -197,7 +197,7 @@ def test_fast_paths_refuse_by_name(call, words):
 
 def test_a_singular_state_is_answered_by_the_rank_revealing_path():
     s = lw.compile("change-point-four-bar")
-    c = lw.load("change-point-four-bar").turn()
+    c = lw.load("change-point-four-bar").cycle()
     i = int(np.flatnonzero(c.near_singular)[0])
     st = s.state(c.q[i], c.v[i])
     for _ in range(3):
@@ -226,7 +226,7 @@ def test_whole_turns_of_a_cut_joint_reach_the_kernel():
 def test_external_loads_reach_ground_in_loads_of_a_kernel():
     """Of a press the sheet's force acts on the ram from outside: it is part of the shaking force."""
     m = lw.load("punch-press")
-    c = m.turn(steps=24)
+    c = m.cycle(steps=24)
     found = m.system.inverse(c.state(4))
     assert isinstance(found, KernelLoads)
     close(found.ground_wrench[0][:2], c["shaking.force"][4], 1e-9)

@@ -19,7 +19,7 @@ from linkwright.model.edits.sheet import EditSheet
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.context import LONGEST_NAME, RESERVED, Literal
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.surgery import SPECIAL, exchanged, quantity
+from linkwright.model.file.text_edits import SPECIAL, exchanged, quantity
 from linkwright.model.file.units import LENGTH, Dimension, shown
 
 SAME = 1e-12  # relative: a number that changes by less is left as it is written

@@ -15,7 +15,7 @@ from linkwright.model.edits.points import make_pin, move_points, where
 from linkwright.model.expressions import Expr
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.model.file.nodes import FileNode
-from linkwright.model.file.surgery import key_text
+from linkwright.model.file.text_edits import key_text
 from linkwright.model.file.units import LENGTH, MASS
 
 MASS_KEYS = ("mass", "com", "inertia", "physical", "bar", "bars", "plate", "mesh")

@@ -11,7 +11,7 @@ from linkwright.model.edits.job import BARE, Job
 from linkwright.model.edits.sheet import SECTIONS
 from linkwright.model.file.backdrop import FILES, KEYS, read_backdrop
 from linkwright.model.file.readings import LITERAL
-from linkwright.model.file.surgery import SPECIAL, Edit, key_text, number, quantity
+from linkwright.model.file.text_edits import SPECIAL, Edit, key_text, number, quantity
 from linkwright.model.file.units import LENGTH, NONE
 
 LONGEST_TEXT = 1_000_000

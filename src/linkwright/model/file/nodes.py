@@ -19,7 +19,7 @@ from typing import Any
 from linkwright import files
 from linkwright.errors import ModelError, Source, listing, nearest, nearest_by_group
 from linkwright.model.expressions import Expr
-from linkwright.model.file.instead import KEYS, instead, spaced
+from linkwright.model.file.hints import KEYS, instead, spaced
 
 WHOLE = re.compile(r"(?:.*[-+*/^(\s])?\d+\Z")  # a number without decimals, an expression before it perhaps
 FRACTION = re.compile(r"\d+(\s*[-+*/^)A-Za-z].*)?\Z")  # what follows a decimal comma, a unit or more after it perhaps

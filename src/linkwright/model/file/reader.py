@@ -30,7 +30,7 @@ from linkwright.model.file.repeat import expand
 from linkwright.model.file.report_section import read_report
 from linkwright.model.file.units import ACCELERATION, LENGTH, UnitSystem
 from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
-from linkwright.numerics.memory import all_in_use
+from linkwright.numerics.garbage_pause import all_in_use
 
 KEY_GROUPS = {
     "general": ("name", "about", "report", "units", "show", "plane", "space", "gravity", "backdrop"),
